@@ -1,0 +1,80 @@
+import { Failure } from '@croft/failure';
+import type { Log } from '@croft/runtime';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorDialect } from './errors.ts';
+import { MalformedBody } from './json-body.ts';
+import type { App } from './types.ts';
+import { InvalidRequest } from './validation.ts';
+
+/** Answers everything a request can end with besides success, in the service's dialect. */
+export function answerErrors(app: App, dialect: ErrorDialect, log: Log): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const known = asFailure(error, request, dialect, app.initialConfig.bodyLimit ?? 0);
+    if (known === undefined || known.cause !== undefined) {
+      log.error({ requestId: request.id, error: describe(error) }, 'request failed');
+    }
+    return answer(reply, known ?? dialect.fromError(error), request, dialect);
+  });
+  app.setNotFoundHandler((request, reply) =>
+    answer(reply, dialect.routeNotFound(request.method, pathOf(request.url)), request, dialect),
+  );
+}
+
+/** Sends a failure the way an error handler would; for handlers that must not throw, such as streaming ones. */
+export function answer(
+  reply: FastifyReply,
+  failure: Failure,
+  request: FastifyRequest,
+  dialect: ErrorDialect,
+): FastifyReply {
+  const { status, headers, body } = dialect.render(failure, {
+    id: request.id,
+    headers: request.headers,
+    url: request.url,
+  });
+  if (failure.retryAfterSeconds !== undefined)
+    reply.header('retry-after', String(Math.ceil(failure.retryAfterSeconds)));
+  reply.code(status).headers(headers ?? {});
+  // A body that was not read to its end would be taken for the next request on this connection.
+  if (status === 413) reply.header('connection', 'close');
+  return body === undefined ? reply.send() : reply.type('application/json').send(JSON.stringify(body));
+}
+
+function asFailure(
+  error: FastifyError,
+  request: FastifyRequest,
+  dialect: ErrorDialect,
+  limit: number,
+): Failure | undefined {
+  if (error instanceof Failure) return error;
+  if (error instanceof MalformedBody) return dialect.malformedBody(error.message);
+  if (error instanceof InvalidRequest)
+    return dialect.invalidRequest(error.validationContext ?? 'body', error.issues);
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return dialect.bodyTooLarge(request.routeOptions.bodyLimit ?? limit);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return dialect.unsupportedMediaType(request.headers['content-type'] ?? '');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return dialect.malformedBody('its size differs from Content-Length');
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return dialect.timedOut();
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return dialect.routeNotFound(request.method, pathOf(request.url));
+  }
+  return undefined;
+}
+
+function describe(error: Error): object {
+  return {
+    name: error.name,
+    message: error.message,
+    stack: error.stack,
+    cause: error.cause instanceof Error ? describe(error.cause) : error.cause,
+  };
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] as string;
+}

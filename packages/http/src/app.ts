@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '@croft/runtime';
+import Fastify from 'fastify';
+import { answerErrors } from './answer-errors.ts';
+import type { ErrorDialect } from './errors.ts';
+import { parseJsonBodies } from './json-body.ts';
+import { type ApiDescription, serveOpenApi } from './openapi.ts';
+import type { App } from './types.ts';
+import { compileValidator } from './validation.ts';
+
+/** What an HTTP service decides about its application. */
+export interface AppOptions {
+  api: ApiDescription;
+  log: Log;
+  errors: ErrorDialect;
+  /** Header from which a request inherits its id; without it each request gets a new UUID. */
+  requestIdHeader?: string | undefined;
+  /** Bytes of a JSON body; routes that stream set their own. */
+  bodyLimitBytes?: number;
+  /** Milliseconds a request may take; routes that stream set their own. */
+  handlerTimeoutMs?: number;
+  /** Whether `GET` routes answer `HEAD` as well. */
+  headRoutes?: boolean;
+}
+
+const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
+const DEFAULT_HANDLER_TIMEOUT_MS = 10_000;
+/** A client that sends its request more slowly than this is not worth a socket. */
+const RECEIVE_TIMEOUT_MS = 5 * 60_000;
+
+/**
+ * The application every HTTP service is built on: ids, errors in the service's dialect, one log line a request,
+ * limits, and the OpenAPI document. Add the routes, then call `answerOtherMethods`.
+ */
+export async function createApp(options: AppOptions): Promise<App> {
+  const app: App = Fastify({
+    logger: false,
+    bodyLimit: options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
+    handlerTimeout: options.handlerTimeoutMs ?? DEFAULT_HANDLER_TIMEOUT_MS,
+    requestTimeout: RECEIVE_TIMEOUT_MS,
+    keepAliveTimeout: 72_000,
+    exposeHeadRoutes: options.headRoutes ?? false,
+    requestIdHeader: options.requestIdHeader ?? false,
+    genReqId: () => randomUUID(),
+    return503OnClosing: false,
+    // A parameter may hold a whole branch name or token; longer ones are 404 before any handler sees them.
+    routerOptions: { maxParamLength: 1024 },
+    frameworkErrors: (error, request, reply) => app.errorHandler(error, request, reply),
+  });
+  app.setValidatorCompiler(compileValidator);
+  // Response schemas document; the handlers' types are what checks them.
+  app.setSerializerCompiler(() => JSON.stringify);
+  parseJsonBodies(app);
+  answerErrors(app, options.errors, options.log);
+  logRequests(app, options.log);
+  await serveOpenApi(app, options.api);
+  return app;
+}
+
+/** One line a request, with the pattern of its route: paths hold names and tokens, patterns do not. */
+function logRequests(app: App, log: Log): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'request',
+    );
+    done();
+  });
+}

@@ -1,0 +1,7 @@
+export { answer } from './answer-errors.ts';
+export { type AppOptions, createApp } from './app.ts';
+export type { ErrorAnswer, ErrorContext, ErrorDialect, Issue } from './errors.ts';
+export type { ApiDescription } from './openapi.ts';
+export { collectMethods } from './other-methods.ts';
+export { closeGracefully, listen } from './server.ts';
+export type { App } from './types.ts';

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { StartError } from '@croft/runtime';
+import type { App } from './types.ts';
+
+/**
+ * Starts listening and returns once the service has answered a request of its own, so "ready" is an observation.
+ * @param probe path of a route that answers 200 without credentials
+ * @throws StartError naming a busy or forbidden address
+ */
+export async function listen(
+  app: App,
+  at: { host: string; port: number; portSetting: string },
+  probe: string,
+): Promise<string> {
+  try {
+    await app.listen({ host: at.host, port: at.port });
+  } catch (error) {
+    throw explain(error as NodeJS.ErrnoException, at);
+  }
+  const bound = app.server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : at.port;
+  const host = at.host === '0.0.0.0' || at.host === '::' || at.host === '' ? '127.0.0.1' : at.host;
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const answer = await fetch(address + probe, { headers: { connection: 'close' } });
+  if (!answer.ok)
+    throw new StartError(`${address}${probe} answers ${answer.status} to its own first request`);
+  return address;
+}
+
+function explain(
+  error: NodeJS.ErrnoException,
+  at: { host: string; port: number; portSetting: string },
+): Error {
+  const where = `${at.host}:${at.port}`;
+  const wayOut = `Stop what uses it, or choose another with ${at.portSetting}.`;
+  if (error.code === 'EADDRINUSE') return new StartError(`The address ${where} is in use. ${wayOut}`);
+  if (error.code === 'EACCES')
+    return new StartError(`The address ${where} is not allowed to this user. ${wayOut}`);
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return new StartError(`The address ${where} does not exist on this machine. ${wayOut}`);
+  }
+  return error;
+}
+
+/** Refuses new connections, lets requests in flight finish for at most `graceMs`, then cuts what is left. */
+export async function closeGracefully(app: App, graceMs: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  const closed = app.server.listening ? once(app.server, 'close') : Promise.resolve();
+  app.server.closeIdleConnections();
+  await app.close();
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,208 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure, httpStatus } from '@croft/failure';
+import { type Log, silentLog } from '@croft/runtime';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  type App,
+  closeGracefully,
+  collectMethods,
+  createApp,
+  type ErrorDialect,
+  listen,
+} from '../src/index.ts';
+
+const dialect: ErrorDialect = {
+  malformedBody: (reason) => new Failure('invalid', 'bad_json', reason),
+  invalidRequest: (place, issues) =>
+    new Failure(
+      'unprocessable',
+      'invalid',
+      issues.map(({ path, code }) => `${place}.${path.join('.')} ${code}`).join('; '),
+    ),
+  bodyTooLarge: (limit) => new Failure('too-large', 'too_large', `at most ${limit} bytes`),
+  unsupportedMediaType: (type) => new Failure('unprocessable', 'media_type', type),
+  routeNotFound: (method, path) => new Failure('not-found', 'no_route', `${method} ${path}`),
+  methodNotAllowed: (method, allow) => new Failure('not-allowed', 'method', `${method}: ${allow.join(' ')}`),
+  timedOut: () => new Failure('timed-out', 'timeout', 'too slow'),
+  fromError: () => new Failure('unavailable', 'unexpected', 'see the log', { retryAfterSeconds: 1.2 }),
+  render: (failure, request) => ({
+    status: httpStatus[failure.kind],
+    body: { code: failure.code, message: failure.message, id: request.id },
+  }),
+};
+
+interface Line {
+  fields: Record<string, unknown>;
+  message: string;
+}
+let lines: Line[];
+let app: App;
+
+beforeEach(async () => {
+  lines = [];
+  const record = (fields: object, message: string) => void lines.push({ fields: { ...fields }, message });
+  const log: Log = { ...silentLog, info: record, error: record };
+  app = await createApp({
+    api: { title: 'Sample', description: 'A sample.', version: '1.2.3' },
+    log,
+    errors: dialect,
+    requestIdHeader: 'x-request-id',
+    bodyLimitBytes: 1000,
+    handlerTimeoutMs: 200,
+  });
+  const methods = collectMethods(app, dialect);
+  app.get('/things/:id', { schema: { params: z.object({ id: z.string() }) } }, (request) => ({
+    id: request.params.id,
+  }));
+  app.post(
+    '/things',
+    { schema: { body: z.object({ name: z.string(), size: z.number().optional() }) } },
+    (request) => request.body,
+  );
+  app.get('/slow', async () => {
+    await sleep(400);
+    return {};
+  });
+  app.get('/busy', async () => {
+    await sleep(100);
+    return { done: true };
+  });
+  app.get('/bug', () => {
+    throw new TypeError('secret detail');
+  });
+  methods.answerOthers();
+});
+afterEach(() => app.close());
+
+const post = (payload: string, headers: Record<string, string> = {}) =>
+  app.inject({ method: 'POST', url: '/things', payload, headers });
+
+describe('bodies', () => {
+  it.each([{}, { 'content-type': 'application/json' }, { 'content-type': 'text/plain' }])(
+    'are JSON under the headers %j',
+    async (headers) => {
+      const answer = await post('{"name":"a","extra":1}', headers);
+      expect([answer.statusCode, answer.json()]).toEqual([200, { name: 'a' }]);
+    },
+  );
+
+  it.each([
+    ['malformed', '{"name":', 400, 'bad_json'],
+    ['empty', '', 422, 'invalid'],
+    ['of the wrong type', '{"name":1}', 422, 'invalid'],
+    ['no object', '[]', 422, 'invalid'],
+    ['too large', JSON.stringify({ name: 'x'.repeat(1000) }), 413, 'too_large'],
+  ])('that are %s get a precise error', async (_name, payload, status, code) => {
+    const answer = await post(payload);
+    expect([answer.statusCode, answer.json().code]).toEqual([status, code]);
+  });
+
+  it('name the member that does not fit', async () => {
+    expect((await post('{"name":"a","size":"big"}')).json().message).toBe('body.size invalid_type');
+  });
+
+  it('cannot set a prototype', async () => {
+    expect((await post('{"name":"a","__proto__":{"size":3}}')).json()).toEqual({ name: 'a' });
+  });
+});
+
+describe('routes', () => {
+  it('that do not exist are 404 in the dialect', async () => {
+    expect((await app.inject('/nothing?token=secret')).json()).toMatchObject({
+      code: 'no_route',
+      message: 'GET /nothing',
+    });
+  });
+
+  it.each(['PUT', 'DELETE', 'HEAD', 'PATCH'] as const)(
+    'answer %s with 405 and Allow when they lack it',
+    async (method) => {
+      const answer = await app.inject({ method, url: '/things/1' });
+      expect([answer.statusCode, answer.headers['allow']]).toEqual([405, 'GET']);
+    },
+  );
+
+  it.each(['/things/%zz', '/things/%00', `/things/${'x'.repeat(2000)}`])(
+    'survive the path %s',
+    async (url) => {
+      expect((await app.inject(url)).statusCode).toBeLessThan(500);
+    },
+  );
+});
+
+describe('what is no failure', () => {
+  it('is answered without details and logged with them under the request id', async () => {
+    const answer = await app.inject({ url: '/bug', headers: { 'x-request-id': 'r-1' } });
+    expect(answer.json()).toEqual({ code: 'unexpected', message: 'see the log', id: 'r-1' });
+    expect(answer.headers['retry-after']).toBe('2');
+    expect(lines[0]).toMatchObject({
+      message: 'request failed',
+      fields: { requestId: 'r-1', error: { message: 'secret detail' } },
+    });
+  });
+
+  it('times out in the dialect', async () => {
+    expect((await app.inject('/slow')).json().code).toBe('timeout');
+  });
+});
+
+describe('the log', () => {
+  it('has one line a request, with the pattern instead of the path', async () => {
+    await app.inject('/things/secret-name?token=t');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.fields).toMatchObject({ method: 'GET', route: '/things/:id', status: 200 });
+    expect(JSON.stringify(lines)).not.toContain('secret-name');
+  });
+});
+
+describe('/openapi.json', () => {
+  it('describes the routes by their schemas and hides the rest', async () => {
+    const document = (await app.inject('/openapi.json')).json();
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Sample', version: '1.2.3' } });
+    expect(Object.keys(document.paths['/things'])).toEqual(['post']);
+    expect(document.paths['/things'].post.requestBody.content['application/json'].schema.required).toEqual([
+      'name',
+    ]);
+  });
+});
+
+describe('the server', () => {
+  const at = { host: '127.0.0.1', port: 0, portSetting: 'SAMPLE_PORT' };
+
+  it('names a busy port and the setting that changes it', async () => {
+    const address = await listen(app, at, '/busy');
+    const other = await createApp({
+      api: { title: '', description: '', version: '' },
+      log: silentLog,
+      errors: dialect,
+    });
+    const port = Number(new URL(address).port);
+    await expect(listen(other, { ...at, port }, '/')).rejects.toThrow(
+      `The address 127.0.0.1:${port} is in use. Stop what uses it, or choose another with SAMPLE_PORT.`,
+    );
+    await other.close();
+  });
+
+  it('finishes a request in flight when it closes, and takes no new one', async () => {
+    const address = await listen(app, at, '/busy');
+    const inFlight = fetch(`${address}/busy`);
+    await sleep(30);
+    await closeGracefully(app, 5_000);
+    expect(await (await inFlight).json()).toEqual({ done: true });
+    await expect(fetch(`${address}/busy`)).rejects.toThrow('fetch failed');
+  });
+
+  it('cuts what is left after the grace time', async () => {
+    const address = new URL(await listen(app, at, '/busy'));
+    const idler = connect(Number(address.port), address.hostname);
+    await once(idler, 'connect');
+    idler.write('POST /things HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{');
+    await sleep(20);
+    const started = performance.now();
+    await Promise.all([closeGracefully(app, 100), once(idler, 'close')]);
+    expect(performance.now() - started).toBeGreaterThan(80);
+  });
+});

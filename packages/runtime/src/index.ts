@@ -1,0 +1,6 @@
+export { type Clock, systemClock } from './clock.ts';
+export { FolderInUse, lockFolder } from './folder-lock.ts';
+export { randomToken } from './ids.ts';
+export { createLog, type Log, type LogLevel, logLevels, silentLog } from './log.ts';
+export { type RunningService, StartError } from './service.ts';
+export { assertOutsideTransaction, guardTransactions, insideTransaction } from './transaction-guard.ts';

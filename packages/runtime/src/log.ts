@@ -1,0 +1,38 @@
+import { pino } from 'pino';
+
+/** Structured log: fields first, then the message, as pino has it. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(fields: object): Log;
+}
+
+/** The words `LOG_LEVEL` may have; `panic` is the contract's word for nothing but the end of the process. */
+export const logLevels = ['panic', 'fatal', 'error', 'warn', 'info', 'debug'] as const;
+
+/** How much is logged. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** One JSON line an event, to standard error or a file: standard output belongs to the person at the terminal. */
+export function createLog(options: { level: LogLevel; file?: string | undefined }): Log {
+  return pino(
+    {
+      level: options.level === 'panic' ? 'fatal' : options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ dest: options.file ?? 2, sync: true, mkdir: true }),
+  );
+}
+
+/** A log that nobody reads. */
+export const silentLog: Log = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  child: () => silentLog,
+};

@@ -1,0 +1,33 @@
+import pg from 'pg';
+
+/** Whether the error is PostgreSQL's refusal of a duplicate, optionally of one constraint or unique index. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    error.code === '23505' &&
+    (constraint === undefined || error.constraint === constraint)
+  );
+}
+
+/** SQLSTATE classes and socket errors that mean "not now" rather than "never". */
+const UNAVAILABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+]);
+
+/** Whether the database could not be reached, as opposed to having refused the statement. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: string }).code ?? '';
+  return (
+    UNAVAILABLE.has(code) ||
+    code.startsWith('08') ||
+    /^(Connection terminated|timeout exceeded when trying)/.test(error.message)
+  );
+}

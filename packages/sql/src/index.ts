@@ -1,0 +1,5 @@
+export { type Database, type DatabaseOptions, openDatabase, type Tx } from './database.ts';
+export { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
+export { migrate } from './migrate.ts';
+export { type Deliver, type Outbox, type OutboxOptions, PermanentFailure, startOutbox } from './outbox.ts';
+export { countOutbox, enqueue, type OutboxRow } from './outbox-rows.ts';

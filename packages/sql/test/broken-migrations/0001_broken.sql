@@ -1,0 +1,1 @@
+create table :schema.fine (id int); nonsense;

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertOutsideTransaction, silentLog } from '@croft/runtime';
+import { fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, isUniqueViolation, migrate, openDatabase } from '../src/index.ts';
+
+const migrations = new URL('./migrations/', import.meta.url);
+const clock = fixedClock();
+let home: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  home = await testDatabase({ schema: 'bank', migrations });
+  database = openDatabase({ url: home.url, schema: 'bank', log: silentLog, clock, poolSize: 4 });
+});
+beforeEach(() => database.autocommit().run`truncate :schema.accounts`);
+afterAll(async () => {
+  await database.close();
+  await home[Symbol.asyncDispose]();
+});
+
+const open = (name: string, balance: number) =>
+  database.autocommit().run`insert into :schema.accounts (name, balance) values (${name}, ${balance})`;
+const names = async () =>
+  (await database.autocommit().rows<{ name: string }>`select name from :schema.accounts order by name`).map(
+    ({ name }) => name,
+  );
+
+describe('statements', () => {
+  it('carry values apart from the text, so that a value cannot become SQL', async () => {
+    const evil = `x'); drop table bank.accounts; --`;
+    await open(evil, 1);
+    expect(
+      await database.autocommit().row`select balance from :schema.accounts where name = ${evil}`,
+    ).toEqual({ balance: 1 });
+  });
+
+  it('read bigint as number and timestamps as Date', async () => {
+    const row = await database.autocommit()
+      .row`select 9007199254740991::bigint as big, ${clock.now()}::timestamptz as at`;
+    expect(row).toEqual({ big: Number.MAX_SAFE_INTEGER, at: clock.now() });
+  });
+
+  it('tell how many rows changed, and answer undefined for no row', async () => {
+    await open('a', 1);
+    expect(await database.autocommit().run`update :schema.accounts set balance = 2`).toBe(1);
+    expect(
+      await database.autocommit().row`select 1 from :schema.accounts where name = 'nobody'`,
+    ).toBeUndefined();
+  });
+
+  it('stay prepared on the connection under one name each', async () => {
+    const single = openDatabase({ url: home.url, schema: 'bank', log: silentLog, poolSize: 1 });
+    for (let i = 0; i < 3; i++) await single.autocommit().row`select ${i}::int as i`;
+    const prepared = await single.autocommit().rows<{
+      statement: string;
+    }>`select statement from pg_prepared_statements`;
+    expect(prepared.filter(({ statement }) => statement === 'select $1::int as i')).toHaveLength(1);
+    await single.close();
+  });
+
+  it('stay unnamed with prepare: false, as pgbouncer needs it', async () => {
+    const plain = openDatabase({
+      url: home.url,
+      schema: 'bank',
+      log: silentLog,
+      poolSize: 1,
+      prepare: false,
+    });
+    expect(await plain.autocommit().rows`select ${'x'}::text as x`).toEqual([{ x: 'x' }]);
+    expect(await plain.autocommit().rows`select name from pg_prepared_statements`).toEqual([]);
+    await plain.close();
+  });
+});
+
+describe('transaction', () => {
+  it('commits what it returns from, with one timestamp', async () => {
+    const now = await database.transaction(async (tx) => {
+      await tx.run`insert into :schema.accounts (name, balance) values ('a', 1)`;
+      return tx.now;
+    });
+    expect(now).toEqual(clock.now());
+    expect(await names()).toEqual(['a']);
+  });
+
+  it('rolls back what it throws from and gives the connection back', async () => {
+    for (let i = 0; i < 8; i++) {
+      await expect(
+        database.transaction(async (tx) => {
+          await tx.run`insert into :schema.accounts (name, balance) values (${`n${i}`}, 1)`;
+          throw new Error('changed my mind');
+        }),
+      ).rejects.toThrow('changed my mind');
+    }
+    expect(await names()).toEqual([]);
+  });
+
+  it('survives a connection that is killed in its middle', async () => {
+    await expect(
+      database.transaction(async (tx) => {
+        await tx.run`select pg_terminate_backend(pg_backend_pid())`;
+      }),
+    ).rejects.toThrow('terminat');
+    await open('after', 1);
+    expect(await names()).toEqual(['after']);
+  });
+
+  it('costs begin and commit besides its statements', async () => {
+    const before = database.roundTrips;
+    await database.transaction((tx) => tx.run`select 1`);
+    expect(database.roundTrips - before).toBe(3);
+    await database.autocommit().run`select 1`;
+    expect(database.roundTrips - before).toBe(4);
+  });
+
+  it('refuses whatever leaves the process inside it', async () => {
+    await expect(
+      database.transaction(async (tx) => {
+        await tx.run`insert into :schema.accounts (name, balance) values ('mailed', 1)`;
+        assertOutsideTransaction('sending mail');
+      }),
+    ).rejects.toThrow('sending mail inside a database transaction');
+    expect(await names()).toEqual([]);
+    expect(() => assertOutsideTransaction('sending mail')).not.toThrow();
+  });
+});
+
+describe('errors', () => {
+  it('recognise a duplicate by its constraint', async () => {
+    await open('a', 1);
+    const error = await open('a', 2).catch((reason: unknown) => reason);
+    expect(isUniqueViolation(error)).toBe(true);
+    expect(isUniqueViolation(error, 'accounts_name_key')).toBe(true);
+    expect(isUniqueViolation(error, 'another')).toBe(false);
+  });
+});
+
+describe('migrate', () => {
+  it('applies each file once, however many processes start together', async () => {
+    await using fresh = await testDatabase();
+    const databases = Array.from({ length: 4 }, () =>
+      openDatabase({ url: fresh.url, schema: 'x"y', log: silentLog }),
+    );
+    const applied = await Promise.all(databases.map((one) => migrate(one, migrations)));
+    expect(applied.flat().sort()).toEqual(['0000_outbox', '0001_accounts']);
+    expect(await migrate(databases[0] as Database, migrations)).toEqual([]);
+    await Promise.all(databases.map((one) => one.close()));
+  });
+
+  it('leaves nothing behind when a file fails', async () => {
+    await using fresh = await testDatabase();
+    const one = openDatabase({ url: fresh.url, schema: 'broken', log: silentLog });
+    await expect(migrate(one, new URL('./broken-migrations/', import.meta.url))).rejects.toThrow('nonsense');
+    expect(await one.autocommit().rows`select 1 from pg_namespace where nspname = 'broken'`).toEqual([]);
+    await one.close();
+  });
+
+  it('refuses a file that was changed after it had been applied', async () => {
+    await using fresh = await testDatabase({ schema: 'bank', migrations });
+    const one = openDatabase({ url: fresh.url, schema: 'bank', log: silentLog });
+    await one.autocommit()
+      .run`update :schema.croft_migrations set checksum = 'other' where name = '0001_accounts'`;
+    await expect(migrate(one, migrations)).rejects.toThrow('0001_accounts was changed');
+    await one.close();
+  });
+});
+
+it('waits for the clock of the test, not of the machine', async () => {
+  const before = database.autocommit().now;
+  await sleep(5);
+  expect(database.autocommit().now).toEqual(before);
+});

@@ -1,0 +1,5 @@
+create table :schema.accounts (
+  id bigint generated always as identity primary key,
+  name text not null unique,
+  balance integer not null
+);

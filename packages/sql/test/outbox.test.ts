@@ -1,0 +1,141 @@
+import { silentLog } from '@croft/runtime';
+import { type FixedClock, fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { countOutbox, type Database, enqueue, openDatabase, PermanentFailure } from '../src/index.ts';
+import { backOff, type Outbox, startOutbox } from '../src/outbox.ts';
+
+let home: TestDatabase;
+let database: Database;
+let clock: FixedClock;
+const running: Outbox[] = [];
+
+beforeEach(async () => {
+  clock = fixedClock();
+  home = await testDatabase({ schema: 'post', migrations: new URL('./migrations/', import.meta.url) });
+  database = openDatabase({ url: home.url, schema: 'post', log: silentLog, clock });
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((outbox) => outbox.close()));
+  await database.close();
+  await home[Symbol.asyncDispose]();
+});
+
+function start(deliver: (payload: unknown) => void | Promise<void>, maxAttempts = 12): Outbox {
+  const outbox = startOutbox({
+    database,
+    log: silentLog,
+    maxAttempts,
+    handlers: { mail: async (row) => deliver(row.payload) },
+  });
+  running.push(outbox);
+  return outbox;
+}
+const counts = () => countOutbox(database.autocommit());
+
+describe('outbox', () => {
+  it('delivers what committed, and wakes up for it', async () => {
+    const delivered: unknown[] = [];
+    start((payload) => void delivered.push(payload));
+    await database.transaction((tx) => enqueue(tx, 'mail', { to: 'ada' }));
+    await vi.waitFor(async () => expect(await counts()).toEqual({ waiting: 0, parked: 0 }), 3000);
+    expect(delivered).toEqual([{ to: 'ada' }]);
+  });
+
+  it('announces nothing that did not commit', async () => {
+    const delivered: unknown[] = [];
+    const outbox = start((payload) => void delivered.push(payload));
+    await database
+      .transaction(async (tx) => {
+        await enqueue(tx, 'mail', { to: 'ada' });
+        throw new Error('no');
+      })
+      .catch(() => {});
+    await outbox.drain();
+    expect(delivered).toEqual([]);
+  });
+
+  it('tries again after a back-off that grows', async () => {
+    let failures = 2;
+    const attempts: number[] = [];
+    const outbox = start(() => {
+      attempts.push(clock.now().getTime());
+      if (failures-- > 0) throw new Error('mail server is down');
+    });
+    await enqueue(database.autocommit(), 'mail', {});
+    await outbox.drain();
+    await outbox.drain();
+    expect(attempts).toHaveLength(1);
+    clock.advance(6_000);
+    await outbox.drain();
+    clock.advance(6_000);
+    await outbox.drain();
+    expect(attempts).toHaveLength(2);
+    clock.advance(6_000);
+    await outbox.drain();
+    expect(attempts).toHaveLength(3);
+    expect(await counts()).toEqual({ waiting: 0, parked: 0 });
+  });
+
+  it('parks what failed for good, with its reason, and goes on with the rest', async () => {
+    const outbox = start((payload) => {
+      if ((payload as { bad?: boolean }).bad) throw new PermanentFailure('no such mailbox');
+    });
+    await enqueue(database.autocommit(), 'mail', { bad: true });
+    await enqueue(database.autocommit(), 'unknown-topic', {});
+    await enqueue(database.autocommit(), 'mail', {});
+    await outbox.drain();
+    expect(await counts()).toEqual({ waiting: 0, parked: 2 });
+    const reasons = await database.autocommit().rows<{
+      last_error: string;
+    }>`select last_error from :schema.outbox order by id`;
+    expect(reasons.map((row) => row.last_error)).toEqual([
+      'no such mailbox',
+      'no handler for topic unknown-topic',
+    ]);
+  });
+
+  it('parks after the last attempt', async () => {
+    const outbox = start(() => {
+      throw new Error('still down');
+    }, 2);
+    await enqueue(database.autocommit(), 'mail', {});
+    await outbox.drain();
+    expect(await counts()).toEqual({ waiting: 1, parked: 0 });
+    clock.advance(60_000);
+    await outbox.drain();
+    expect(await counts()).toEqual({ waiting: 0, parked: 1 });
+  });
+
+  it('shares rows among workers without delivering one twice', async () => {
+    const delivered: number[] = [];
+    const outboxes = Array.from({ length: 4 }, () =>
+      start((payload) => void delivered.push((payload as { n: number }).n)),
+    );
+    for (let n = 0; n < 60; n++) await enqueue(database.autocommit(), 'mail', { n });
+    await Promise.all(outboxes.map((outbox) => outbox.drain()));
+    await vi.waitFor(async () => expect(await counts()).toEqual({ waiting: 0, parked: 0 }), 3000);
+    expect(delivered.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+  });
+
+  it('delivers what a dead worker had taken, once its lease is over', async () => {
+    await enqueue(database.autocommit(), 'mail', {});
+    await database.autocommit()
+      .run`update :schema.outbox set attempts = 1, run_at = ${new Date(clock.now().getTime() + 60_000)}`;
+    const delivered: unknown[] = [];
+    const outbox = start((payload) => void delivered.push(payload));
+    await outbox.drain();
+    expect(delivered).toEqual([]);
+    clock.advance(60_000);
+    await outbox.drain();
+    expect(delivered).toEqual([{}]);
+  });
+});
+
+describe('backOff', () => {
+  it('doubles from five seconds to six hours, within a tenth', () => {
+    expect([1, 2, 3, 13, 40].map((attempts) => backOff(attempts, 0.5))).toEqual([
+      5_000, 10_000, 20_000, 20_480_000, 21_600_000,
+    ]);
+    expect([backOff(1, 0), backOff(1, 1)]).toEqual([4_500, 5_500]);
+  });
+});

@@ -1,0 +1,10 @@
+import { guardTransactions } from '@croft/runtime';
+
+export { type FixedClock, fixedClock } from './clock.ts';
+export { type SchemaOf, type TestDatabase, testDatabase } from './database.ts';
+export { git, gitEnvironment, temporaryFolder } from './git.ts';
+export { capturedMails, type Mail, parseMail } from './mail.ts';
+export { type ReceivedMail, type SmtpSink, smtpSink } from './smtp-sink.ts';
+
+// Every test that uses this package runs with the guard: whatever leaves the process inside a transaction fails.
+guardTransactions();

@@ -1,0 +1,3 @@
+import { generatedFiles } from './generated-files.ts';
+
+await generatedFiles({ write: true });
