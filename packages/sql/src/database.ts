@@ -72,6 +72,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
   pool.on('error', (error) => log.warn({ error: error.message }, 'an idle database connection was lost'));
+  const connections = countConnections(pool);
   const compile = statementCompiler(schema);
   let roundTrips = 0;
 
@@ -130,6 +131,24 @@ export function openDatabase(options: DatabaseOptions): Database {
         client.release(broken);
       }
     },
-    close: () => pool.end(),
+    async close() {
+      await pool.end();
+      await connections.gone();
+    },
   };
+}
+
+/**
+ * `pool.end()` resolves when it has asked its connections to end. The caller may stop the server next, which would
+ * break those that are still saying goodbye, so we wait for them.
+ */
+function countConnections(pool: pg.Pool): { gone(): Promise<void> } {
+  let open = 0;
+  const none = Promise.withResolvers<void>();
+  pool.on('connect', () => open++);
+  pool.on('remove', () => {
+    open--;
+    if (open === 0 && pool.ended) none.resolve();
+  });
+  return { gone: () => (open === 0 ? Promise.resolve() : none.promise) };
 }

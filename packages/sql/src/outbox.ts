@@ -75,12 +75,20 @@ export function startOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  async function drain(): Promise<void> {
+  async function takeAndDeliver(): Promise<void> {
     for (;;) {
       const rows = await takeDue(database.autocommit(), BATCH, LEASE_MS);
       await Promise.all(rows.map(deliver));
       if (rows.length < BATCH) return;
     }
+  }
+
+  // One round after another, so that whoever drains also waits for what the loop had taken before.
+  let rounds: Promise<void> = Promise.resolve();
+  function drain(): Promise<void> {
+    const round = rounds.then(takeAndDeliver);
+    rounds = round.catch(() => {});
+    return round;
   }
 
   async function work(): Promise<void> {
