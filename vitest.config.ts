@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import ClosingLine from './packages/testing/src/closing-line.ts';
 
 // One embedded PostgreSQL serves the whole run (globalSetup); every test file clones its own database from it.
 export default defineConfig({
   test: {
     include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['packages/testing/src/global-setup.ts'],
+    reporters: ['default', new ClosingLine()],
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -15,8 +15,9 @@ function forge(header: object, payload: object, secret: string): string {
 }
 
 describe('accessTokens', () => {
-  it('returns the claims it signed and adds none', () => {
-    expect(tokens.verify(tokens.sign(claims))).toEqual(claims);
+  it('returns the claims it signed and adds only iat', () => {
+    expect(tokens.verify(tokens.sign(claims))).toEqual({ ...claims, iat: NOW / 1000 });
+    expect(tokens.verify(tokens.sign({ ...claims, iat: 5 }))).toEqual({ ...claims, iat: 5 });
   });
 
   it('accepts a token that another implementation signed with the secret', () => {
