@@ -1,0 +1,1 @@
+export { type CommandOptions, runStateCommand } from './run-state-command.ts';

@@ -1,0 +1,47 @@
+import type { Readable, Writable } from 'node:stream';
+import { Failure } from '@croft/failure';
+import type { Call } from './commands.ts';
+import { commands } from './commands.ts';
+import { DaemonClient, DaemonRefused } from './daemon-client.ts';
+import { Misuse, parseCommand } from './parse-command.ts';
+import { usage } from './usage.ts';
+
+/** Where a command finds its daemon and writes to. */
+export interface CommandOptions {
+  /** The daemon's socket, see `socketPath`. */
+  readonly socket: string;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Where questions are answered; nothing is asked unless it is a terminal. */
+  readonly stdin?: Readable & { readonly isTTY?: boolean };
+}
+
+/** Runs what comes after `croft state`. @returns the exit code: 0 done, 1 failed, 2 not understood */
+export async function runStateCommand(argv: readonly string[], options: CommandOptions): Promise<number> {
+  const { stdout, stderr } = options;
+  const complain = (message: string) => stderr.write(`croft state: ${message}\n`);
+  try {
+    const command = parseCommand(argv);
+    if (command === undefined) {
+      stdout.write(usage);
+      return 0;
+    }
+    using daemon = new DaemonClient(options.socket, { debug: command.flags.has('debug') });
+    const call: Call = {
+      command,
+      daemon,
+      stdin: options.stdin ?? process.stdin,
+      print: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
+      progress: (line) => stderr.write(`${line}\n`),
+    };
+    return await commands[command.name](call);
+  } catch (error) {
+    if (error instanceof Misuse) {
+      complain(`${error.message}\n\n${usage}`);
+      return 2;
+    }
+    if (!(error instanceof DaemonRefused || error instanceof Failure)) throw error;
+    complain(error.message);
+    return 1;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Clock, Log } from '@croft/runtime';
+import type { RecentErrors } from './daemon/recent-errors.ts';
+import type { StateIndex } from './model/state-index.ts';
+import type { Storage } from './outside/storage/storage.ts';
+import type { Turns } from './turns.ts';
+
+/** What operations work with. */
+export interface Context {
+  readonly version: string;
+  readonly startedAt: Date;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly storage: Storage;
+  readonly index: StateIndex;
+  /** Writers, one at a time per machine. */
+  readonly turns: Turns;
+  /** Percent of each pool that a save leaves free. */
+  readonly minFree: number;
+  readonly errors: RecentErrors;
+  /** Asks whoever started the daemon to stop it. */
+  readonly stop: () => void;
+}
+
+/** One call as an operation sees it. Lines go to the caller, before the result. */
+export interface Call {
+  readonly operation: string;
+  readonly requestId: string;
+  /** Aborted when the caller went away, the deadline passed, or the daemon ends it; the reason is a `Failure`. */
+  readonly signal: AbortSignal;
+  readonly info: (line: string) => void;
+  readonly warning: (line: string) => void;
+  /** Only for callers that asked for it with the metadata `loglevel: debug`. */
+  readonly debug: (line: string) => void;
+}

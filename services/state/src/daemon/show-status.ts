@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Call, Context } from '../context.ts';
+import { currentMachine } from '../rules/find-machine.ts';
+import { timeText } from '../rules/machine-text.ts';
+import { sizeText } from '../rules/sizes.ts';
+
+/** Status answers within a second, also when the disk does not. */
+const STORAGE_WAIT_MS = 700;
+
+/** Tells how the daemon is; never writes and never waits for a writer. */
+export async function showStatus(call: Call, context: Context): Promise<void> {
+  const { model } = context.index;
+  const machine = currentMachine(model);
+  const up = context.clock.now().getTime() - context.startedAt.getTime();
+  const states = model.states.filter((state) => state.machine === machine.id).length;
+  const storage = await Promise.race([
+    storageHealth(context),
+    sleep(STORAGE_WAIT_MS, 'does not answer', { ref: false }),
+  ]);
+  call.info(`croft state ${context.version}, up ${Math.floor(up / 1000)} s`);
+  call.info(`storage: ${context.storage.driver} at ${context.storage.location}: ${storage}`);
+  call.info(`machine: ${machine.id} (${machine.managed ? 'managed' : 'not managed'}), states: ${states}`);
+  const turns = context.turns.list();
+  if (turns.length === 0) call.info('writers: none');
+  for (const { key, running, waiting } of turns) {
+    call.info(`writers: ${running} on ${key}, waiting: ${waiting}`);
+  }
+  for (const { at, operation, message } of context.errors.list()) {
+    call.info(`error: ${timeText(at.toISOString())} ${operation}: ${message}`);
+  }
+}
+
+async function storageHealth({ storage }: Context): Promise<string> {
+  const trouble = await storage.trouble();
+  if (trouble !== undefined) return `in trouble: ${trouble}`;
+  const pools = await storage.space();
+  return `healthy, ${pools.map((pool) => `${sizeText(pool.free)} of ${sizeText(pool.size)} free`).join(', ')}`;
+}

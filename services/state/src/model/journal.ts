@@ -1,0 +1,125 @@
+import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { notEnoughSpace } from '../failures.ts';
+import type { Intent } from '../rules/reconcile.ts';
+import type { State } from './model.ts';
+
+/** One line of the journal: a write is begun, ends well, or is undone. */
+type JournalEntry =
+  | { readonly event: 'begun'; readonly intent: Intent }
+  | { readonly event: 'saved'; readonly state: State }
+  | { readonly event: 'removed'; readonly id: string }
+  | { readonly event: 'undone'; readonly id: string };
+
+/** What the journal and its checkpoint remember. */
+interface Remembered {
+  readonly states: readonly State[];
+  readonly intents: readonly Intent[];
+}
+
+/** The states at the time of the last checkpoint, and everything since, one line each, on the disk before it counts. */
+export class Journal {
+  readonly #file: FileHandle;
+  readonly #checkpoint: string;
+  #length: number;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(file: FileHandle, checkpoint: string, length: number) {
+    this.#file = file;
+    this.#checkpoint = checkpoint;
+    this.#length = length;
+  }
+
+  /** Opens the journal in a folder and reads what it remembers. */
+  static async open(folder: string): Promise<{ journal: Journal; remembered: Remembered }> {
+    const checkpoint = join(folder, 'checkpoint.json');
+    const file = await open(join(folder, 'journal.jsonl'), 'a+', 0o600);
+    const bytes = await file.readFile();
+    // A crash may have cut the last line, and the next one would be glued to it.
+    const length = bytes.lastIndexOf('\n') + 1;
+    if (length < bytes.length) await file.truncate(length);
+    const lines = bytes.toString('utf8', 0, length).split('\n');
+    const remembered = replay(await readCheckpoint(checkpoint), lines);
+    return { journal: new Journal(file, checkpoint, length), remembered };
+  }
+
+  /** Adds a line; when this returns, a crash does not lose it. */
+  append(entry: JournalEntry): Promise<void> {
+    return this.#inOrder(async () => {
+      const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+      try {
+        await this.#file.appendFile(line);
+        await this.#file.datasync();
+        this.#length += line.length;
+      } catch (error) {
+        // A full disk leaves half a line, and the next one would be glued to it.
+        await this.#file.truncate(this.#length);
+        const full = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+        throw full ? notEnoughSpace(`the disk of ${this.#checkpoint}`, 'nothing', 'a few KiB') : error;
+      }
+    });
+  }
+
+  /** Replaces checkpoint and journal by the states of now. Only while no write is under way. */
+  writeCheckpoint(states: readonly State[]): Promise<void> {
+    return this.#inOrder(async () => {
+      const temporary = `${this.#checkpoint}.new`;
+      await writeFile(temporary, JSON.stringify({ version: 1, states }), { mode: 0o600, flush: true });
+      await rename(temporary, this.#checkpoint);
+      await this.#file.truncate(0);
+      await this.#file.datasync();
+      this.#length = 0;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#last.catch(() => {});
+    await this.#file.close();
+  }
+
+  #inOrder(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.catch(() => {}).then(work);
+    this.#last = done;
+    return done;
+  }
+}
+
+/** What a checkpoint and the lines after it add up to; a line that is not whole was never acknowledged. */
+function replay(checkpoint: readonly State[], lines: readonly string[]): Remembered {
+  const states = new Map(checkpoint.map((state) => [state.id, state]));
+  const intents = new Map<string, Intent>();
+  for (const line of lines) {
+    const entry = parse(line);
+    if (entry === undefined) continue;
+    if (entry.event === 'begun') {
+      intents.set(entry.intent.id, entry.intent);
+      continue;
+    }
+    const id = entry.event === 'saved' ? entry.state.id : entry.id;
+    intents.delete(id);
+    if (entry.event === 'saved') states.set(id, entry.state);
+    if (entry.event === 'removed') states.delete(id);
+  }
+  return { states: [...states.values()], intents: [...intents.values()] };
+}
+
+function parse(line: string): JournalEntry | undefined {
+  try {
+    return JSON.parse(line) as JournalEntry;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A damaged checkpoint only costs messages about what was found: the storage is the truth. */
+async function readCheckpoint(path: string): Promise<readonly State[]> {
+  try {
+    const { version, states } = JSON.parse(await readFile(path, 'utf8')) as {
+      version: number;
+      states: State[];
+    };
+    return version === 1 ? states : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,89 @@
+import * as fs from 'node:fs';
+import { promisify } from 'node:util';
+
+/** A file's facts with whole nanoseconds. */
+export type Stat = fs.BigIntStats;
+
+// The callback functions cost half of `fs.promises`, whose file handles are objects of their own; a save makes 10 calls a file.
+const lstatCallback = promisify(fs.lstat) as (path: fs.PathLike, options: { bigint: true }) => Promise<Stat>;
+const fstatCallback = promisify(fs.fstat) as (fd: number, options: { bigint: true }) => Promise<Stat>;
+const BIG = { bigint: true } as const;
+
+/** A path held as latin1, one character a byte, as the system takes it. */
+export function bytesOf(latin1: string): Buffer {
+  return Buffer.from(latin1, 'latin1');
+}
+
+/** Facts of a path itself, never of what a link points to. */
+export const lstat = (path: fs.PathLike): Promise<Stat> => lstatCallback(path, BIG);
+/** Facts of an open file. */
+export const fstat = (fd: number): Promise<Stat> => fstatCallback(fd, BIG);
+/** Opens a file and gives its descriptor. */
+export const open = promisify(fs.open) as (
+  path: fs.PathLike,
+  flags: number,
+  mode?: number,
+) => Promise<number>;
+/** Closes a descriptor. */
+export const close = promisify(fs.close) as (fd: number) => Promise<void>;
+/** Waits until an open file is on the disk. */
+export const datasync = promisify(fs.fdatasync) as (fd: number) => Promise<void>;
+
+/** Opening never follows a link in the last place and never waits for the other end of a fifo. */
+export const READ = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
+/** The same for folders. */
+export const READ_FOLDER = READ | fs.constants.O_DIRECTORY;
+/** A file that is not there yet. */
+export const CREATE =
+  fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL | fs.constants.O_NOFOLLOW;
+
+/** Fills as much of the buffer as the file has from `position` on. */
+export async function readFully(fd: number, buffer: Buffer, position: number): Promise<number> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const count = await new Promise<number>((resolve, reject) => {
+      fs.read(fd, buffer, filled, buffer.length - filled, position + filled, (error, bytes) =>
+        error === null ? resolve(bytes) : reject(error),
+      );
+    });
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled;
+}
+
+/** Writes the whole buffer at `position`. */
+export async function writeFully(fd: number, buffer: Buffer, position: number): Promise<void> {
+  let written = 0;
+  while (written < buffer.length) {
+    written += await new Promise<number>((resolve, reject) => {
+      fs.write(fd, buffer, written, buffer.length - written, position + written, (error, bytes) =>
+        error === null ? resolve(bytes) : reject(error),
+      );
+    });
+  }
+}
+
+/** Makes the names in a folder durable: a rename counts only after this. */
+export async function syncFolder(folder: string): Promise<void> {
+  const fd = await open(folder, fs.constants.O_RDONLY);
+  try {
+    await promisify(fs.fsync)(fd);
+  } finally {
+    await close(fd);
+  }
+}
+
+/** Puts a small file in place so that after any crash it is there whole or not at all. */
+export async function writeDurably(path: string, folder: string, content: string): Promise<void> {
+  const temporary = `${path}.new`;
+  await fs.promises.writeFile(temporary, content, { mode: 0o600, flush: true });
+  await fs.promises.rename(temporary, path);
+  await syncFolder(folder);
+}
+
+/** The code of an error of the system, such as `ENOENT`; undefined for any other error. */
+export function errorCode(error: unknown): string | undefined {
+  const { errno, code } = error as NodeJS.ErrnoException;
+  return typeof errno === 'number' ? code : undefined;
+}

@@ -1,0 +1,85 @@
+import { createReadStream } from 'node:fs';
+
+/** What an entry of a tree is. */
+export type EntryType = 'folder' | 'file' | 'link' | 'fifo' | 'socket' | 'block' | 'char';
+
+/** One entry of a saved tree: a line of its manifest. */
+export interface Entry {
+  /** Path text below the tree; `.` is the tree's own folder. A folder comes before what is in it. */
+  readonly path: string;
+  readonly type: EntryType;
+  /** Permission bits in octal, `4755`. */
+  readonly mode: string;
+  readonly uid: number;
+  readonly gid: number;
+  /** Modification time in nanoseconds since 1970, as text because it does not fit a number. */
+  readonly mtimeNs: string;
+  readonly size?: number;
+  /** SHA-256 of the content. */
+  readonly hash?: string;
+  /** The file had holes. */
+  readonly sparse?: true;
+  /** Files with the same value are one file with several names. */
+  readonly inode?: string;
+  /** Where a link points, as path text. */
+  readonly target?: string;
+  /** Device number. */
+  readonly rdev?: string;
+  /** The content could not be read: the system's error code. */
+  readonly unreadable?: string;
+  /** It changed while it was read, also the second and third time. */
+  readonly torn?: true;
+  /** The content of this folder was left out on purpose: another file system, or the place where states are kept. */
+  readonly leftOut?: 'mount' | 'storage';
+}
+
+/** A tree in the order of its manifest: lines, and folders whose lines follow their own. */
+export interface Tree {
+  line: string;
+  /** By name; nothing stands where an entry went away while the folder was read. */
+  readonly items: (string | Tree | undefined)[];
+}
+
+/** About this much text is handed on at a time, so that the event loop turns in between. */
+const PIECE_CHARACTERS = 256 * 1024;
+
+/** The manifest of a tree, in pieces. */
+export function* manifestPieces(tree: Tree): Generator<string> {
+  let piece = '';
+  for (const line of lines(tree)) {
+    piece += `${line}\n`;
+    if (piece.length >= PIECE_CHARACTERS) {
+      yield piece;
+      piece = '';
+    }
+  }
+  yield piece;
+}
+
+/** Reads a manifest, some entries at a time. */
+export async function* readManifest(path: string): AsyncGenerator<Entry[]> {
+  let rest = '';
+  for await (const piece of createReadStream(path, { encoding: 'utf8', highWaterMark: PIECE_CHARACTERS })) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() as string;
+    yield lines.map((line) => JSON.parse(line) as Entry);
+  }
+}
+
+function* lines(tree: Tree): Generator<string> {
+  // A stack instead of recursion: trees may be deeper than the call stack.
+  const stack: { tree: Tree; next: number }[] = [{ tree, next: 0 }];
+  yield tree.line;
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    if (top.next === top.tree.items.length) {
+      stack.pop();
+      continue;
+    }
+    const item = top.tree.items[top.next++];
+    if (typeof item === 'string') yield item;
+    else if (item !== undefined) {
+      yield item.line;
+      stack.push({ tree: item, next: 0 });
+    }
+  }
+}

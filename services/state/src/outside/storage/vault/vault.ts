@@ -1,0 +1,168 @@
+import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
+import { notEnoughSpace, storageChanged } from '../../../failures.ts';
+import type { Machine, Member, State } from '../../../model/model.ts';
+import type { Pool } from '../../../rules/save-plan.ts';
+import { Turns } from '../../../turns.ts';
+import type { Freed, Scan, SnapshotRequest, Storage } from '../storage.ts';
+import { Additions } from './additions.ts';
+
+import { collectGarbage } from './collect-garbage.ts';
+import { errorCode, lstat } from './files.ts';
+import { Objects } from './objects.ts';
+import { StoreFailed } from './read-file.ts';
+import { readRecord, readRecords, removeRecord, writeRecord } from './records.ts';
+import { snapshotDataset } from './snapshot-dataset.ts';
+import { StatCache } from './stat-cache.ts';
+
+const FOREVER = new AbortController().signal;
+
+/** What a vault is opened with. */
+interface VaultOptions {
+  /** Where it keeps things. */
+  readonly folder: string;
+  /** The machine that runs. */
+  readonly machine: Machine;
+  /** A folder that is left out of every tree, because the vault and what belongs to it lie there. */
+  readonly leaveOut: string;
+}
+
+/** Opens the vault in a folder, which is made when it is not there. */
+export async function openVault(options: VaultOptions): Promise<Storage> {
+  const { folder } = options;
+  for (const part of ['/objects', '/states', '/staging', '/cache']) {
+    await mkdir(folder + part, { recursive: true, mode: 0o700 });
+  }
+  return new Vault(options);
+}
+
+/** A state between its snapshots and its completion mark. */
+interface Pending {
+  readonly members: readonly Member[];
+  readonly caches: readonly StatCache[];
+}
+
+/** States as trees of files in a content-addressed store: any file system, no privileges. See DESIGN.md. */
+class Vault implements Storage {
+  readonly driver = 'vault';
+  readonly location: string;
+  readonly capabilities = { atomicGroup: false, needsRoot: false };
+  readonly recommendedMinFree = 5;
+  readonly #options: VaultOptions;
+  readonly #objects: Objects;
+  /** Adding and collecting exclude each other across machines: content that is just being added has no state yet. */
+  readonly #turns = new Turns();
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(options: VaultOptions) {
+    this.location = options.folder;
+    this.#options = options;
+    this.#objects = new Objects(`${options.folder}/objects`);
+  }
+
+  async scan(): Promise<Scan> {
+    const states = await readRecords(this.#folder('states'));
+    const { machine } = this.#options;
+    const others = new Map<string, Machine>();
+    for (const state of states) {
+      if (state.machine !== machine.id && !others.has(state.machine))
+        others.set(state.machine, retired(state));
+    }
+    const sorted = [...others.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    return { machines: [machine, ...sorted], states, leftovers: await readdir(this.#folder('staging')) };
+  }
+
+  async space(): Promise<readonly Pool[]> {
+    const { bsize, blocks, bavail } = await statfs(this.location);
+    return [{ name: `the disk of ${this.location}`, size: bsize * blocks, free: bsize * bavail }];
+  }
+
+  async snapshotGroup(request: SnapshotRequest): Promise<readonly Member[]> {
+    return this.#turns.take('vault', 'save', request.signal, async () => {
+      const staging = `${this.#folder('staging')}/${request.id}`;
+      const additions = new Additions(this.#objects, staging, request.budget);
+      try {
+        await mkdir(staging, { mode: 0o700 });
+        const leaveOut = await lstat(this.#options.leaveOut);
+        const caches: StatCache[] = [];
+        const members: Member[] = [];
+        for (const dataset of request.datasets) {
+          const cache = await StatCache.open(this.#folder('cache'), dataset.name);
+          members.push(await snapshotDataset(dataset, leaveOut, additions, cache, request));
+          caches.push(cache);
+        }
+        await additions.finish();
+        this.#pending.set(request.id, { members, caches });
+        return members;
+      } catch (error) {
+        throw this.#explain(error);
+      }
+    });
+  }
+
+  async complete(state: State): Promise<void> {
+    await writeRecord(this.#folder('states'), state).catch((error) => {
+      throw this.#explain(error);
+    });
+    const pending = this.#pending.get(state.id);
+    this.#pending.delete(state.id);
+    // A cache that is not written costs the next save its time, nothing else.
+    for (const cache of pending?.caches ?? []) await cache.save().catch(() => {});
+  }
+
+  async discard(id: string): Promise<void> {
+    this.#pending.delete(id);
+    // Writing the mark may have failed half way.
+    await removeRecord(this.#folder('states'), id);
+    await rm(`${this.#folder('staging')}/${id}`, { recursive: true, force: true });
+  }
+
+  async destroy(state: State): Promise<void> {
+    const stored = await readRecord(this.#folder('states'), state.id);
+    if (stored === undefined) return;
+    const guids = (of: State) => of.members.map(({ guid }) => guid).join();
+    if (guids(stored) !== guids(state)) throw storageChanged(`state ${state.id}`);
+    await removeRecord(this.#folder('states'), state.id);
+  }
+
+  async collect(): Promise<Freed> {
+    return this.#turns.take('vault', 'collect', FOREVER, async () => {
+      const members = [
+        ...(await readRecords(this.#folder('states'))).flatMap((state) => state.members),
+        ...[...this.#pending.values()].flatMap((pending) => pending.members),
+      ];
+      const roots = members.map(({ snapshot }) => snapshot);
+      return collectGarbage(this.#objects, this.#folder('cache'), roots);
+    });
+  }
+
+  async trouble(): Promise<string | undefined> {
+    try {
+      const [pool] = await this.space();
+      await readdir(this.#folder('staging'));
+      return pool?.free === 0 ? 'the disk is full' : undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  #explain(error: unknown): unknown {
+    const cause = error instanceof StoreFailed ? error.cause : error;
+    const full = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errorCode(cause) ?? '');
+    return full ? notEnoughSpace(`the disk of ${this.location}`, 'nothing', 'more') : cause;
+  }
+
+  #folder(part: 'states' | 'staging' | 'cache'): string {
+    return `${this.location}/${part}`;
+  }
+}
+
+/** A machine that is no longer configured, as its states remember it. */
+function retired(state: State): Machine {
+  return {
+    id: state.machine,
+    managed: true,
+    current: false,
+    bootedState: undefined,
+    datasets: state.members.map(({ dataset, role, path }) => ({ name: dataset, role, path })),
+  };
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { StartError } from '@croft/runtime';
+import type { StateSettings } from '../settings.ts';
+
+/** `sun_path` of Linux has 108 bytes with the closing zero; others have fewer, and 104 is theirs. */
+const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
+
+/**
+ * Where the daemon listens and its clients look. A data folder whose path is too long for a socket gets a short folder of its
+ * own at a place that follows from the path, so both sides find it.
+ * @param folder the daemon's folder, `<data>/state`
+ * @throws StartError when the configured path is too long
+ */
+export function socketPath(settings: Pick<StateSettings, 'SOCKET'>, folder: string): string {
+  const path = resolve(settings.SOCKET ?? join(folder, 'statesvc.sock'));
+  if (Buffer.byteLength(path) <= MAX_BYTES) return path;
+  if (settings.SOCKET !== undefined) {
+    throw new StartError(
+      `STATESVC_SOCKET: ${path} has ${Buffer.byteLength(path)} bytes, the system allows ${MAX_BYTES} in a socket's path. Choose a shorter one.`,
+    );
+  }
+  return join(shortFolder(path), 'statesvc.sock');
+}
+
+function shortFolder(path: string): string {
+  const uid = process.getuid?.() ?? 0;
+  const hash = createHash('sha256').update(path).digest('hex').slice(0, 12);
+  const own = `/run/user/${uid}`;
+  return existsSync(own) ? `${own}/croft-${hash}` : join(tmpdir(), `croft-${uid}-${hash}`);
+}

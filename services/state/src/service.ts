@@ -1,0 +1,116 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '@croft/failure';
+import {
+  type Clock,
+  FolderInUse,
+  type Log,
+  lockFolder,
+  type RunningService,
+  StartError,
+  systemClock,
+} from '@croft/runtime';
+import type { Context } from './context.ts';
+import { RecentErrors } from './daemon/recent-errors.ts';
+import { daemonStopping } from './failures.ts';
+import { openStorage } from './outside/storage/open-storage.ts';
+import { stateService } from './rpc.ts';
+import { Gate } from './server/gate.ts';
+import { GrpcServer } from './server/grpc-server.ts';
+import { socketPath } from './server/socket-path.ts';
+import type { StateSettings } from './settings.ts';
+import { settleStates } from './states/settle-states.ts';
+import { Turns } from './turns.ts';
+
+/** How long calls in flight get after DaemonStop when nobody else decides. */
+const OWN_GRACE_MS = 10_000;
+/** How long calls get to undo what they began when their grace time is over. */
+const UNDO_MS = 5000;
+
+/** What the service needs from the process it runs in. */
+export interface StartOptions {
+  readonly settings: StateSettings;
+  /** Where the daemon keeps everything, `<data>/state`. */
+  readonly folder: string;
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly version: string;
+  /** Called after DaemonStop has been answered; without it the service closes itself. */
+  readonly onStop?: () => void;
+}
+
+/** Starts the daemon; it has answered a health check when this returns. @throws StartError */
+export async function startState(options: StartOptions): Promise<RunningService> {
+  const { folder, settings } = options;
+  // `level` of a child can be changed without changing it for the other services.
+  const log = options.log.child({ service: 'state' });
+  const clock = options.clock ?? systemClock;
+  const path = socketPath(settings, folder);
+  await using opened = new AsyncDisposableStack();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  opened.use(lock(folder));
+  const storage = await explained(() => openStorage(settings, folder));
+  const index = await explained(() => settleStates(folder, storage, log));
+  opened.defer(() => index.close());
+  const gate = new Gate();
+  const context: Context = {
+    version: options.version,
+    startedAt: clock.now(),
+    clock,
+    log,
+    storage,
+    index,
+    turns: new Turns(),
+    minFree: settings.MIN_FREE ?? storage.recommendedMinFree,
+    errors: new RecentErrors(),
+    stop: () => (options.onStop === undefined ? void close(OWN_GRACE_MS) : options.onStop()),
+  };
+  const server = await GrpcServer.start(path, stateService(context, gate));
+  opened.defer(() => server.close());
+  const resources = opened.move();
+  if (settings.SOCKET === undefined && path !== join(folder, 'statesvc.sock')) {
+    log.warn(
+      { socket: path },
+      'the data folder has too long a path for a socket, so the socket lies elsewhere',
+    );
+  }
+  log.info(
+    { socket: path, storage: storage.driver, states: index.model.states.length },
+    'state service is up',
+  );
+
+  let closing: Promise<void> | undefined;
+  function close(graceMs: number): Promise<void> {
+    closing ??= shutDown(graceMs);
+    return closing;
+  }
+  async function shutDown(graceMs: number): Promise<void> {
+    server.announceStop();
+    gate.refuse();
+    if (!(await gate.wait(graceMs))) {
+      gate.end(daemonStopping());
+      if (!(await gate.wait(UNDO_MS)))
+        log.error({}, 'a call did not end; the next start clears away what it leaves');
+    }
+    await resources.disposeAsync();
+    log.info({}, 'state service has stopped');
+  }
+  return { name: 'state', address: `unix:${path}`, close };
+}
+
+function lock(folder: string): Disposable {
+  try {
+    return lockFolder(folder, 'The state folder');
+  } catch (error) {
+    throw error instanceof FolderInUse ? new StartError(error.message) : error;
+  }
+}
+
+/** A failure at start is for the person at the terminal. */
+async function explained<T>(start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    throw error instanceof Failure ? new StartError(error.message) : error;
+  }
+}

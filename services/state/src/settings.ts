@@ -1,0 +1,33 @@
+import { choice, defineSettings, integer, text, type Values } from '@croft/settings';
+
+/** Every setting of the state service. */
+export const stateSettings = defineSettings('State service', 'STATESVC_', {
+  SOCKET: {
+    kind: text,
+    about: 'Path of the unix socket the daemon listens on, at most 107 bytes (`<data>/state/statesvc.sock`)',
+  },
+  STORAGE: {
+    kind: choice('auto', 'vault', 'zfs', 'btrfs'),
+    about:
+      'Where states are kept: `vault` is a content-addressed store in the data folder and works on every file system. `auto` is the vault; `zfs` and `btrfs` are refused until their drivers are there',
+    default: 'auto',
+  },
+  VAULT_SYSTEM: {
+    kind: text,
+    about: "Vault only: the folder that is this machine's system. `none`: the machine is not managed",
+    default: '/etc',
+  },
+  MIN_FREE: {
+    kind: integer(0, 90),
+    about:
+      'Percent of a pool that must stay free for a save to start (5 on the vault, whose pool is an ordinary disk shared with everything else)',
+  },
+  CMDLINE_FILE: {
+    kind: text,
+    about: 'The kernel command line; `statesvc.state=<id>` in it names the state that was booted',
+    default: '/proc/cmdline',
+  },
+});
+
+/** The values of {@link stateSettings}. */
+export type StateSettings = Values<typeof stateSettings.settings>;

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
+
+/** A disk of its own in memory; only root may mount, and not in every container. */
+function mountDisk(size: string): string | undefined {
+  const folder = temporaryFolder();
+  try {
+    execFileSync('sh', ['-c', 'mount -t tmpfs -o size=$1 tmpfs "$0"', folder, size], { stdio: 'ignore' });
+  } catch {
+    return undefined;
+  }
+  onTestFinished(() => void execFileSync('sh', ['-c', 'umount -l "$0"', folder]));
+  return folder;
+}
+
+describe('a full disk', () => {
+  it('ends a save with nothing left of it, and the next save works', async (context) => {
+    const disk = mountDisk('4m') ?? context.skip('tmpfs cannot be mounted here');
+    const daemon = await startDaemon({ folder: join(disk, 'state') });
+    writeFileSync(join(daemon.tree, 'small'), 'x');
+    await daemon.save('before');
+    const before = [await daemon.dump(), vaultFacts(daemon.folder).filter((fact) => !fact.endsWith('/'))];
+    for (let file = 0; file < 10; file++)
+      writeFileSync(join(daemon.tree, `f${file}`), Buffer.alloc(900_000, `${file}`));
+    const answer = await daemon.call('SaveSystemState', { stateName: 'too-large' });
+    expect(answer).toMatchObject({ code: 8, results: [] });
+    expect(answer.details).toContain('not enough free space on');
+    expect([await daemon.dump(), vaultFacts(daemon.folder).filter((fact) => !fact.endsWith('/'))]).toEqual(
+      before,
+    );
+    for (let file = 0; file < 10; file++) rmSync(join(daemon.tree, `f${file}`));
+    expect(await daemon.save('after')).toBe('after');
+  });
+
+  it('does not keep anybody from removing states, which makes room', async (context) => {
+    const disk = mountDisk('8m') ?? context.skip('tmpfs cannot be mounted here');
+    const daemon = await startDaemon({ folder: join(disk, 'state') });
+    writeFileSync(join(daemon.tree, 'large'), Buffer.alloc(2_000_000, 'x'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await daemon.save('doomed');
+    execFileSync('sh', ['-c', 'cat /dev/zero > "$0" || true', join(disk, 'filler')], { stdio: 'ignore' });
+    expect((await daemon.call('SaveSystemState', { stateName: 'no-room' })).code).toBe(8);
+    const answer = await daemon.call('RemoveSystemState', { stateName: 'doomed' });
+    expect(answer).toMatchObject({ code: 0, order: ['log', 'log', 'log'] });
+    expect((await daemon.dump()).machines[0]?.states).toEqual([]);
+    expect(await daemon.save('room-again')).toBe('room-again');
+    execFileSync('sh', ['-c', 'cat /dev/zero >> "$0" || true', join(disk, 'filler')], { stdio: 'ignore' });
+    await daemon.service.close(0);
+  });
+});
