@@ -1,0 +1,16 @@
+import { EndpointError } from './error.ts';
+
+/** Whether `value` is a plain object of any realm, that is, a map of names to values. */
+export function isPlain(value: unknown): value is Record<string, unknown> {
+  const prototype = Object.getPrototypeOf(value ?? 0);
+  return !(prototype && Object.getPrototypeOf(prototype));
+}
+
+/** The text of a single value in a URL; an object's is that of its `toJSON`, so a date is ISO 8601. What has none is refused. */
+export function textOf(value: unknown, option: string): string {
+  if (typeof value === 'string') return value;
+  // Lists and maps within another are refused here too: RFC 6570 section 2.3 knows no nesting.
+  const single = typeof value === 'object' ? (value as Partial<Date>).toJSON?.() : value;
+  if (!/string|number|boolean|bigint/.test(typeof single)) throw new EndpointError('without text', option);
+  return String(single as string);
+}
