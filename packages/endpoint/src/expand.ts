@@ -67,6 +67,6 @@ export function expandExpression({ sign, variables, position }: Expression, valu
 // Section 2.4.1 counts characters, not octets: a surrogate pair is one, and so are the triplets of one character
 // where triplets are copied.
 function prefix(text: string, limit: number, reserved: boolean): string {
-  const characters = (reserved && text.match(/%[\da-f]{2}(?:%[89ab][\da-f])*|./gisu)) || [...text];
+  const characters = (reserved && text.match(/%[\da-f]{2}(?:%[89ab][\da-f])*|./gisu)) || Array.from(text);
   return characters.slice(0, limit).join('');
 }

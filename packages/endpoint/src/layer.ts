@@ -18,6 +18,7 @@ export function layer(below: unknown, above?: unknown, isFrozen?: boolean, depth
   if (!isMap && !Array.isArray(below)) return below;
   if (depth > 99) throw new EndpointError('nested too deep', 'defaults');
   const copy = (isMap ? {} : []) as Node;
+  // oxlint-disable-next-line typescript/no-misused-spread -- a list is never layered, so both are objects here
   for (const key of Object.keys(above ? { ...below, ...above } : below)) {
     const value = layer(own(below, key), own(above ?? {}, key), isFrozen, depth + 1);
     if (value !== undefined && isSafe(key)) copy[key] = value;

@@ -2,7 +2,7 @@ import { isRawBody, isStream } from './body.ts';
 import { EndpointError } from './error.ts';
 import type { RequestOptions } from './types.ts';
 
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
 /**
  * The arguments of `fetch` for a request, with `signal`, `redirect` and the like from its `request` settings. The

@@ -79,7 +79,7 @@ function expression(inner: string, variables: Record<string, unknown>): string {
         }
         result += '=';
       }
-      result += encode(maxLength ? [...value].slice(0, Number(maxLength)).join('') : value, reserved);
+      result += encode(maxLength ? Array.from(value).slice(0, Number(maxLength)).join('') : value, reserved);
     } else if (!explode) {
       const joined = members.flatMap(([key, member]) => (Array.isArray(value) ? [member] : [key, member]));
       const text = joined.map((part) => encode(part, reserved)).join(',');

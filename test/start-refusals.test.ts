@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { temporaryFolder } from '@croft/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { croft, finish, type Options, postmaster, ready } from './support/command-line.ts';
+import { type Place, placeFor } from './support/croft.ts';
+
+let base: string;
+let dispose: () => Promise<void>;
+beforeAll(async () => {
+  const folder = await temporaryFolder();
+  base = folder.path;
+  dispose = async () => await folder[Symbol.asyncDispose]();
+});
+afterAll(() => dispose());
+
+let count = 0;
+const newPlace = (env: Record<string, string> = {}) => placeFor(join(base, `data-${count++}`), env);
+
+/** Everything that is there afterwards must have been there before. */
+async function refusal(place: Place, words: string[], options: Options = {}): Promise<string> {
+  const list = () =>
+    existsSync(place.data) ? readdirSync(place.data, { recursive: true }).sort() : 'nothing';
+  const before = list();
+  const { code, out, errors } = await finish(croft(place, words, options));
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(errors).not.toMatch(/^\s+at /m); // a stack
+  expect(list()).toEqual(before);
+  return errors;
+}
+
+describe('refuses in a sentence and touches nothing', () => {
+  it('a data folder that another Croft has', async () => {
+    const place = await newPlace();
+    const running = croft(place, ['start', 'state']);
+    await ready(running);
+    expect(await refusal(place, ['start', 'state'])).toMatch(
+      new RegExp(`in use by another Croft \\(process ${running.pid}\\)`),
+    );
+    running.kill();
+    await once(running, 'exit');
+  });
+
+  it('settings that cannot be read, all of them at once', async () => {
+    const place = await newPlace({
+      AUTHSVC_JWT_EXP: 'soon',
+      FORGE_HTTP_PORT: '70000',
+      LOG_LEVEL: 'loud',
+      STATESVC_STORAGE: 'tape',
+    });
+    expect(await refusal(place, ['start'])).toMatch(
+      /LOG_LEVEL[^]*AUTHSVC_JWT_EXP[^]*FORGE_HTTP_PORT[^]*STATESVC_STORAGE/,
+    );
+  });
+
+  it('a service on a database of its own without what is required', async () => {
+    const place = await newPlace({ DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:1/none' });
+    expect(await refusal(place, ['start', 'auth'])).toMatch(
+      /AUTHSVC_SITE_URL is required[^]*AUTHSVC_JWT_SECRET is required/,
+    );
+    expect(await refusal(place, ['start', 'forge'])).toMatch(/FORGE_JWT_SECRET is required/);
+  });
+
+  it.each([
+    ['no git', 'exit 127', /"\S+ --version" fails\./],
+    ['an old git', 'echo git version 2.30.2', /needs git 2\.38 or later, and this is git version 2\.30\.2\./],
+  ])('%s', async (_what, script, message) => {
+    const git = join(base, `git-${count++}`);
+    writeFileSync(git, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    expect(await refusal(await newPlace({ FORGE_GIT_COMMAND: git }), ['start', 'forge'])).toMatch(message);
+    expect(await refusal(await newPlace({ FORGE_GIT_COMMAND: `${git}-missing` }), ['start'])).toMatch(
+      /there is none here.*auth state/,
+    );
+  });
+
+  it('a data folder that is a file', async () => {
+    const place = await newPlace();
+    writeFileSync(place.data, 'mine');
+    const { code, errors } = await finish(croft(place, ['start', 'state']));
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: expect.stringMatching(/is a file, or below one: choose another/),
+    });
+    expect(readFileSync(place.data, 'utf8')).toBe('mine');
+  });
+
+  it('secrets that are damaged', async () => {
+    const place = await newPlace();
+    mkdirSync(place.data);
+    writeFileSync(join(place.data, 'secrets.json'), '{"jwtSecret":');
+    const { code, errors } = await finish(croft(place, ['start', 'state']));
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: expect.stringMatching(/secrets\.json is damaged.*from a backup/),
+    });
+    expect(readFileSync(join(place.data, 'secrets.json'), 'utf8')).toBe('{"jwtSecret":');
+  });
+});
+
+it('a busy port is named, and what was started is stopped', async () => {
+  const place = await newPlace();
+  const other = createServer().listen(place.forgePort, '127.0.0.1');
+  await once(other, 'listening');
+  const { code, out, errors } = await finish(croft(place, ['start']));
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(errors).toContain(`127.0.0.1:${place.forgePort} is in use`);
+  expect(postmaster(place)).toBeUndefined();
+  other.close();
+});
+
+it('a database that cannot be reached is named without its password', async () => {
+  const place = await newPlace({ DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:1/none' });
+  const { code, errors } = await finish(croft(place, ['start']));
+  expect(code).toBe(1);
+  expect(errors).toMatch(/The database at 127\.0\.0\.1:1\/none cannot be used: .*ECONNREFUSED.*DATABASE_URL/);
+  expect(errors).not.toContain('hidden');
+  expect(readdirSync(place.data)).not.toContain('postgres');
+});
+
+const canMount = process.getuid?.() === 0 && works('unshare', ['-m', 'true']);
+
+function works(command: string, args: string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it.runIf(canMount).each([
+  ['full', 'size=8m', /has \d+ MiB left, and Croft does not start with less than 50/],
+  ['read-only', 'ro', /is on a read-only file system: choose another folder/],
+])('a %s disk is refused', async (_what, options, message) => {
+  const place = await newPlace();
+  mkdirSync(place.data);
+  const through = [
+    'unshare',
+    '-m',
+    'sh',
+    '-ec',
+    `mount -t tmpfs -o ${options} tmpfs ${place.data}; exec "$@"`,
+    'sh',
+  ];
+  expect(await refusal(place, ['start', 'state'], { through })).toMatch(message);
+});
