@@ -45,6 +45,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     return503OnClosing: false,
     // A parameter may hold a whole branch name or token; longer ones are 404 before any handler sees them.
     routerOptions: { maxParamLength: 1024 },
+    schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
     frameworkErrors: (error, request, reply) => app.errorHandler(error, request, reply),
   });
   app.setValidatorCompiler(compileValidator);
@@ -53,8 +54,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   parseJsonBodies(app);
   answerErrors(app, options.errors, options.log);
   logRequests(app, options.log);
-  await serveOpenApi(app, options.api);
+  serveOpenApi(app, options.api);
   return app;
+}
+
+/** Stands where Fastify would load its own validator and serialiser, a hundred modules that nothing here uses. */
+function notNeeded(): never {
+  throw new Error('the application has its own validator and serialiser');
 }
 
 /** One line a request, with the pattern of its route: paths hold names and tokens, patterns do not. */

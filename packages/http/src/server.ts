@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { StartError } from '@croft/runtime';
 import type { App } from './types.ts';
 
@@ -21,9 +22,8 @@ export async function listen(
   const port = typeof bound === 'object' && bound !== null ? bound.port : at.port;
   const host = at.host === '0.0.0.0' || at.host === '::' || at.host === '' ? '127.0.0.1' : at.host;
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const answer = await fetch(address + probe, { headers: { connection: 'close' } });
-  if (!answer.ok)
-    throw new StartError(`${address}${probe} answers ${answer.status} to its own first request`);
+  const status = await ask(address + probe);
+  if (status !== 200) throw new StartError(`${address}${probe} answers ${status} to its own first request`);
   return address;
 }
 
@@ -42,12 +42,21 @@ function explain(
   return error;
 }
 
+/** The status of a first request; not by `fetch`, whose loading alone takes longer than the rest of the start. */
+async function ask(url: string): Promise<number | undefined> {
+  const [answer] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
+
 /** Refuses new connections, lets requests in flight finish for at most `graceMs`, then cuts what is left. */
 export async function closeGracefully(app: App, graceMs: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  // A kept-alive connection becomes idle when its request is answered, which may be after the server began to close.
+  const hangUp = setInterval(() => app.server.closeIdleConnections(), 50);
   const closed = app.server.listening ? once(app.server, 'close') : Promise.resolve();
-  app.server.closeIdleConnections();
   await app.close();
   await closed;
-  clearTimeout(timer);
+  clearTimeout(cut);
+  clearInterval(hangUp);
 }

@@ -48,3 +48,21 @@ it('can be given back and taken again', () => {
   using lock = lockFolder(folder, 'The folder');
   expect(lock).toBeDefined();
 });
+
+it('goes to exactly one of two that ask at the same instant', async () => {
+  const races = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', HOLDER, folder], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  );
+  const outcomes = await Promise.all(
+    races.map((racer) =>
+      Promise.race([
+        once(racer.stdout, 'data').then(() => 'held'),
+        once(racer, 'exit').then(() => 'refused'),
+      ]),
+    ),
+  );
+  for (const racer of races) racer.kill();
+  expect(outcomes.sort()).toEqual(['held', 'refused', 'refused', 'refused']);
+});

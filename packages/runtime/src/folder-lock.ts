@@ -15,7 +15,7 @@ export class FolderInUse extends Error {
  */
 export function lockFolder(folder: string, what: string): Disposable {
   const owner = join(folder, 'lock.pid');
-  const database = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
+  const database = new DatabaseSync(join(folder, 'lock'), { timeout: TOGETHER_MS });
   try {
     database.exec('pragma locking_mode = exclusive; begin exclusive');
   } catch (error) {
@@ -28,6 +28,9 @@ export function lockFolder(folder: string, what: string): Disposable {
   writeFileSync(owner, `${process.pid}\n`);
   return { [Symbol.dispose]: () => database.close() };
 }
+
+/** Two that start at the same instant refuse each other unless one of them waits a moment. */
+const TOGETHER_MS = 300;
 
 /** https://www.sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;

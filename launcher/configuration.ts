@@ -1,0 +1,126 @@
+import { resolve } from 'node:path';
+import { list, readSettings, SettingsError, unknownVariables } from '@croft/settings';
+import type { Environment } from './environment.ts';
+import type { Secrets } from './secrets.ts';
+import { PLACEHOLDERS } from './secrets.ts';
+import { type Configured, loadService, type Service, type ServiceName } from './services/index.ts';
+import { type LauncherSettings, launcherSettings } from './settings.ts';
+
+/** A run whose settings are all good; nothing has been touched yet. */
+export interface Configuration {
+  readonly settings: LauncherSettings;
+  readonly dataFolder: string;
+  readonly logLevelGiven: boolean;
+  readonly services: readonly Service[];
+  /** Sentences about variables that nobody reads. */
+  readonly warnings: readonly string[];
+  /** Git programs that must be there. */
+  readonly git: readonly string[];
+  readonly needsEmbeddedDatabase: boolean;
+  /** Where auth answers, be it in this process or another. */
+  readonly authUrl: string;
+  /** What auth's table says of administrators; forge honours it without loading auth. */
+  readonly adminRoles: readonly string[];
+  configure(secrets: Secrets): Map<ServiceName, Configured>;
+}
+
+/**
+ * Reads the settings of Croft and of the services that shall run.
+ * @param named whether a person named the services: with a database of their own they then are on their own
+ * configuration, and what is required stays required
+ * @throws SettingsError with the problems of all of them at once
+ */
+export async function readConfiguration(
+  environment: Environment,
+  names: readonly ServiceName[],
+  named: boolean,
+): Promise<Configuration> {
+  const services = await Promise.all(names.map(loadService));
+  const problems: string[] = [];
+  const settings = attempt(problems, () => readSettings(launcherSettings, environment));
+  // The bare PORT means auth only when nothing else could be meant.
+  const own = names.length === 1 ? environment : { ...environment, PORT: undefined };
+  const configureOne = (service: Service, secrets: Secrets) => {
+    const onItsOwn = named && usesOwnDatabase(service, own);
+    const beneath = onItsOwn ? {} : defaults(own, names, secrets);
+    return service.configure({ ...beneath, ...given(own) }, onItsOwn);
+  };
+  const tried = services.map((service) => attempt(problems, () => configureOne(service, PLACEHOLDERS)));
+  if (problems.length > 0 || settings === undefined) throw new SettingsError(problems);
+
+  return {
+    settings,
+    dataFolder: resolve(settings.CROFT_DATA),
+    logLevelGiven: given(environment)['LOG_LEVEL'] !== undefined,
+    services,
+    warnings: unknownVariables(
+      services.map(({ table }) => table),
+      environment,
+    ).map(({ name, nearest }) => {
+      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+      return `${name} is no setting of Croft${hint}`;
+    }),
+    git: tried.flatMap((configured) => configured?.git ?? []),
+    needsEmbeddedDatabase: services.some(
+      (service, index) => service.usesDatabase && tried[index]?.database === undefined,
+    ),
+    authUrl: authAddress(own),
+    adminRoles: list.parse(given(own)['AUTHSVC_JWT_ADMIN_ROLES'] ?? 'service_role,supabase_admin'),
+    configure: (secrets) =>
+      new Map(services.map((service) => [service.name, configureOne(service, secrets)])),
+  };
+}
+
+function attempt<T>(problems: string[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    problems.push(...error.problems.filter((problem) => !problems.includes(problem)));
+    return undefined;
+  }
+}
+
+function usesOwnDatabase(service: Service, environment: Environment): boolean {
+  const variables = [
+    'DATABASE_URL',
+    `${service.table.prefix}DB_DATABASE_URL`,
+    `${service.table.prefix}DATABASE_URL`,
+  ];
+  return service.usesDatabase && variables.some((name) => given(environment)[name] !== undefined);
+}
+
+/** What is required and has a value only because everything runs here, together. */
+function defaults(environment: Environment, names: readonly ServiceName[], secrets: Secrets): Environment {
+  const address = authAddress(environment);
+  const { FORGE_HTTP_HOST = '', FORGE_HTTP_PORT = '3000', FORGE_ROOT_URL } = given(environment);
+  const forgeAddress = FORGE_ROOT_URL ?? `http://${reachable(FORGE_HTTP_HOST)}:${FORGE_HTTP_PORT}`;
+  return {
+    AUTHSVC_SITE_URL: names.includes('forge') ? forgeAddress : address,
+    AUTHSVC_API_EXTERNAL_URL: address,
+    AUTHSVC_JWT_SECRET: secrets.jwtSecret.reveal(),
+    AUTHSVC_DB_DRIVER: 'postgres',
+    AUTHSVC_SMTP_ADMIN_EMAIL: 'croft@localhost',
+  };
+}
+
+function authAddress(environment: Environment): string {
+  const values = given(environment);
+  const port = values['AUTHSVC_API_PORT'] ?? values['PORT'] ?? '8081';
+  return (
+    values['AUTHSVC_API_EXTERNAL_URL'] ?? `http://${reachable(values['AUTHSVC_API_HOST'] ?? '')}:${port}`
+  );
+}
+
+/** An address that listens everywhere is reached on loopback. */
+function reachable(host: string): string {
+  if (host === '' || host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** An empty variable counts as not set, so it must not hide a default. */
+function given(environment: Environment): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => (entry[1] ?? '') !== ''),
+  );
+}

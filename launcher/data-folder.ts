@@ -1,0 +1,66 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { lockFolder, StartError } from '@croft/runtime';
+
+const MIB = 2 ** 20;
+const TOO_LITTLE = 50 * MIB;
+const LITTLE = 1024 * MIB;
+
+/**
+ * Looks at the disk the data folder is or will be on.
+ * @returns a warning when there is little room
+ * @throws StartError when there is next to none
+ */
+export async function checkSpace(folder: string): Promise<string | undefined> {
+  const { bavail, bsize } = await statfs(nearestExisting(folder));
+  const free = bavail * bsize;
+  const mebibytes = `${Math.floor(free / MIB)} MiB`;
+  if (free < TOO_LITTLE) {
+    throw new StartError(
+      `The disk of ${folder} has ${mebibytes} left, and Croft does not start with less than 50. Free some space, or choose another folder with CROFT_DATA.`,
+    );
+  }
+  return free < LITTLE ? `the disk of ${folder} has only ${mebibytes} left` : undefined;
+}
+
+/**
+ * Makes the data folder when it is missing, closes it to others and takes it for the life of this process.
+ * @throws FolderInUse when another Croft has it
+ */
+export function takeDataFolder(folder: string): Disposable {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // 0711 is what the embedded PostgreSQL needs where it runs as `nobody`.
+    const mode = statSync(folder).mode & 0o777;
+    if (mode !== 0o700 && mode !== 0o711) chmodSync(folder, 0o700);
+    return lockFolder(folder, 'The data folder');
+  } catch (error) {
+    throw explain(error as NodeJS.ErrnoException, folder);
+  }
+}
+
+function explain(error: NodeJS.ErrnoException, folder: string): Error {
+  const wayOut = 'choose another folder with CROFT_DATA.';
+  const code = error.code ?? '';
+  if (code === 'EROFS') {
+    return new StartError(`The data folder ${folder} is on a read-only file system: ${wayOut}`);
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new StartError(
+      `The data folder ${folder} cannot be used by this user: give it to the user that runs Croft, or ${wayOut}`,
+    );
+  }
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new StartError(`The disk of the data folder ${folder} is full: free some space, or ${wayOut}`);
+  }
+  if (code === 'EEXIST' || code === 'ENOTDIR') {
+    return new StartError(`The data folder ${folder} is a file, or below one: ${wayOut}`);
+  }
+  return error;
+}
+
+function nearestExisting(folder: string): string {
+  const exists = statSync(folder, { throwIfNoEntry: false }) !== undefined;
+  return exists || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
+}

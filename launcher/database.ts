@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { type Log, StartError } from '@croft/runtime';
+import { openDatabase } from '@croft/sql';
+import type { EmbeddedPostgres } from '@croft/sql/embedded';
+
+const OLDEST = 15;
+
+/** Starts the server in the data folder. */
+export async function startDatabase(dataFolder: string, log: Log): Promise<EmbeddedPostgres> {
+  const { startEmbeddedPostgres } = await import('@croft/sql/embedded');
+  return startEmbeddedPostgres({ folder: join(dataFolder, 'postgres'), log });
+}
+
+/**
+ * Asks a server of the person's own for its version.
+ * @throws StartError when it is no PostgreSQL that we can use, without the password
+ */
+export async function checkOwnDatabase(url: string, log: Log): Promise<void> {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
+    throw new StartError('DATABASE_URL is no address such as postgresql://user:password@host:5432/database.');
+  }
+  const where = `${parsed.searchParams.get('host') ?? parsed.host}${parsed.pathname}`;
+  const database = openDatabase({ url, schema: 'public', log, poolSize: 1, prepare: false });
+  try {
+    const found = await database.autocommit().row<{ version: number }>`
+      select current_setting('server_version_num')::int as version`;
+    const major = Math.floor((found?.version ?? 0) / 10_000);
+    if (major >= OLDEST) return;
+    throw new StartError(
+      `The database server at ${where} is PostgreSQL ${major}, and Croft needs ${OLDEST} or later.`,
+    );
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const reason = (error as Error).message || (error as NodeJS.ErrnoException).code;
+    throw new StartError(
+      `The database at ${where} cannot be used: ${reason}. Check DATABASE_URL, or leave it out to use the embedded server.`,
+      { cause: error },
+    );
+  } finally {
+    await database.close();
+  }
+}

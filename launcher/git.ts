@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { StartError } from '@croft/runtime';
+
+const NEEDED = '2.38'; // the first with `merge-tree --write-tree`
+
+/**
+ * Looks whether git is there and young enough.
+ * @throws StartError when it is not
+ */
+export async function checkGit(command: string): Promise<void> {
+  const wayOut =
+    'Install a newer one, name one with FORGE_GIT_COMMAND, or start the other services alone: npm start -- auth state';
+  const { stdout } = await promisify(execFile)(command, ['--version']).catch(
+    (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'ENOENT' ? 'there is none here' : `"${command} --version" fails`;
+      throw new StartError(`forge needs git ${NEEDED} or later, and ${why}. ${wayOut}`);
+    },
+  );
+  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const [neededMajor, neededMinor] = NEEDED.split('.').map(Number) as [number, number];
+  if (Number(major) > neededMajor || (Number(major) === neededMajor && Number(minor) >= neededMinor)) return;
+  throw new StartError(`forge needs git ${NEEDED} or later, and this is ${stdout.trim()}. ${wayOut}`);
+}

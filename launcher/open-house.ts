@@ -1,0 +1,74 @@
+import type { EmbeddedPostgres } from '@croft/sql/embedded';
+import { type Configuration, readConfiguration } from './configuration.ts';
+import { checkSpace, takeDataFolder } from './data-folder.ts';
+import { checkOwnDatabase, startDatabase } from './database.ts';
+import type { Environment } from './environment.ts';
+import { checkGit } from './git.ts';
+import { openLog, type RunLog } from './log.ts';
+import { readSecrets, type Secrets } from './secrets.ts';
+import type { Configured, House, ServiceName } from './services/index.ts';
+import { version } from './version.ts';
+
+/** Everything that services stand on: the data folder taken, the log open, a database that answers. */
+export interface OpenHouse {
+  readonly configuration: Configuration;
+  /** As they are in `secrets.json`. */
+  readonly secrets: Secrets;
+  readonly runLog: RunLog;
+  readonly embedded: EmbeddedPostgres | undefined;
+  /** Services with their real secrets, in the order of starting. */
+  readonly services: ReadonlyMap<ServiceName, Configured>;
+  /** What the one service needs. */
+  for(service: Configured, more?: Partial<Pick<House, 'authUrl' | 'onStop'>>): House;
+}
+
+/**
+ * Opens what the services stand on; `open` closes it again, last things first. Everything that can be refused is
+ * refused before anything is touched.
+ */
+export async function openHouse(
+  environment: Environment,
+  names: readonly ServiceName[],
+  named: boolean,
+  open: AsyncDisposableStack,
+): Promise<OpenHouse> {
+  const configuration = await readConfiguration(environment, names, named);
+  const { dataFolder } = configuration;
+  await Promise.all(configuration.git.map(checkGit));
+  const spaceWarning = await checkSpace(dataFolder);
+
+  open.use(takeDataFolder(dataFolder));
+  const secrets = await readSecrets(dataFolder);
+  const atRestKey = configuration.settings.CROFT_AT_REST_KEY ?? secrets.atRestKey;
+  const runLog = openLog(configuration);
+  const { log } = runLog;
+  for (const warning of [...configuration.warnings, ...(spaceWarning === undefined ? [] : [spaceWarning])]) {
+    log.warn({}, warning);
+    if (runLog.file !== undefined) process.stderr.write(`Warning: ${warning}.\n`);
+  }
+
+  const embedded = configuration.needsEmbeddedDatabase ? await startDatabase(dataFolder, log) : undefined;
+  if (embedded !== undefined) open.adopt(embedded, (database) => database.stop());
+  const services = configuration.configure(secrets);
+  const urls = [...services.values()].flatMap(({ database }) => database?.reveal() ?? []);
+  await Promise.all([...new Set(urls)].map((url) => checkOwnDatabase(url, log)));
+
+  return {
+    configuration,
+    secrets,
+    runLog,
+    embedded,
+    services,
+    for: (service, more = {}) => ({
+      dataFolder,
+      log,
+      version,
+      secrets: { ...secrets, atRestKey },
+      databaseUrl: service.database?.reveal() ?? embedded?.url('croft') ?? '',
+      authUrl: configuration.authUrl,
+      adminRoles: configuration.adminRoles,
+      onStop: () => {},
+      ...more,
+    }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { RunningService } from '@croft/runtime';
+import { makeAdministrator } from './administrator.ts';
+import { type Environment, onOrphaned } from './environment.ts';
+import { greet } from './greeting.ts';
+import { type OpenHouse, openHouse } from './open-house.ts';
+import { forgetPassword } from './secrets.ts';
+import { type ServiceName, serviceNames } from './services/index.ts';
+import { Stop } from './stop.ts';
+import { version } from './version.ts';
+
+/** Time that requests in flight get to finish. */
+const GRACE_MS = 10_000;
+
+/**
+ * Runs services until somebody asks them to stop.
+ * @param named the services a person named; none means all
+ * @returns the exit code
+ */
+export async function startCroft(environment: Environment, named: readonly ServiceName[]): Promise<number> {
+  const stop = new Stop();
+  stop.listen();
+  onOrphaned(environment, () => stop.request('the process that started Croft was killed'));
+  const names = serviceNames.filter((name) => named.length === 0 || named.includes(name));
+
+  await using open = new AsyncDisposableStack(); // closes in reverse, PostgreSQL and the lock last
+  const house = await openHouse(environment, names, named.length > 0, open);
+  const { log } = house.runLog;
+  void house.embedded?.exited.then((reason) => stop.request(reason, 1));
+
+  const running = await startServices(house, names, stop, open);
+  const administrator = await makeAdministrator(house);
+  if (!stop.asked) {
+    const seconds = performance.now() / 1000;
+    const { dataFolder } = house.configuration;
+    process.stdout.write(
+      greet({ version, seconds, running, dataFolder, logFile: house.runLog.file, administrator }),
+    );
+    if (administrator !== undefined) await forgetPassword(dataFolder, house.secrets);
+    log.info({ services: names, seconds: Number(seconds.toFixed(2)) }, 'ready');
+  }
+
+  const reason = await stop.requested;
+  log[reason.exitCode === 0 ? 'info' : 'error']({ reason: reason.words }, 'stopping');
+  if (reason.exitCode !== 0) process.stderr.write(`Croft stops: ${reason.words}\n`);
+  return reason.exitCode;
+}
+
+async function startServices(
+  house: OpenHouse,
+  names: readonly ServiceName[],
+  stop: Stop,
+  open: AsyncDisposableStack,
+): Promise<RunningService[]> {
+  const running: RunningService[] = [];
+  for (const [name, service] of house.services) {
+    const onStop = () => {
+      if (names.length === 1) stop.request(`${name} was told to stop`);
+      else void started.close(GRACE_MS); // the others go on
+    };
+    const authUrl = running.find((one) => one.name === 'auth')?.address;
+    const started = await service.start(
+      house.for(service, { onStop, ...(authUrl === undefined ? {} : { authUrl }) }),
+    );
+    open.adopt(started, (one) => one.close(GRACE_MS));
+    running.push(started);
+  }
+  return running;
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { StartError } from '@croft/runtime';
+import { migrate } from '@croft/sql';
+import type { AuthContext } from '../context.ts';
+import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
+import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/disguised-user.ts';
+import { checkEmailAddress } from '../rules/email-address.ts';
+import { checkNewPassword } from '../rules/password-strength.ts';
+import { type AuthOptions, migrations, openContext } from '../service.ts';
+import { passwordPolicy } from '../settings.ts';
+import * as users from '../store/users.ts';
+
+/** Who is to administrate. */
+export interface NewAdministrator extends Pick<AuthOptions, 'settings' | 'databaseUrl' | 'log' | 'secrets'> {
+  email: string;
+  password: string;
+}
+
+/**
+ * Makes a confirmed user with the first of the administrators' roles. Calling it again changes nothing. An account
+ * that has the address already becomes the administrator's: it gets the password, and who was signed in is not.
+ * @throws Failure when the address or the password cannot be accepted
+ */
+export async function createAdministrator(options: NewAdministrator): Promise<void> {
+  const { settings } = options;
+  const role = settings.JWT_ADMIN_ROLES[0];
+  if (role === undefined)
+    throw new StartError('AUTHSVC_JWT_ADMIN_ROLES names no role an administrator could have.');
+  const email = checkEmailAddress(options.email);
+  checkNewPassword(options.password, passwordPolicy(settings));
+  const context = openContext({ ...options, version: '' });
+  try {
+    await migrate(context.database, migrations);
+    await ensureAdministrator(context, email, options.password, role);
+  } finally {
+    await context.database.close();
+  }
+}
+
+async function ensureAdministrator(
+  context: AuthContext,
+  email: string,
+  password: string,
+  role: string,
+): Promise<void> {
+  const { database, passwords, settings } = context;
+  const tx = database.autocommit();
+  const existing = await users.findByEmail(tx, email);
+  if (existing !== undefined) {
+    const { user } = existing;
+    const matches = await passwords.verify(password, user.encrypted_password);
+    if (matches && user.role === role && user.email_confirmed_at !== null && user.banned_until === null)
+      return;
+    return await users.takeOver(tx, user.id, role, await passwords.hash(password));
+  }
+  const id = randomUUID();
+  const identityData = emailIdentityData(id, { email, data: {} }, true);
+  const actor = { id, email, phone: null, is_sso_user: false, raw_user_meta_data: identityData };
+  await users.insert(tx, {
+    id,
+    aud: settings.JWT_AUD,
+    role,
+    email,
+    passwordHash: await passwords.hash(password),
+    appMetadata: EMAIL_APP_METADATA,
+    identityData,
+    trace: { ip: null, userAgent: '', audit: [auditEntry(actor, 'user_signedup', BY_EMAIL)] },
+  });
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+
+// The shapes answers are documented with in OpenAPI; the `*-json.ts` files make them.
+
+const time = z.iso.datetime().meta({ description: 'RFC 3339, UTC' });
+const metadata = z.record(z.string(), z.unknown());
+
+/** An identity of a user. */
+export const identityBody = z
+  .object({
+    identity_id: z.string(),
+    id: z.string(),
+    user_id: z.string(),
+    identity_data: metadata,
+    provider: z.string(),
+    last_sign_in_at: time.optional(),
+    created_at: time,
+    updated_at: time,
+    email: z.string().optional(),
+  })
+  .meta({ title: 'Identity' });
+
+/** A user. */
+export const userBody = z
+  .object({
+    id: z.string(),
+    aud: z.string(),
+    role: z.string(),
+    email: z.string(),
+    email_confirmed_at: time.optional(),
+    invited_at: time.optional(),
+    phone: z.string(),
+    phone_confirmed_at: time.optional(),
+    confirmation_sent_at: time.optional(),
+    confirmed_at: time.optional(),
+    recovery_sent_at: time.optional(),
+    new_email: z.string().optional(),
+    email_change_sent_at: time.optional(),
+    new_phone: z.string().optional(),
+    phone_change_sent_at: time.optional(),
+    reauthentication_sent_at: time.optional(),
+    last_sign_in_at: time.optional(),
+    app_metadata: metadata,
+    user_metadata: metadata,
+    identities: z.array(identityBody),
+    created_at: time,
+    updated_at: time,
+    banned_until: time.optional(),
+    is_anonymous: z.boolean(),
+  })
+  .meta({ title: 'User' });
+
+/** The answer to every sign-in and refresh. */
+export const sessionBody = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('bearer'),
+    expires_in: z.int().meta({ description: 'seconds' }),
+    expires_at: z.int().meta({ description: 'seconds since the epoch' }),
+    refresh_token: z.string(),
+    user: userBody,
+    type: z.string().optional(),
+    weak_password: z
+      .object({ message: z.string(), reasons: z.array(z.enum(['length', 'characters'])) })
+      .optional(),
+  })
+  .meta({ title: 'Session' });
+
+/** Any refusal: the first shape by default, the second with `X-Supabase-Api-Version: 2024-01-01`. */
+export const errorBody = z
+  .union([
+    z.object({ code: z.int(), error_code: z.string(), msg: z.string(), error_id: z.string().optional() }),
+    z.object({ code: z.string(), message: z.string() }),
+  ])
+  .meta({ title: 'Error' });

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { actionLink } from './action-link.ts';
+
+const link = { tokenHash: 'abc', type: 'signup', redirectTo: 'https://site.example' } as const;
+
+test.each([
+  ['https://auth.example', '/verify', 'https://auth.example/verify'],
+  ['https://example.org/auth/v1', '/verify', 'https://example.org/auth/v1/verify'],
+  ['https://example.org/auth/v1', '/auth/v1/verify', 'https://example.org/auth/v1/verify'],
+  ['https://example.org/auth', '/authority', 'https://example.org/auth/authority'],
+  ['https://auth.example', 'confirm', 'https://auth.example/confirm'],
+  ['https://auth.example', 'https://site.example/confirm', 'https://site.example/confirm'],
+])('%s with path %s leads to %s', (externalUrl, path, expected) => {
+  expect(actionLink(externalUrl, path, link)).toBe(
+    `${expected}?token=abc&type=signup&redirect_to=https://site.example`,
+  );
+});
+
+test.each([
+  'https://site.example/#/',
+  'https://site.example/?a=b&type=recovery',
+  'https://site.example/"><b>',
+  'https://ä.example',
+])('%s arrives as it left', (redirectTo) => {
+  const url = new URL(actionLink('https://auth.example', '/verify', { ...link, redirectTo }));
+  expect(url.searchParams.get('redirect_to')).toBe(redirectTo);
+  expect(url.searchParams.getAll('type')).toEqual(['signup']);
+  expect(url.hash).toBe('');
+});

@@ -1,0 +1,27 @@
+/** What a link in a mail does. */
+export interface ActionLink {
+  /** Hex SHA-224 of address and code. */
+  tokenHash: string;
+  type: 'signup';
+  redirectTo: string;
+}
+
+/**
+ * The address of a link (§3.9 of the reference notes). A path prefix of the service's address is kept, and not
+ * doubled for those who repeat it in the path; a path that is a full URL is taken as it is.
+ */
+export function actionLink(externalUrl: string, path: string, link: ActionLink): string {
+  const redirect = /^[A-Za-z0-9:/._~-]*$/.test(link.redirectTo)
+    ? link.redirectTo
+    : encodeURIComponent(link.redirectTo);
+  return `${locate(externalUrl, path)}?token=${link.tokenHash}&type=${link.type}&redirect_to=${redirect}`;
+}
+
+function locate(externalUrl: string, path: string): string {
+  if (/^https?:\/\//.test(path)) return path;
+  const base = new URL(externalUrl);
+  const prefix = base.pathname.replace(/\/$/, '');
+  const absolute = path.startsWith('/') ? path : `/${path}`;
+  const repeats = prefix !== '' && (absolute === prefix || absolute.startsWith(`${prefix}/`));
+  return base.origin + (repeats ? '' : prefix) + absolute;
+}

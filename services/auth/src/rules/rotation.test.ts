@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { decideRotation, type FamilyState, type Rotation, type RotationPolicy } from './rotation.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+const ago = (seconds: number): Date => new Date(now.getTime() - seconds * 1000);
+const [oldest, parent, active] = ['oldest', 'parent', 'active'].map((name) => Buffer.from(name)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+];
+
+const family: FamilyState = {
+  activeHash: active,
+  parentHash: parent,
+  rotatedAt: ago(60),
+  revokedAt: null,
+  bannedUntilMs: null,
+  notAfter: null,
+};
+const on: RotationPolicy = { rotationEnabled: true, reuseIntervalMs: 0 };
+const off: RotationPolicy = { ...on, rotationEnabled: false };
+const tenSeconds: RotationPolicy = { ...on, reuseIntervalMs: 10_000 };
+
+const table: [rule: string, token: Buffer, family: Partial<FamilyState>, policy: RotationPolicy, Rotation][] =
+  [
+    ['the active token is rotated', active, {}, on, 'rotate'],
+    ['the active token is rotated without detection, too', active, {}, off, 'rotate'],
+    ['the first token of a family has no parent', active, { parentHash: null }, on, 'rotate'],
+    [
+      'C19: the parent of the active token yields it, however late',
+      parent,
+      { rotatedAt: ago(1e6) },
+      on,
+      'repeat',
+    ],
+    [
+      'rule 2: within the interval the previous token yields the child',
+      parent,
+      { rotatedAt: ago(10) },
+      tenSeconds,
+      'repeat',
+    ],
+    [
+      'rule 1: outside an interval that was set it is reuse',
+      parent,
+      { rotatedAt: ago(11) },
+      tenSeconds,
+      'reuse',
+    ],
+    ['rule 1: an older token is reuse', oldest, {}, on, 'reuse'],
+    [
+      'rule 2: an older token is reuse even within the interval',
+      oldest,
+      { rotatedAt: ago(1) },
+      tenSeconds,
+      'reuse',
+    ],
+    ['without detection an older token is only refused', oldest, {}, off, 'refuse'],
+    ['a revoked family yields nothing: active', active, { revokedAt: ago(1) }, on, 'refuse'],
+    ['a revoked family yields nothing: parent', parent, { revokedAt: ago(1) }, on, 'refuse'],
+    ['a banned user gets nothing', active, { bannedUntilMs: ago(-1).getTime() }, on, 'banned'],
+    ['a ban that ended is none', active, { bannedUntilMs: ago(0).getTime() }, on, 'rotate'],
+    [
+      'a banned user cannot end the family of a thief-proof session',
+      oldest,
+      { bannedUntilMs: ago(-1).getTime() },
+      on,
+      'banned',
+    ],
+    ['a session past its end is over', active, { notAfter: ago(0) }, on, 'expired'],
+    ['a session before its end is not', active, { notAfter: ago(-1) }, on, 'rotate'],
+  ];
+
+describe('refresh-token rotation', () => {
+  test.each(table)('%s', (_rule, token, state, policy, expected) => {
+    expect(decideRotation(token, { ...family, ...state }, policy, now)).toBe(expected);
+  });
+});

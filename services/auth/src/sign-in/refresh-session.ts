@@ -1,0 +1,60 @@
+import type { Origin } from '../caller/origin.ts';
+import type { AuthContext } from '../context.ts';
+import * as failures from '../failures.ts';
+import { instant } from '../rows.ts';
+import { auditEntry } from '../rules/audit.ts';
+import { childOf, hashOf, readRefreshToken } from '../rules/refresh-token.ts';
+import { decideRotation } from '../rules/rotation.ts';
+import { type IssuedSession, issueTokens } from '../sessions/issue-tokens.ts';
+import * as refreshTokens from '../store/refresh-tokens.ts';
+
+/**
+ * Exchanges a refresh token for a new pair (POST /token?grant_type=refresh_token). One round trip: the statement
+ * rotates what may be rotated and tells how the family stood, the rule says what that means. Only the end of a
+ * family takes a second one.
+ */
+export async function refreshSession(
+  context: AuthContext,
+  text: string,
+  origin: Origin,
+): Promise<IssuedSession> {
+  const { settings, atRest, database } = context;
+  const presented = readRefreshToken(text, atRest.refreshTokens);
+  if (presented === undefined) throw failures.refreshTokenNotFound();
+  const child = childOf(presented, atRest.refreshTokens);
+  const tx = database.autocommit();
+  const presentedHash = hashOf(presented);
+  const family = await refreshTokens.rotate(tx, presented.sessionId, presentedHash, hashOf(child), origin);
+  // The session is gone, by a sign-out or with its user.
+  if (family === undefined) throw failures.refreshTokenNotFound();
+
+  const policy = {
+    rotationEnabled: settings.SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
+    reuseIntervalMs: settings.SECURITY_REFRESH_TOKEN_REUSE_INTERVAL,
+  };
+  const state = { ...family, bannedUntilMs: instant(family.user.banned_until) };
+  const rotation = decideRotation(presentedHash, state, policy, tx.now);
+  // Both look at the same row by the same conditions; a child nobody recorded must not leave the house.
+  if ((rotation === 'rotate') !== family.rotated)
+    throw new Error(`the statement does not agree to ${rotation}`);
+  switch (rotation) {
+    case 'rotate':
+    case 'repeat': {
+      const { aal, amr } = family;
+      return issueTokens(context, family, { id: presented.sessionId, aal, amr }, child, tx.now);
+    }
+    case 'reuse': {
+      const audit = [
+        auditEntry(family.user, 'token_revoked', { reason: 'reuse of an outdated refresh token' }),
+      ];
+      await refreshTokens.revokeFamily(tx, presented.sessionId, { ...origin, audit });
+      throw failures.refreshTokenReused();
+    }
+    case 'refuse':
+      throw failures.refreshTokenReused();
+    case 'banned':
+      throw failures.refreshBanned();
+    case 'expired':
+      throw failures.sessionExpired();
+  }
+}

@@ -1,0 +1,39 @@
+import type { App } from '@croft/http';
+import { z } from 'zod';
+import { userJson } from '../account/user-json.ts';
+import { originOf, redirectWishOf } from '../caller/origin.ts';
+import type { AuthContext } from '../context.ts';
+import { lenientBody, objectField, queryText, textField } from '../requests.ts';
+import { errorBody, sessionBody, userBody } from '../responses.ts';
+import { sessionJson } from '../sessions/session-json.ts';
+import { signUp } from './sign-up.ts';
+
+/** POST /signup */
+export function signUpRoutes(app: App, context: AuthContext): void {
+  app.post(
+    '/signup',
+    {
+      schema: {
+        summary: 'Sign up',
+        description:
+          'Makes an account. Answers a session when addresses need no confirmation, else the user.',
+        tags: ['sign-up'],
+        querystring: z.object({ redirect_to: queryText }),
+        body: lenientBody({
+          email: textField,
+          phone: textField,
+          password: textField,
+          data: objectField,
+          code_challenge: textField,
+        }),
+        response: { 200: z.union([userBody, sessionBody]), 400: errorBody, 422: errorBody, 503: errorBody },
+      },
+    },
+    async (request) => {
+      const { code_challenge: codeChallenge, ...fields } = request.body;
+      const redirect = redirectWishOf(request, request.query.redirect_to);
+      const result = await signUp(context, { ...fields, codeChallenge, origin: originOf(request), redirect });
+      return 'issued' in result ? sessionJson(result.issued) : userJson(result.pending);
+    },
+  );
+}

@@ -1,0 +1,86 @@
+import type { Tx } from '@croft/sql';
+import type { Person } from '../rows.ts';
+import type { Trace } from './audit-log.ts';
+
+/** How a session was opened, as the access token repeats it. */
+export interface AmrClaim {
+  method: string;
+  /** Seconds since the epoch. */
+  timestamp: number;
+}
+
+/** A family as it was before the statement, its session and its user. */
+export interface RotatedFamily extends Person {
+  activeHash: Buffer;
+  parentHash: Buffer | null;
+  rotatedAt: Date;
+  revokedAt: Date | null;
+  notAfter: Date | null;
+  /** Whether this statement replaced the active token. */
+  rotated: boolean;
+  aal: string;
+  amr: AmrClaim[];
+}
+
+/**
+ * Replaces the presented token by its child if it is the active one of a family that may go on; whatever the
+ * outcome, tells how the family stood. The row lock lets refreshes of one family pass one by one, each seeing what
+ * the one before it left, so of any number with the same token one rotates. The user is not known before, which is
+ * why this statement writes its own audit entries.
+ */
+export function rotate(
+  tx: Tx,
+  sessionId: string,
+  presentedHash: Buffer,
+  childHash: Buffer,
+  origin: Omit<Trace, 'audit'>,
+): Promise<RotatedFamily | undefined> {
+  // As text: the driver would turn each use of a Date into one by itself.
+  const now = tx.now.toISOString();
+  return tx.row<RotatedFamily>`
+    with family as materialized (
+      select token_hash, parent_hash, rotated_at, revoked_at from :schema.refresh_tokens
+      where session_id = ${sessionId}::uuid for update),
+    subject as (
+      select u.*, s.aal, s.not_after
+      from :schema.sessions s join :schema.users u on u.id = s.user_id
+      where s.id = ${sessionId}::uuid and u.deleted_at is null),
+    rotated as (
+      update :schema.refresh_tokens t set
+        parent_hash = t.token_hash, token_hash = ${childHash}, counter = t.counter + 1, rotated_at = ${now}
+      from family, subject u
+      where t.session_id = ${sessionId}::uuid and family.token_hash = ${presentedHash} and family.revoked_at is null
+        and (u.banned_until is null or u.banned_until <= ${now}) and (u.not_after is null or u.not_after > ${now})
+      returning t.session_id),
+    origin as (
+      update :schema.sessions s set user_agent = ${origin.userAgent}, ip = ${origin.ip}::inet, updated_at = ${now}
+      from rotated where s.id = ${sessionId}::uuid
+        and (s.user_agent, s.ip) is distinct from (${origin.userAgent}::text, ${origin.ip}::inet)),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select json_build_object('action', action, 'actor_id', u.id, 'actor_username', coalesce(u.phone, u.email, ''),
+        'actor_via_sso', u.is_sso_user, 'log_type', 'token'), coalesce(${origin.ip}::text, ''), ${now}
+      from rotated, subject u, unnest(array['token_refreshed', 'token_revoked']) action)
+    select exists (select from rotated) as rotated,
+      family.token_hash as "activeHash", family.parent_hash as "parentHash", family.rotated_at as "rotatedAt",
+      family.revoked_at as "revokedAt", u.not_after as "notAfter", u.aal,
+      to_jsonb(u) as "user",
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+        where i.user_id = u.id) as identities,
+      (select coalesce(jsonb_agg(jsonb_build_object('method', c.authentication_method,
+          'timestamp', floor(extract(epoch from c.updated_at))::bigint) order by c.updated_at desc), '[]')
+        from :schema.mfa_amr_claims c where c.session_id = ${sessionId}::uuid) as amr
+    from family, subject u`;
+}
+
+/** Ends a family: none of its tokens is accepted from now on. */
+export async function revokeFamily(tx: Tx, sessionId: string, trace: Trace): Promise<void> {
+  await tx.run`
+    with revoked as (
+      update :schema.refresh_tokens set revoked_at = ${tx.now}
+      where session_id = ${sessionId}::uuid and revoked_at is null
+      returning session_id)
+    insert into :schema.audit_log_entries (payload, ip_address, created_at)
+    select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
+    from revoked, json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { confirmedUser, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+
+let subject: Subject;
+beforeAll(async () => {
+  subject = await startSubject();
+});
+afterAll(() => subject[Symbol.asyncDispose]());
+
+const refresh = (token: unknown, on: Subject = subject) =>
+  on.post('/token?grant_type=refresh_token', { refresh_token: token });
+const times = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+
+describe('refreshes', () => {
+  test('64 at once with one token: all succeed with the same child, one rotates, the family lives', async () => {
+    const session = await confirmedUser(subject);
+    const auditBefore = (await subject.audit()).length;
+    const answers = await times(64, () => refresh(session.body.refresh_token));
+    expect(answers.map(({ status }) => status)).toEqual(Array(64).fill(200));
+    const children = new Set(answers.map(({ body }) => body.refresh_token));
+    expect(children.size).toBe(1);
+    expect((await subject.audit()).slice(auditBefore).sort()).toEqual(['token_refreshed', 'token_revoked']);
+    const families = await subject.rows.autocommit().rows<{ counter: number; revoked_at: Date | null }>`
+      select counter, revoked_at from :schema.refresh_tokens`;
+    expect(families).toEqual([{ counter: 1, revoked_at: null }]);
+    expect((await refresh([...children][0])).status).toBe(200);
+  });
+
+  test('clients that refresh on and on with what they last got never lose the session', async () => {
+    const session = await confirmedUser(subject);
+    let newest = session.body.refresh_token;
+    for (let round = 0; round < 20; round++) {
+      const answers = await times(8, () => refresh(newest));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      newest = answers[0]?.body.refresh_token;
+    }
+  });
+
+  test('refreshes at the moment of reuse: none is an error of the server, and the family ends', async () => {
+    const session = await confirmedUser(subject);
+    const second = await refresh(session.body.refresh_token);
+    const third = await refresh(second.body.refresh_token);
+    const answers = await times(32, (index) =>
+      refresh(index % 4 === 0 ? session.body.refresh_token : third.body.refresh_token),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+    for (const { body } of [session, second, third, ...answers.filter(({ status }) => status === 200)]) {
+      expect((await refresh(body.refresh_token)).status).toBe(400);
+    }
+  });
+
+  test('sign-out in the middle of refreshes: afterwards nothing works', async () => {
+    const session = await confirmedUser(subject);
+    const headers = { authorization: `Bearer ${session.body.access_token}` };
+    const answers = await times(33, (index) =>
+      index === 16 ? subject.post('/logout', undefined, headers) : refresh(session.body.refresh_token),
+    );
+    expect(answers.every(({ status }) => status < 500)).toBe(true);
+    const children = answers.flatMap(({ body }) => body.refresh_token ?? []);
+    const afterwards = await Promise.all(children.map((child) => refresh(child)));
+    expect(afterwards.every(({ status }) => status === 400)).toBe(true);
+  });
+});
+
+describe('sign-ups', () => {
+  test('16 at once with one address: one account, one identity, one living code, nobody notices', async () => {
+    const email = someone();
+    const answers = await times(16, () => subject.post('/signup', { email, password: PASSWORD }));
+    expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    const counts = await subject.rows.autocommit().row`
+      select count(distinct u.id) as users, count(distinct i.id) as identities, count(distinct t.id) as codes
+      from :schema.users u join :schema.identities i on i.user_id = u.id join :schema.one_time_tokens t on t.user_id = u.id
+      where u.email = ${email}`;
+    expect(counts).toEqual({ users: 1, identities: 1, codes: 1 });
+    const mails = (await subject.mails()).filter(({ headers }) => headers.get('to') === email);
+    const verified = await times(mails.length, (index) =>
+      subject.post('/verify', { type: 'signup', token_hash: readMail(mails[index]).token }),
+    );
+    expect(verified.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  test('16 at once under autoconfirm: one session, fifteen duplicates, no error of the server', async () => {
+    await using other = await startSubject({ AUTHSVC_MAILER_AUTOCONFIRM: 'true' });
+    const email = someone();
+    const answers = await times(16, () => other.post('/signup', { email, password: PASSWORD }));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body['error_code'] === 'user_already_exists')).toHaveLength(15);
+  });
+});
+
+describe('codes', () => {
+  async function pending() {
+    const email = someone();
+    await subject.post('/signup', { email, password: PASSWORD });
+    const mail = (await subject.mails()).find(({ headers }) => headers.get('to') === email);
+    return { email, ...readMail(mail) };
+  }
+
+  test('16 verifications at once: one succeeds and one session is opened', async () => {
+    const sent = await pending();
+    const answers = await times(16, (index) =>
+      index % 2 === 0
+        ? subject.post('/verify', { type: 'signup', token_hash: sent.token })
+        : subject.post('/verify', { type: 'signup', email: sent.email, token: sent.code }),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(15).fill(403)]);
+    const sessions = await subject.rows.autocommit().row`
+      select count(*) as count from :schema.sessions s join :schema.users u on u.id = s.user_id where u.email = ${sent.email}`;
+    expect(sessions).toEqual({ count: 1 });
+  });
+
+  test('64 wrong guesses at once count one by one: afterwards the code is spent', async () => {
+    const sent = await pending();
+    const wrong = sent.code === '000000' ? '000001' : '000000';
+    await times(64, () => subject.post('/verify', { type: 'signup', email: sent.email, token: wrong }));
+    const token = await subject.rows.autocommit().row`
+      select wrong_guesses from :schema.one_time_tokens where relates_to = ${sent.email}`;
+    expect(token).toEqual({ wrong_guesses: 10 });
+    expect(
+      (await subject.post('/verify', { type: 'signup', email: sent.email, token: sent.code })).status,
+    ).toBe(403);
+  });
+
+  test('a password changed while another is being checked opens no session', async () => {
+    const email = someone();
+    await confirmedUser(subject, email);
+    const { passwords } = subject.context;
+    const changing = {
+      ...passwords,
+      async verify(password: string, stored: string | null) {
+        const matches = await passwords.verify(password, stored);
+        await subject.rows.autocommit()
+          .run`update :schema.users set encrypted_password = 'changed' where email = ${email}`;
+        return matches;
+      },
+    };
+    Object.assign(subject.context, { passwords: changing });
+    try {
+      const answer = await subject.post('/token?grant_type=password', { email, password: PASSWORD });
+      expect(answer.body).toMatchObject({ error_code: 'invalid_credentials' });
+    } finally {
+      Object.assign(subject.context, { passwords });
+    }
+  });
+});

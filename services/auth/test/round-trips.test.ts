@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bearer, confirmedUser, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+
+// What a request costs is mostly its round trips to the database. These are upper bounds of the design; `begin` and
+// `commit` would count.
+
+let subject: Subject;
+let autoconfirming: Subject;
+beforeAll(async () => {
+  subject = await startSubject();
+  autoconfirming = await startSubject({ AUTHSVC_MAILER_AUTOCONFIRM: 'true' });
+});
+afterAll(async () => {
+  await subject[Symbol.asyncDispose]();
+  await autoconfirming[Symbol.asyncDispose]();
+});
+
+/** The work's round trips; it has to succeed, a refusal would be cheap. */
+async function cost(on: Subject, status: number, work: () => Promise<{ status: number }>): Promise<number> {
+  let answered = 0;
+  const count = await on.countRoundTrips(async () => {
+    answered = (await work()).status;
+  });
+  expect(answered).toBe(status);
+  return count;
+}
+
+test('sign-up takes one, three when the address is taken', async () => {
+  const email = someone();
+  const signUp = () => subject.post('/signup', { email, password: PASSWORD });
+  expect(await cost(subject, 200, signUp)).toBe(1);
+  expect(await cost(subject, 200, signUp)).toBe(3);
+});
+
+test('sign-up with autoconfirm takes one', async () => {
+  const body = { email: someone(), password: PASSWORD };
+  expect(await cost(autoconfirming, 200, () => autoconfirming.post('/signup', body))).toBe(1);
+});
+
+test('everything after it', async () => {
+  // No worker runs on this one before the counting is done: its round trips would count as well.
+  const email = someone();
+  await autoconfirming.post('/signup', { email, password: PASSWORD });
+  const signIn = () => autoconfirming.post('/token?grant_type=password', { email, password: PASSWORD });
+  expect(await cost(autoconfirming, 200, signIn)).toBe(2);
+  const session = await signIn();
+  const refresh = () =>
+    autoconfirming.post('/token?grant_type=refresh_token', { refresh_token: session.body.refresh_token });
+  expect(await cost(autoconfirming, 200, refresh)).toBe(1);
+  expect(await cost(autoconfirming, 200, refresh)).toBe(1); // the parent again
+  expect(await cost(autoconfirming, 200, () => autoconfirming.get('/user', bearer(session)))).toBe(1);
+  expect(
+    await cost(autoconfirming, 204, () => autoconfirming.post('/logout', undefined, bearer(session))),
+  ).toBe(2);
+  expect(await cost(autoconfirming, 200, () => autoconfirming.get('/settings'))).toBe(0);
+  expect(await cost(autoconfirming, 200, () => autoconfirming.get('/health'))).toBe(0);
+  expect(await cost(autoconfirming, 200, () => autoconfirming.get('/ready'))).toBe(1);
+});
+
+test('verification takes two', async () => {
+  const [one, two] = [someone(), someone()];
+  await subject.post('/signup', { email: one, password: PASSWORD });
+  await subject.post('/signup', { email: two, password: PASSWORD });
+  const mails = await subject.mails();
+  await (await subject.outbox()).close();
+  const sent = (email: string) => readMail(mails.find(({ headers }) => headers.get('to') === email));
+  const byHash = { type: 'signup', token_hash: sent(one).token };
+  expect(await cost(subject, 200, () => subject.post('/verify', byHash))).toBe(2);
+  const byCode = { type: 'signup', email: two, token: sent(two).code };
+  expect(await cost(subject, 200, () => subject.post('/verify', byCode))).toBe(2);
+});
+
+test('a counter that counts: a confirmed user costs more than one', async () => {
+  await using other = await startSubject();
+  expect(await other.countRoundTrips(() => confirmedUser(other))).toBeGreaterThan(3);
+});

@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  claimsOf,
+  confirmedUser,
+  PASSWORD,
+  readMail,
+  type Subject,
+  someone,
+  startSubject,
+} from './harness.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('POST /signup with confirmation', () => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await startSubject();
+  });
+  afterAll(() => subject[Symbol.asyncDispose]());
+
+  test('answers the user, unconfirmed, and mails a link', async () => {
+    const email = someone();
+    const answer = await subject.post('/signup', {
+      email: email.toUpperCase(),
+      password: PASSWORD,
+      data: { name: 'Ada' },
+    });
+    const at = '2026-01-02T03:04:05.678000Z';
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json');
+    const id = answer.body.id ?? '';
+    expect(id).toMatch(UUID);
+    const metadata = { sub: id, email, email_verified: false, phone_verified: false, name: 'Ada' };
+    expect(answer.body).toEqual({
+      id,
+      aud: 'authenticated',
+      role: 'authenticated',
+      email,
+      phone: '',
+      confirmation_sent_at: at,
+      app_metadata: { provider: 'email', providers: ['email'] },
+      user_metadata: metadata,
+      identities: [
+        {
+          identity_id: expect.stringMatching(UUID),
+          id,
+          user_id: id,
+          identity_data: metadata,
+          provider: 'email',
+          last_sign_in_at: at,
+          created_at: at,
+          updated_at: at,
+          email,
+        },
+      ],
+      created_at: at,
+      updated_at: at,
+      is_anonymous: false,
+    });
+    const mails = await subject.mails();
+    expect(mails).toHaveLength(1);
+    expect(mails[0]?.headers.get('to')).toBe(email);
+    expect(mails[0]?.headers.get('subject')).toBe('Confirm Your Signup');
+    const { url, token, code } = readMail(mails[0]);
+    expect(url.origin + url.pathname).toBe('https://auth.example/verify');
+    expect(token).toMatch(/^[0-9a-f]{56}$/);
+    expect(code).toMatch(/^\d{6}$/);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      token,
+      type: 'signup',
+      redirect_to: 'https://site.example',
+    });
+    expect(await subject.audit()).toEqual(['user_confirmation_requested']);
+  });
+
+  test('cannot be used to sign in before the address is confirmed', async () => {
+    const email = someone();
+    await subject.post('/signup', { email, password: PASSWORD });
+    const answer = await subject.post('/token?grant_type=password', { email, password: PASSWORD });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ code: 400, error_code: 'email_not_confirmed', msg: 'Email not confirmed' });
+  });
+
+  test('a permitted redirect_to travels in the link, another is replaced', async () => {
+    await subject.post('/signup?redirect_to=https://site.example/%23/in', {
+      email: someone('r1'),
+      password: PASSWORD,
+    });
+    await subject.post('/signup?redirect_to=https://evil.example/', {
+      email: someone('r2'),
+      password: PASSWORD,
+    });
+    const targets = (await subject.mails())
+      .slice(-2)
+      .map((mail) => readMail(mail).url.searchParams.get('redirect_to'));
+    expect(targets.sort()).toEqual(['https://site.example', 'https://site.example/#/in']);
+  });
+
+  test('again, unconfirmed: the newest code works, the old one does not, and the password stays', async () => {
+    const email = someone('again');
+    const first = await subject.post('/signup', { email, password: PASSWORD });
+    const second = await subject.post('/signup', { email, password: 'another password' });
+    expect(second.body.id).toBe(first.body.id);
+    const mails = (await subject.mails()).filter(({ headers }) => headers.get('to') === email);
+    expect(mails).toHaveLength(2);
+    const tokens = mails.map((mail) => readMail(mail).token);
+    const tries = await Promise.all(
+      tokens.map((token_hash) => subject.post('/verify', { type: 'signup', token_hash })),
+    );
+    expect(tries.map(({ status }) => status).sort()).toEqual([200, 403]);
+    expect((await subject.post('/token?grant_type=password', { email, password: PASSWORD })).status).toBe(
+      200,
+    );
+    expect(
+      (await subject.post('/token?grant_type=password', { email, password: 'another password' })).status,
+    ).toBe(400);
+  });
+
+  test('duplicate: the answer is that of a new address, no mail is sent and only the log knows', async () => {
+    const email = someone('duplicate');
+    const real = await confirmedUser(subject, email);
+    const mailsBefore = (await subject.mails()).length;
+    const auditBefore = (await subject.audit()).length;
+    const faux = await subject.post('/signup', { email, password: PASSWORD, data: { name: 'Eve' } });
+    const fresh = await subject.post('/signup', {
+      email: someone('fresh'),
+      password: PASSWORD,
+      data: { name: 'Eve' },
+    });
+    expect(faux.status).toBe(fresh.status);
+    expect(shapeOf(faux.body)).toEqual(shapeOf(fresh.body));
+    expect(faux.body.id).toMatch(UUID);
+    expect(faux.body.id).not.toBe(real.body.user?.id);
+    expect(await subject.mails()).toHaveLength(mailsBefore + 1); // the fresh one's
+    expect((await subject.audit()).slice(auditBefore).sort()).toEqual(
+      ['user_confirmation_requested', 'user_repeated_signup'].sort(),
+    );
+  });
+
+  /** Keys, types, and every value that does not name a person. */
+  function shapeOf(body: object): unknown {
+    return JSON.parse(
+      JSON.stringify(body)
+        .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'uuid')
+        .replace(/[a-z]+-[0-9a-f]{8}@example\.com/g, 'address'),
+    );
+  }
+
+  const good = { email: 'new@example.com', password: PASSWORD };
+  test.each([
+    ['1', '{', 400, 'bad_json', /^Could not parse request body as JSON: /],
+    [
+      '1: no body',
+      undefined,
+      400,
+      'bad_json',
+      /^Could not parse request body as JSON: unexpected end of JSON input$/,
+    ],
+    ['1: wrong type', { email: 7 }, 400, 'bad_json', /cannot unmarshal field email/],
+    ['1: no object', '[]', 400, 'bad_json', /cannot unmarshal the body/],
+    ['2: anonymous', {}, 422, 'anonymous_provider_disabled', /^Anonymous sign-ins are disabled$/],
+    ['4', { email: 'a@b.c' }, 400, 'validation_failed', /^Signup requires a valid password$/],
+    [
+      '5',
+      { ...good, password: '12345' },
+      422,
+      'weak_password',
+      /^Password should be at least 6 characters\.$/,
+    ],
+    [
+      '5: too long',
+      { ...good, password: 'x'.repeat(73) },
+      400,
+      'validation_failed',
+      /longer than 72 characters$/,
+    ],
+    [
+      '6',
+      { ...good, phone: '+14155552671' },
+      400,
+      'validation_failed',
+      /^Only an email address or phone number should be provided on signup\.$/,
+    ],
+    [
+      '10: phone',
+      { phone: '+14155552671', password: PASSWORD },
+      400,
+      'phone_provider_disabled',
+      /^Phone signups are disabled$/,
+    ],
+    [
+      '11',
+      { ...good, email: 'not an address' },
+      400,
+      'validation_failed',
+      /^Unable to validate email address: invalid format$/,
+    ],
+    [
+      'PKCE is not taken for granted',
+      { ...good, code_challenge: 'x', code_challenge_method: 's256' },
+      400,
+      'validation_failed',
+      /PKCE/,
+    ],
+  ] as const)('step %s: %j → %i %s, and nothing changed', async (_step, body, status, code, message) => {
+    const before = await subject.snapshot();
+    const answer = await subject.send(
+      'POST',
+      '/signup',
+      typeof body === 'object' ? JSON.stringify(body) : (body as string | undefined),
+    );
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({
+      code: status,
+      error_code: code,
+      msg: expect.stringMatching(message),
+    });
+    expect(answer.headers['x-sb-error-code']).toBe(code);
+    expect(await subject.snapshot()).toBe(before);
+  });
+
+  test('field names are compared without case, unknown fields and the content type do not matter', async () => {
+    const payload = JSON.stringify({
+      Email: someone(),
+      PASSWORD,
+      password: PASSWORD,
+      nonsense: { deep: [] },
+    });
+    expect((await subject.send('POST', '/signup', payload, { 'content-type': 'text/plain' })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe('POST /signup with MAILER_AUTOCONFIRM', () => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await startSubject({ AUTHSVC_MAILER_AUTOCONFIRM: 'true' });
+  });
+  afterAll(() => subject[Symbol.asyncDispose]());
+
+  test('answers a session at once and sends no mail', async () => {
+    const email = someone();
+    const answer = await subject.post('/signup', { email, password: PASSWORD });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ token_type: 'bearer', expires_in: 3600, user: { email } });
+    expect(answer.body).not.toHaveProperty('type');
+    expect(claimsOf(subject, answer)).toMatchObject({ amr: [{ method: 'password' }], email });
+    expect(await subject.mails()).toEqual([]);
+    expect((await subject.audit()).sort()).toEqual(['login', 'user_signedup']);
+  });
+
+  test('duplicate: 400 with the body of the contract', async () => {
+    const email = someone();
+    await subject.post('/signup', { email, password: PASSWORD });
+    const answer = await subject.post('/signup', { email, password: PASSWORD });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({
+      code: 400,
+      error_code: 'user_already_exists',
+      msg: 'User already registered',
+    });
+    expect((await subject.audit()).at(-1)).toBe('user_repeated_signup');
+  });
+
+  test('duplicate, versioned: 422 with the body of today', async () => {
+    const email = someone();
+    await subject.post('/signup', { email, password: PASSWORD });
+    const version = { 'x-supabase-api-version': '2024-01-01' };
+    const answer = await subject.post('/signup', { email, password: PASSWORD }, version);
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({ code: 'user_already_exists', message: 'User already registered' });
+    expect(answer.headers['x-supabase-api-version']).toBe('2024-01-01');
+  });
+});
+
+test('an account that was never confirmed is confirmed by a sign-up under autoconfirm, with the new password', async () => {
+  await using subject = await startSubject({ AUTHSVC_MAILER_AUTOCONFIRM: 'true' });
+  const email = someone();
+  await subject.post('/signup', { email, password: 'the password of a squatter' });
+  await subject.rows.autocommit().run`update :schema.users set email_confirmed_at = null`;
+  const answer = await subject.post('/signup', { email, password: PASSWORD });
+  expect(answer.body.user).toMatchObject({ email, email_confirmed_at: expect.any(String) });
+  expect((await subject.post('/token?grant_type=password', { email, password: PASSWORD })).status).toBe(200);
+  const squatter = { email, password: 'the password of a squatter' };
+  expect((await subject.post('/token?grant_type=password', squatter)).status).toBe(400);
+});
+
+test.each([
+  ['AUTHSVC_DISABLE_SIGNUP', 'true', 422, 'signup_disabled', 'Signups not allowed for this instance'],
+  ['AUTHSVC_EXTERNAL_EMAIL_ENABLED', 'false', 400, 'email_provider_disabled', 'Email signups are disabled'],
+])('%s=%s refuses: %i %s', async (name, value, status, error_code, msg) => {
+  await using subject = await startSubject({ [name]: value });
+  const before = await subject.snapshot();
+  const answer = await subject.post('/signup', { email: someone(), password: PASSWORD });
+  expect(answer.body).toEqual({ code: status, error_code, msg });
+  expect(await subject.snapshot()).toBe(before);
+});
+
+test('X-JWT-AUD chooses the audience of a new user', async () => {
+  await using subject = await startSubject({ AUTHSVC_MAILER_AUTOCONFIRM: 'true', AUTHSVC_JWT_AUD: 'one' });
+  const email = someone();
+  const answer = await subject.post('/signup', { email, password: PASSWORD }, { 'x-jwt-aud': 'two' });
+  expect(answer.body.user).toMatchObject({ aud: 'two' });
+  const grant = { email, password: PASSWORD };
+  expect((await subject.post('/token?grant_type=password', grant)).status).toBe(400);
+  expect((await subject.post('/token?grant_type=password', grant, { 'x-jwt-aud': 'two' })).status).toBe(200);
+});
