@@ -36,7 +36,7 @@ it('the first five minutes of the README work as they stand', { timeout: 90_000 
       .replaceAll('127.0.0.1:8081', new URL(croft.auth).host)
       .replaceAll('127.0.0.1:3000', new URL(croft.forge).host)
       .replaceAll('/tmp/hello', join(folder.path, 'hello'));
-    const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+    const { stdout } = await run('bash', ['--norc', '-euxo', 'pipefail', '-c', script], {
       cwd: folder.path,
       env: { ...gitEnvironment, ...environment(place) },
     });

@@ -57,8 +57,6 @@ function asFailure(
       return dialect.unsupportedMediaType(request.headers['content-type'] ?? '');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return dialect.malformedBody('its size differs from Content-Length');
-    case 'FST_ERR_HANDLER_TIMEOUT':
-      return dialect.timedOut();
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return dialect.routeNotFound(request.method, pathOf(request.url));

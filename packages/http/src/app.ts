@@ -5,6 +5,7 @@ import { answerErrors } from './answer-errors.ts';
 import type { ErrorDialect } from './errors.ts';
 import { parseJsonBodies } from './json-body.ts';
 import { type ApiDescription, serveOpenApi } from './openapi.ts';
+import { limitTime } from './time-limit.ts';
 import type { App } from './types.ts';
 import { compileValidator } from './validation.ts';
 
@@ -17,10 +18,12 @@ export interface AppOptions {
   requestIdHeader?: string | undefined;
   /** Bytes of a JSON body; routes that stream set their own. */
   bodyLimitBytes?: number;
-  /** Milliseconds a request may take; routes that stream set their own. */
+  /** Milliseconds a request may take; routes that stream say otherwise with `config: { timeoutMs }`. */
   handlerTimeoutMs?: number;
   /** Whether `GET` routes answer `HEAD` as well. */
   headRoutes?: boolean;
+  /** Whether `/a/` is `/a`. */
+  ignoreTrailingSlash?: boolean;
 }
 
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
@@ -36,7 +39,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const app: App = Fastify({
     logger: false,
     bodyLimit: options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
-    handlerTimeout: options.handlerTimeoutMs ?? DEFAULT_HANDLER_TIMEOUT_MS,
     requestTimeout: RECEIVE_TIMEOUT_MS,
     keepAliveTimeout: 72_000,
     exposeHeadRoutes: options.headRoutes ?? false,
@@ -44,7 +46,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     genReqId: () => randomUUID(),
     return503OnClosing: false,
     // A parameter may hold a whole branch name or token; longer ones are 404 before any handler sees them.
-    routerOptions: { maxParamLength: 1024 },
+    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: options.ignoreTrailingSlash ?? false },
     schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
     frameworkErrors: (error, request, reply) => app.errorHandler(error, request, reply),
   });
@@ -53,6 +55,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify);
   parseJsonBodies(app);
   answerErrors(app, options.errors, options.log);
+  limitTime(app, options.handlerTimeoutMs ?? DEFAULT_HANDLER_TIMEOUT_MS, options.errors);
   logRequests(app, options.log);
   serveOpenApi(app, options.api);
   return app;

@@ -10,10 +10,26 @@ export function messageOf(mail: OutgoingMail, sender: Sender) {
     from: sender,
     to: { name: '', address: mail.to },
     subject: mail.subject,
-    text: mail.text,
-    html: mail.html,
+    // In the order of RFC 2046 §5.1.4: the last one is what a client shows if it can.
+    alternatives: [plainText(mail.text), { content: mail.html, contentType: 'text/html; charset=utf-8' }],
     messageId: `<${mail.id}@${host}>`,
     // Keeps out-of-office answers away (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
+}
+
+/** Octets a line may have (RFC 5322 §2.1.1). */
+const LINE_LIMIT = 998;
+
+/**
+ * The text as it is where that is allowed: nodemailer would wrap a long link in quoted-printable, and then neither a
+ * person who looks into the captured file nor a simple program can take it out again.
+ */
+function plainText(text: string) {
+  const lines = text.split(/\r?\n/);
+  const goesAsItIs = lines.every((line) => line.length <= LINE_LIMIT && /^[\t\x20-\x7e]*$/.test(line));
+  const contentType = 'text/plain; charset=utf-8';
+  if (!goesAsItIs) return { content: text, contentType };
+  const head = [`Content-Type: ${contentType}`, 'Content-Transfer-Encoding: 7bit', ''];
+  return { raw: [...head, ...lines].join('\r\n') };
 }
