@@ -15,7 +15,7 @@ test("the contract's heading and link text, the link and the code, in both parts
   expect(html).toContain('<a href="https://x.example/?a=1&amp;b=2">Confirm your mail</a>');
   expect(html.match(/<a /g)).toHaveLength(1);
   expect(html).toContain('012345');
-  expect(text).toContain('Confirm your mail: https://x.example/?a=1&b=2');
+  expect(text).toContain('Confirm your mail:\nhttps://x.example/?a=1&b=2');
   expect(text).toContain('012345');
 });
 

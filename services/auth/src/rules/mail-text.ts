@@ -32,7 +32,7 @@ export function writeLinkMail(mail: LinkMail): MailText {
       `<p>Alternatively, enter the code: ${escapeHtml(code)}</p>`,
       '',
     ].join('\n\n'),
-    text: [heading, `${linkText}: ${url}`, `Alternatively, enter the code: ${code}`, ''].join('\n\n'),
+    text: [heading, `${linkText}:\n${url}`, `Alternatively, enter the code: ${code}`, ''].join('\n\n'),
   };
 }
 
