@@ -11,7 +11,9 @@ export default class ClosingLine implements Reporter {
     }
     // After the summary of the default reporter, which prints at the same event.
     process.once('exit', () =>
-      process.stdout.write(`${count.passed} passed, ${count.failed + count.pending} failed, ${count.skipped} skipped\n`),
+      process.stdout.write(
+        `${count.passed} passed, ${count.failed + count.pending} failed, ${count.skipped} skipped\n`,
+      ),
     );
   }
 }

@@ -1,0 +1,131 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { silentLog } from '@croft/runtime';
+import { Git } from '../services/forge/src/outside/git/git.ts';
+import { writeMerge } from '../services/forge/src/outside/git/merge.ts';
+import { commitObject } from '../services/forge/src/outside/git/objects.ts';
+import { branchRef, moveRefs, readRefs } from '../services/forge/src/outside/git/refs.ts';
+import { makeRepository } from '../services/forge/src/outside/git/repository.ts';
+import { type Figure, median } from './figure.ts';
+
+const run = promisify(execFile);
+const REPOSITORY = 1;
+const FILES_PER_FOLDER = 100;
+const ENVIRONMENT = {
+  PATH: process.env['PATH'] ?? '',
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_AUTHOR_NAME: 'Bench',
+  GIT_AUTHOR_EMAIL: 'bench@example.test',
+  GIT_COMMITTER_NAME: 'Bench',
+  GIT_COMMITTER_EMAIL: 'bench@example.test',
+};
+/** Both sides have objects and refs on the disk before they say that they are done. */
+const DURABLE = ['-c', 'core.fsync=all'];
+
+/**
+ * Merging a branch into a bare repository: the forge's way against the usual one, which clones to a temporary work
+ * tree, merges there and pushes. Every merge has a branch of its own and moves the base, so nothing is ever in a
+ * cache of outcomes. The clone shares the objects, as forges do it; hooks and HTTP are left out on both sides.
+ */
+export async function* figures(): AsyncGenerator<Figure> {
+  yield await compare({ files: 500, rounds: 9, goal: 20 });
+  yield await compare({ files: 50_000, rounds: 3, goal: 100 });
+}
+
+async function compare(size: { files: number; rounds: number; goal: number }): Promise<Figure> {
+  const folder = await mkdtemp(join(tmpdir(), 'croft-bench-merge-'));
+  const git = await Git.open({
+    folder,
+    command: 'git',
+    searchPath: ENVIRONMENT.PATH,
+    warmProcesses: 8,
+    log: silentLog,
+  });
+  try {
+    const oursPerRound = 5;
+    await build(git, size.files, size.rounds * (oursPerRound + 1) + 1);
+    let branch = 0;
+    const next = () => `b${branch++}`;
+    // The first starts the processes that later ones find at hand.
+    await mergeHere(git, next());
+    const ours: number[] = [];
+    const theirs: number[] = [];
+    for (let round = 0; round < size.rounds; round++) {
+      for (let turn = 0; turn < oursPerRound; turn++) ours.push(await timed(() => mergeHere(git, next())));
+      const work = join(folder, `work-${round}`);
+      const name = next();
+      theirs.push(await timed(() => mergeInClone(git.folderOf(REPOSITORY), work, name)));
+      await rm(work, { recursive: true });
+    }
+    return {
+      bench: 'merge',
+      figure: `merge into ${size.files.toLocaleString('en')} files, fsync on, against clone, merge and push`,
+      ratio: median(theirs) / median(ours),
+      ours: median(ours),
+      theirs: median(theirs),
+      unit: 'ms',
+      limit: `≥ ${size.goal}`,
+    };
+  } finally {
+    await git.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What mergePull does in the repository. */
+async function mergeHere(git: Git, branch: string): Promise<void> {
+  const [base, head] = await readRefs(git, REPOSITORY, [branchRef('main'), branchRef(branch)]);
+  if (base === undefined || head === undefined) throw new Error(`no branch ${branch}`);
+  const signature = { name: 'Bench', email: 'bench@example.test', at: new Date() };
+  const parents = [base, head];
+  const commit = await writeMerge(git, REPOSITORY, { ours: base, theirs: head }, (tree) =>
+    commitObject({ tree, parents, author: signature, committer: signature, message: branch }),
+  );
+  const moved = await moveRefs(git, REPOSITORY, [{ ref: branchRef('main'), new: commit.id, old: base }]);
+  if (moved !== 'done') throw new Error(`${branch}: the base moved`);
+}
+
+async function mergeInClone(bare: string, work: string, branch: string): Promise<void> {
+  const git = (...args: string[]) => run('git', [...DURABLE, ...args], { env: ENVIRONMENT });
+  await git('clone', '-q', '--shared', '--branch', 'main', bare, work);
+  await git('-C', work, 'merge', '-q', '--no-ff', '-m', branch, `origin/${branch}`);
+  await git('-C', work, 'push', '-q', 'origin', 'main');
+}
+
+/** A history of one commit with many files, and branches that change one file each. */
+async function build(git: Git, files: number, branches: number): Promise<void> {
+  await makeRepository(git, REPOSITORY, 'main');
+  const load = spawn('git', ['--git-dir', git.folderOf(REPOSITORY), 'fast-import', '--quiet'], {
+    env: ENVIRONMENT,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  const path = (index: number) => `folder-${Math.floor(index / FILES_PER_FOLDER)}/file-${index}.txt`;
+  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  const head = (ref: string) =>
+    `commit ${branchRef(ref)}\ncommitter Bench <bench@example.test> 1700000000 +0000\n${data(ref)}`;
+  const script = [head('main')];
+  for (let index = 0; index < files; index++)
+    script.push(`M 100644 inline ${path(index)}\n${data(`file ${index}\n`)}`);
+  for (let index = 0; index < branches; index++) {
+    const changed = path(Math.floor((index * files) / branches));
+    script.push(
+      `${head(`b${index}`)}from refs/heads/main\nM 100644 inline ${changed}\n${data(`changed by ${index}\n`)}`,
+    );
+  }
+  load.stdin.end(script.join(''));
+  const [code] = (await once(load, 'exit')) as [number];
+  if (code !== 0) throw new Error(`git fast-import ended with ${code}`);
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { hashToken } from '../caller/authenticate.ts';
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { badRequest, forbidden } from '../failures.ts';
+import { unknownScopes } from '../rules/token-scope.ts';
+import * as accessTokens from '../store/access-tokens.ts';
+import { findTokenOwner } from './find-token-owner.ts';
+
+/** Longest name; the reference has the same column width. */
+const MAX_NAME = 255;
+
+/** Makes a token; the only moment in which it is known. */
+export async function createAccessToken(
+  context: Context,
+  caller: Caller,
+  username: string,
+  wanted: { name: string; scopes: readonly string[] },
+): Promise<{ row: accessTokens.AccessTokenRow; secret: string }> {
+  const owner = await findTokenOwner(context, caller, username);
+  const unknown = unknownScopes(wanted.scopes);
+  if (unknown.length > 0) throw badRequest(`invalid access token scope provided: ${unknown.join(',')}`);
+  checkNotWider(caller, wanted.scopes);
+  if (wanted.name.length > MAX_NAME) throw badRequest(`[Name]: MaxSize(${MAX_NAME})`);
+  const secret = randomBytes(20).toString('hex');
+  const row = await accessTokens.insert(context.database.autocommit(), {
+    userId: owner.id,
+    name: wanted.name,
+    hash: hashToken(secret),
+    lastEight: secret.slice(-8),
+    scopes: wanted.scopes,
+  });
+  if (row === undefined) throw badRequest('access token name has been used already');
+  return { row, secret };
+}
+
+/** A token must not be able to make itself a stronger sister. */
+function checkNotWider(caller: Caller, scopes: readonly string[]): void {
+  const own = caller.scopes;
+  if (own === undefined || own.length === 0 || own.includes('all')) return;
+  const wider =
+    scopes.length === 0 ||
+    scopes.includes('all') ||
+    (caller.publicOnly && !scopes.includes('public-only')) ||
+    scopes.some((scope) => scope !== 'public-only' && !coveredBy(own, scope));
+  if (wider) throw forbidden('a token cannot make one that may do more than itself');
+}
+
+function coveredBy(own: readonly string[], scope: string): boolean {
+  const [access, area] = scope.split(':');
+  return own.includes(scope) || (access === 'read' && own.includes(`write:${area}`));
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type AccessTokenClaims, InvalidAccessToken } from '@croft/access-token';
+import type { Context } from '../context.ts';
+import { badCredentials } from '../failures.ts';
+import { isPersonalToken, readCredentials } from '../rules/credentials.ts';
+import * as accessTokens from '../store/access-tokens.ts';
+import * as users from '../store/users.ts';
+import { type Caller, callerOf } from './caller.ts';
+import { findOrCreateAccount } from './find-or-create-account.ts';
+
+/**
+ * Who an `Authorization` header belongs to; undefined when there is none.
+ * @throws 401 when it is there and is of no use
+ */
+export async function authenticate(
+  context: Context,
+  header: string | undefined,
+): Promise<Caller | undefined> {
+  const credentials = readCredentials(header);
+  switch (credentials.kind) {
+    case 'none':
+      return undefined;
+    case 'unusable':
+      throw badCredentials();
+    case 'token':
+      return isPersonalToken(credentials.token)
+        ? await byPersonalToken(context, credentials.token)
+        : await byAccessToken(context, credentials.token);
+    case 'pair':
+      return await byPassword(context, credentials.name, credentials.password);
+  }
+}
+
+/** How a personal access token is kept. */
+export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+async function byPersonalToken(context: Context, token: string): Promise<Caller> {
+  const owner = await accessTokens.use(context.database.autocommit(), hashToken(token));
+  if (owner === undefined) throw badCredentials();
+  return callerOf(owner, owner.scopes);
+}
+
+async function byAccessToken(context: Context, token: string): Promise<Caller> {
+  return callerOf(await findOrCreateAccount(context, verified(context, token)));
+}
+
+async function byPassword(context: Context, name: string, password: string): Promise<Caller> {
+  const { passwords } = context.identity;
+  if (passwords === undefined) throw badCredentials();
+  const account = name.includes('@')
+    ? undefined
+    : await users.findByLogin(context.database.autocommit(), name);
+  // An unknown name is asked about all the same: the answer must not come sooner than for a wrong password.
+  const email = account?.email || (name.includes('@') ? name : `${name}@unknown.invalid`);
+  const token = await passwords.check(email, password);
+  if (token === undefined) throw badCredentials();
+  return callerOf(await findOrCreateAccount(context, verified(context, token)));
+}
+
+function verified(context: Context, token: string): AccessTokenClaims {
+  try {
+    return context.identity.accessTokens.verify(token);
+  } catch (error) {
+    if (error instanceof InvalidAccessToken) throw badCredentials();
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import type { PermissionSubject } from '../rules/permission.ts';
+import type { UserRow } from '../store/users.ts';
+
+/** Who makes the request. */
+export interface Caller extends PermissionSubject {
+  user: UserRow;
+  /** What a personal access token was made for; undefined when the caller came without one. */
+  scopes: readonly string[] | undefined;
+}
+
+/** The caller an account makes. */
+export function callerOf(user: UserRow, scopes?: readonly string[]): Caller {
+  return {
+    user,
+    userId: user.id,
+    isAdmin: user.is_admin,
+    scopes,
+    publicOnly: scopes?.includes('public-only') ?? false,
+  };
+}

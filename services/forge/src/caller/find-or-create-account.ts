@@ -1,0 +1,55 @@
+import type { AccessTokenClaims } from '@croft/access-token';
+import type { Context } from '../context.ts';
+import { badCredentials, tokenWithoutUser } from '../failures.ts';
+import { proposeLogins } from '../rules/name.ts';
+import type { Identity, UserRow } from '../store/users.ts';
+import * as users from '../store/users.ts';
+
+/** The account of the user a verified token names; the first call makes it. */
+export async function findOrCreateAccount(context: Context, claims: AccessTokenClaims): Promise<UserRow> {
+  const identity = readIdentity(claims, context.identity.adminRoles);
+  const known = await users.findByAuthUserId(context.database.autocommit(), identity.authUserId);
+  if (known === undefined) return await createAccount(context, identity, wantedLogin(claims));
+  if (isCurrent(known, identity)) return known;
+  await users.updateIdentity(context.database.autocommit(), known.id, identity);
+  return { ...known, email: identity.email, full_name: identity.fullName, is_admin: identity.isAdmin };
+}
+
+/** Several first calls may come at once: one insert wins, the others find what it made. */
+async function createAccount(
+  context: Context,
+  identity: Identity,
+  wanted: string | undefined,
+): Promise<UserRow> {
+  for (const login of proposeLogins(wanted, identity.email, identity.authUserId)) {
+    const tx = context.database.autocommit();
+    const made =
+      (await users.insert(tx, login, identity)) ?? (await users.findByAuthUserId(tx, identity.authUserId));
+    if (made !== undefined) return made;
+  }
+  throw new Error(`no free login for auth user ${identity.authUserId}`);
+}
+
+function readIdentity(claims: AccessTokenClaims, adminRoles: ReadonlySet<string>): Identity {
+  if (claims.sub === undefined || claims.sub === '') throw tokenWithoutUser();
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(claims.sub)) throw badCredentials();
+  return {
+    authUserId: claims.sub.toLowerCase(),
+    email: claims.email ?? '',
+    fullName: text(claims.user_metadata?.['full_name']) ?? text(claims.user_metadata?.['name']) ?? '',
+    isAdmin: adminRoles.has(claims.role ?? ''),
+  };
+}
+
+const wantedLogin = (claims: AccessTokenClaims) => text(claims.user_metadata?.['user_name']);
+
+/** Users write their metadata themselves: anything may be in it, NUL included, which PostgreSQL cannot keep. */
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value.replaceAll('\0', '').slice(0, 255) : undefined;
+}
+
+function isCurrent(row: UserRow, identity: Identity): boolean {
+  return (
+    row.email === identity.email && row.full_name === identity.fullName && row.is_admin === identity.isAdmin
+  );
+}

@@ -1,0 +1,57 @@
+import type { ZodObject, ZodType, z } from 'zod';
+import type { Caller } from './caller/caller.ts';
+import type { Context } from './context.ts';
+import type { ScopeArea } from './rules/token-scope.ts';
+
+/** Who may call: anybody; whoever may read (everybody signed in, and the rest when sign-in is not required); the signed in. */
+export type Access = 'public' | 'reader' | 'caller';
+
+/** A request after parsing and validation. */
+export interface Call<Params, Query, Body, Who extends Access> {
+  params: Params;
+  query: Query;
+  body: Body;
+  caller: Who extends 'caller' ? Caller : Caller | undefined;
+  /** Path and query as they came. */
+  url: string;
+  accept: string;
+}
+
+/** A text or a stream is sent as plain text, nothing as an empty body, the rest as JSON. */
+export interface Answer {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+}
+
+/** One endpoint of the API besides its method and path: those stand in app.ts, in one list. */
+export interface Endpoint<
+  Params extends ZodType = ZodType,
+  Query extends ZodType = ZodType,
+  Body extends ZodObject = ZodObject,
+  Who extends Access = Access,
+> {
+  summary: string;
+  access: Who;
+  /** The part of the API that a token must have been made for. */
+  area: ScopeArea;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** What it answers by status, for the OpenAPI document. */
+  answers: Readonly<Record<number, ZodType>>;
+  handle(
+    call: Call<z.output<Params>, z.output<Query>, z.output<Body>, Who>,
+    context: Context,
+  ): Promise<Answer>;
+}
+
+/** Lets TypeScript infer an endpoint's types from its schemas. */
+export function endpoint<
+  Params extends ZodType,
+  Query extends ZodType,
+  Body extends ZodObject,
+  const Who extends Access,
+>(definition: Endpoint<Params, Query, Body, Who>): Endpoint {
+  return definition as unknown as Endpoint;
+}

@@ -1,0 +1,55 @@
+import { Failure, httpStatus } from '@croft/failure';
+import type { ErrorDialect, Issue } from '@croft/http';
+import { isDatabaseUnavailable } from '@croft/sql';
+import * as failures from './failures.ts';
+import { API_PREFIX, type Links } from './links.ts';
+
+/** Fields whose names in messages are not the wire's in another spelling. */
+const FIELD_NAMES: Readonly<Record<string, string>> = {
+  due_date: 'Deadline',
+  unset_due_date: 'RemoveDeadline',
+  head_commit_id: 'HeadCommitID',
+  merge_commit_id: 'MergeCommitID',
+};
+
+/** Errors as clients of the reference know them: `{message, url}`, and `[Field]: Rule` for values. */
+export function forgeDialect(links: Links): ErrorDialect {
+  return {
+    malformedBody: (reason) => failures.unacceptable(`[]: ${reason}`),
+    invalidRequest: (_place, issues) => failures.unacceptable(issues.map(describe).join('; ')),
+    bodyTooLarge: (limit) => failures.tooLarge(`the body is larger than ${limit} bytes`),
+    unsupportedMediaType: () => failures.unacceptable('[]: Unsupported Content-Type'),
+    routeNotFound: () => failures.notFound(),
+    methodNotAllowed: (method) =>
+      new Failure('not-allowed', 'method_not_allowed', `${method} is not allowed here`),
+    timedOut: () => new Failure('timed-out', 'timed_out', 'the request took too long'),
+    fromError: (error) =>
+      isDatabaseUnavailable(error)
+        ? new Failure('unavailable', 'database_unavailable', 'the database cannot be reached', {
+            retryAfterSeconds: 5,
+          })
+        : new Failure('unavailable', 'internal', 'Internal Server Error'),
+    render(failure, request) {
+      const status = failure.code === 'internal' ? 500 : httpStatus[failure.kind];
+      // git asks its user for a password only when it is challenged.
+      const challenge = status === 401 && !request.url.startsWith(`${API_PREFIX}/`);
+      return {
+        status,
+        headers: challenge ? { 'www-authenticate': 'Basic realm="Croft"' } : {},
+        body: { ...failure.body, message: failure.message, url: links.documentation },
+      };
+    },
+  };
+}
+
+function describe({ path, message, code }: Issue): string {
+  const field = path.map((part) => fieldName(String(part))).join('.');
+  const missing = code === 'invalid_type' && /received (undefined|null)/.test(message);
+  return `[${field}]: ${missing ? 'Required' : message}`;
+}
+
+function fieldName(name: string): string {
+  return (
+    FIELD_NAMES[name] ?? name.replace(/(^|_)([a-z])/g, (_, _gap, letter: string) => letter.toUpperCase())
+  );
+}

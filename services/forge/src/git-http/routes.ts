@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import { Failure } from '@croft/failure';
+import type { App } from '@croft/http';
+import type { Context } from '../context.ts';
+import type { GitService } from '../rules/git-protocol.ts';
+import { admitGit } from './admit-git.ts';
+import { advertiseRefs } from './advertise-refs.ts';
+import { serveGit } from './serve-git.ts';
+
+const NO_CACHE = {
+  'cache-control': 'no-cache, max-age=0, must-revalidate',
+  pragma: 'no-cache',
+  expires: '0',
+};
+const SERVICES: readonly GitService[] = ['git-upload-pack', 'git-receive-pack'];
+
+interface RepositoryPath {
+  owner: string;
+  repo: string;
+}
+
+/**
+ * git's smart protocol over HTTP (gitprotocol-http(5)) under `/{owner}/{repo}` with and without `.git`. Bodies are
+ * streams here, in both directions: nothing of a pack is kept.
+ */
+export async function gitRoutes(app: App, context: Context): Promise<void> {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    const options = { schema: { hide: true }, config: { timeoutMs: 0 } };
+
+    scope.get('/:owner/:repo/info/refs', options, async (request, reply) => {
+      const { service } = request.query as { service?: unknown };
+      const known = SERVICES.find((name) => name === service);
+      // The "dumb" protocol would serve files by their path; nobody needs it any more.
+      if (known === undefined)
+        throw new Failure('forbidden', 'dumb_protocol', 'only the smart protocol is served');
+      const repository = await admitGit(
+        context,
+        request.headers.authorization,
+        request.params as RepositoryPath,
+        known,
+      );
+      const refs = await advertiseRefs(context, repository, known, request.headers['git-protocol']);
+      return reply.headers(NO_CACHE).type(`application/x-${known}-advertisement`).send(refs);
+    });
+
+    for (const service of SERVICES) {
+      scope.post(`/:owner/:repo/${service}`, options, async (request, reply) => {
+        const path = request.params as RepositoryPath;
+        const repository = await admitGit(context, request.headers.authorization, path, service);
+        const result = await serveGit(context, repository, service, {
+          headers: request.headers,
+          body: request.body instanceof Readable ? request.body : Readable.from([]),
+          // Told when the client goes away.
+          onGone: (listener) => reply.raw.once('close', listener),
+        });
+        return reply.headers(NO_CACHE).type(`application/x-${service}-result`).send(result);
+      });
+    }
+  });
+}

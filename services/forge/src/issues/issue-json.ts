@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { Caller } from '../caller/caller.ts';
+import type { Links } from '../links.ts';
+import type { IssueWithPull } from '../store/issues.ts';
+import type { RepositoryRow } from '../store/repositories.ts';
+import type { UserRow } from '../store/users.ts';
+import { userJson, userSchema } from '../users/user-json.ts';
+import { timeSchema } from '../wire-schemas.ts';
+import { wireTime, wireTimeOrNull } from '../wire-time.ts';
+
+/** An issue on the wire. */
+export const issueSchema = z.object({
+  id: z.int(),
+  url: z.string(),
+  html_url: z.string(),
+  number: z.int(),
+  user: userSchema,
+  original_author: z.string(),
+  original_author_id: z.int(),
+  title: z.string(),
+  body: z.string(),
+  ref: z.string(),
+  assets: z.array(z.never()),
+  labels: z.array(z.never()),
+  milestone: z.null(),
+  assignee: userSchema.nullable(),
+  assignees: z.array(userSchema),
+  state: z.enum(['open', 'closed']),
+  is_locked: z.boolean(),
+  comments: z.int(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  closed_at: timeSchema.nullable(),
+  due_date: timeSchema.nullable(),
+  pull_request: z
+    .object({
+      merged: z.boolean(),
+      merged_at: timeSchema.nullable(),
+      draft: z.boolean(),
+      html_url: z.string(),
+    })
+    .nullable(),
+  repository: z.object({ id: z.int(), name: z.string(), owner: z.string(), full_name: z.string() }),
+  pin_order: z.int(),
+});
+
+/** What stands around an issue. */
+export interface IssueSurroundings {
+  repository: RepositoryRow;
+  owner: UserRow;
+  poster: UserRow;
+  assignees: readonly UserRow[];
+  /** Whether the pull request's title says that it is not finished. */
+  draft: boolean;
+}
+
+/** An issue, or a pull request seen as one. */
+export function issueJson(
+  row: IssueWithPull,
+  around: IssueSurroundings,
+  viewer: Caller | undefined,
+  links: Links,
+): z.output<typeof issueSchema> {
+  const { repository, owner } = around;
+  const page = links.repository(owner.login, repository.name);
+  const htmlUrl = `${page}/${row.is_pull ? 'pulls' : 'issues'}/${row.number}`;
+  const assignees = around.assignees.map((user) => userJson(user, viewer, links));
+  return {
+    id: row.id,
+    url: links.api(`/repos/${owner.login}/${repository.name}/issues/${row.number}`),
+    html_url: htmlUrl,
+    number: row.number,
+    user: userJson(around.poster, viewer, links),
+    original_author: '',
+    original_author_id: 0,
+    title: row.title,
+    body: row.body,
+    ref: row.ref,
+    assets: [],
+    labels: [],
+    milestone: null,
+    assignee: assignees[0] ?? null,
+    assignees,
+    state: row.closed_at === null ? 'open' : 'closed',
+    is_locked: false,
+    comments: row.comments,
+    created_at: wireTime(row.created_at),
+    updated_at: wireTime(row.updated_at),
+    closed_at: wireTimeOrNull(row.closed_at),
+    due_date: wireTimeOrNull(row.deadline_at),
+    pull_request: row.is_pull
+      ? {
+          merged: row.merged_at !== null,
+          merged_at: wireTimeOrNull(row.merged_at),
+          draft: around.draft,
+          html_url: htmlUrl,
+        }
+      : null,
+    repository: {
+      id: repository.id,
+      name: repository.name,
+      owner: owner.login,
+      full_name: `${owner.login}/${repository.name}`,
+    },
+    pin_order: 0,
+  };
+}

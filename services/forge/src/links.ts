@@ -1,0 +1,37 @@
+/** Addresses of things, as answers carry them. */
+export class Links {
+  /** Public address of the forge, without a trailing slash; known for certain once the service listens. */
+  root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /** Host name, for addresses that must not lead anywhere. */
+  get host(): string {
+    return new URL(this.root).hostname;
+  }
+
+  /** Something below the API. */
+  api(path: string): string {
+    return `${this.root}${API_PREFIX}${path}`;
+  }
+
+  /** Page of an account. */
+  user(login: string): string {
+    return `${this.root}/${login}`;
+  }
+
+  /** Page of a repository; with `.git` it is the address to clone from. */
+  repository(owner: string, name: string): string {
+    return `${this.root}/${owner}/${name}`;
+  }
+
+  /** Description of the API, the `url` of every error. */
+  get documentation(): string {
+    return this.api('/openapi.json');
+  }
+}
+
+/** Every path of the API starts with it. */
+export const API_PREFIX = '/api/v1';

@@ -1,0 +1,36 @@
+import type { Context } from './context.ts';
+import type { Answer } from './endpoint.ts';
+import { type Page, pageLinks, readPage } from './rules/paging.ts';
+
+/** The page a query asks for, within the limits of the settings. */
+export function pageOf(
+  context: Context,
+  query: { page?: string | undefined; limit?: string | undefined },
+): Page {
+  const { DEFAULT_PAGING_NUM: fallback, MAX_RESPONSE_ITEMS: maximum } = context.settings;
+  return readPage(query, { fallback, maximum });
+}
+
+/** A page of a list and what is known of the whole. */
+export interface ListPage {
+  page: Page;
+  /** The exact count of the filtered list. */
+  total: number;
+  /** The total that `Link` is made of, where that is another. */
+  linked?: number;
+  items: unknown[];
+}
+
+/** A page of a list as an answer, with its headers. */
+export function listAnswer(context: Context, url: string, list: ListPage): Answer {
+  const link = pageLinks(context.links.root + url, list.page, list.linked ?? list.total);
+  return {
+    status: 200,
+    headers: {
+      'x-total-count': String(list.total),
+      'access-control-expose-headers': 'X-Total-Count, Link',
+      ...(link === undefined ? {} : { link }),
+    },
+    body: list.items,
+  };
+}

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream';
+import type { App } from '@croft/http';
+import { admit } from './admit.ts';
+import type { Caller } from './caller/caller.ts';
+import type { Context } from './context.ts';
+import type { Endpoint } from './endpoint.ts';
+import { API_PREFIX } from './links.ts';
+import { foldKeys } from './rules/fold-keys.ts';
+
+/** Methods the API uses. */
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** Serves an endpoint: who calls, then the schemas, then its own code. */
+export function mount(app: App, context: Context, method: Method, path: string, endpoint: Endpoint): void {
+  const { access, area, params, query, body } = endpoint;
+  const intent = method === 'GET' ? 'read' : 'write';
+  const callers = new WeakMap<object, Caller | undefined>();
+  const knownKeys = body === undefined ? undefined : Object.keys(body.shape);
+  app.route({
+    method,
+    url: `${API_PREFIX}${path}`,
+    schema: {
+      summary: endpoint.summary,
+      tags: [area],
+      ...(access === 'public' ? {} : { security: [{ bearer: [] }] }),
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { querystring: query }),
+      ...(body === undefined ? {} : { body }),
+      response: endpoint.answers,
+    },
+    async onRequest(request) {
+      callers.set(request, await admit(context, { access, area, intent }, request.headers.authorization));
+    },
+    async preValidation(request) {
+      if (knownKeys === undefined) return;
+      // A request without a body has none of the fields; what is required is then missing.
+      const given: unknown = request.body ?? {};
+      if (typeof given !== 'object' || Array.isArray(given)) return;
+      request.body = foldKeys(given as Record<string, unknown>, knownKeys);
+    },
+    async handler(request, reply) {
+      const answer = await endpoint.handle(
+        {
+          params: request.params,
+          query: request.query,
+          body: request.body as Record<string, unknown>,
+          caller: callers.get(request),
+          url: request.url,
+          accept: request.headers.accept ?? '',
+        },
+        context,
+      );
+      reply.code(answer.status).headers(answer.headers ?? {});
+      if (typeof answer.body === 'string' || answer.body instanceof Readable)
+        reply.type('text/plain; charset=utf-8');
+      return reply.send(answer.body);
+    },
+  });
+}

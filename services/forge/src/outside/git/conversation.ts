@@ -1,0 +1,103 @@
+import type { Exit, RunningProgram } from './broker.ts';
+
+/** The program ended before it answered; `stderr` tells why. */
+export class ConversationEnded extends Error {
+  override readonly name = 'ConversationEnded';
+  readonly stderr: string;
+
+  constructor(exit: Exit) {
+    super(`git ended in the middle of a conversation: ${exit.stderr.trim() || `code ${exit.code}`}`);
+    this.stderr = exit.stderr;
+  }
+}
+
+/** Takes one answer from the front of what arrived; undefined while it is not complete. */
+export type TakeAnswer<T> = (received: Buffer) => { answer: T; length: number } | undefined;
+
+interface Question {
+  /** Tries to take the answer; false while it is not complete. */
+  take(): boolean;
+  fail(error: Error): void;
+}
+
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** A program that answers questions in their order, as long as it lives. */
+export class Conversation {
+  readonly #program: RunningProgram;
+  readonly #questions: Question[] = [];
+  #received: Buffer = Buffer.alloc(0);
+  #asked = 0;
+  readonly #unused = Promise.withResolvers<void>();
+  #holds = 1;
+  /** Where the program writes objects, when that is not the repository. */
+  quarantine: string | undefined;
+  #exit: Exit | undefined;
+
+  constructor(program: RunningProgram) {
+    this.#program = program;
+    program.stdout.on('data', (chunk: Buffer) => {
+      this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+      while (this.#questions[0]?.take() === true) this.#questions.shift();
+    });
+    void program.exited.then((exit) => {
+      this.#exit = exit;
+      for (const question of this.#questions.splice(0)) question.fail(new ConversationEnded(exit));
+      this.#release();
+    });
+  }
+
+  /** Settles when the program has ended and nobody holds what it wrote. */
+  get unused(): Promise<void> {
+    return this.#unused.promise;
+  }
+
+  /** Keeps what the program wrote until the hold is disposed, even should the program end meanwhile. */
+  hold(): Disposable {
+    this.#holds++;
+    return { [Symbol.dispose]: () => this.#release() };
+  }
+
+  #release(): void {
+    if (--this.#holds === 0) this.#unused.resolve();
+  }
+
+  /** How many questions it was asked so far; long-lived git processes get slower and are replaced. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  /** Settles when the program has ended. */
+  get ended(): Promise<Exit> {
+    return this.#program.exited;
+  }
+
+  /** @throws ConversationEnded when the program ends instead of answering */
+  ask<T>(question: string | Buffer, takeAnswer: TakeAnswer<T>): Promise<T> {
+    this.#asked++;
+    return new Promise<T>((resolve, reject) => {
+      if (this.#exit !== undefined) return reject(new ConversationEnded(this.#exit));
+      const timer = setTimeout(() => this.#program.kill(), ANSWER_TIMEOUT_MS);
+      this.#questions.push({
+        take: () => {
+          const taken = takeAnswer(this.#received);
+          if (taken === undefined) return false;
+          clearTimeout(timer);
+          this.#received = this.#received.subarray(taken.length);
+          resolve(taken.answer);
+          return true;
+        },
+        fail: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      });
+      this.#program.stdin?.write(question);
+    });
+  }
+
+  /** Lets it answer what it was asked, then end. */
+  end(): void {
+    this.#program.stdin?.end();
+  }
+}

@@ -1,0 +1,116 @@
+import { ConversationEnded, type TakeAnswer } from './conversation.ts';
+import type { Git } from './git.ts';
+import { adoptObjects, type GitObject, writeObject } from './objects.ts';
+
+/** What merging two commits gives: a tree, with markers in the named files when they conflict. */
+export interface MergedTree {
+  tree: string;
+  conflicts: string[];
+}
+
+/** The best common ancestor of two commits; undefined when their histories are unrelated. */
+export async function findMergeBase(
+  git: Git,
+  repositoryId: number,
+  one: string,
+  other: string,
+): Promise<string | undefined> {
+  const { code, stdout, stderr } = await git.run(repositoryId, [
+    'merge-base',
+    '--end-of-options',
+    one,
+    other,
+  ]);
+  if (code === 0) return stdout.toString().trim();
+  if (code === 1) return undefined;
+  throw new Error(`merge-base of ${one} and ${other} failed: ${stderr}`);
+}
+
+/** Merges two commits with related histories, without a work tree and without leaving anything in the repository. */
+export async function tryMerge(
+  git: Git,
+  repositoryId: number,
+  ours: string,
+  theirs: string,
+): Promise<MergedTree> {
+  if (!git.hasUnbufferedMerges) return await mergeOnce(git, repositoryId, ours, theirs);
+  return await onceMore(async () => {
+    const conversation = await git.converse(repositoryId, 'trials');
+    return await conversation.ask(`${ours} ${theirs}\n`, takeMergedTree);
+  });
+}
+
+/**
+ * Merges two commits that merge without conflicts and writes the merged trees and the commit made of them, all on
+ * the disk when it returns. They are on no branch yet. Not twice at once in one repository.
+ */
+export async function writeMerge(
+  git: Git,
+  repositoryId: number,
+  { ours, theirs }: { ours: string; theirs: string },
+  toCommit: (tree: string) => GitObject,
+): Promise<GitObject> {
+  if (!git.hasUnbufferedMerges) {
+    const commit = toCommit(clean(await mergeOnce(git, repositoryId, ours, theirs)));
+    await writeObject(git, repositoryId, commit);
+    return commit;
+  }
+  return await onceMore(async () => {
+    const conversation = await git.converse(repositoryId, 'merges');
+    using _held = conversation.hold();
+    const commit = toCommit(clean(await conversation.ask(`${ours} ${theirs}\n`, takeMergedTree)));
+    // Together, because the disk then flushes once for all of them.
+    await Promise.all([
+      adoptObjects(git, repositoryId, conversation.quarantine as string),
+      writeObject(git, repositoryId, commit),
+    ]);
+    return commit;
+  });
+}
+
+function clean({ tree, conflicts }: MergedTree): string {
+  if (conflicts.length > 0)
+    throw new Error(`a merge that was clean has conflicts now: ${conflicts.join(', ')}`);
+  return tree;
+}
+
+/** Idle processes are ended, and the same merge twice is the same merge: once more, with a new process. */
+async function onceMore<T>(merge: () => Promise<T>): Promise<T> {
+  try {
+    return await merge();
+  } catch (error) {
+    if (!(error instanceof ConversationEnded)) throw error;
+    return await merge();
+  }
+}
+
+/** Where there is no stdbuf, a merge-tree process answers only at the end of its input: one for each merge. */
+async function mergeOnce(git: Git, repositoryId: number, ours: string, theirs: string): Promise<MergedTree> {
+  const options = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--stdin'];
+  const { stdout, stderr } = await git.run(repositoryId, options, `${ours} ${theirs}\n`);
+  const taken = takeMergedTree(stdout);
+  if (taken === undefined) throw new Error(`merge-tree of ${ours} and ${theirs} failed: ${stderr}`);
+  return taken.answer;
+}
+
+/** `1\0<tree>\0\0` is clean, `0\0<tree>\0<file>\0…\0` has conflicts. */
+const takeMergedTree: TakeAnswer<MergedTree> = (received) => {
+  const end = received.indexOf('\0\0', 2 + 40);
+  if (end === -1) return undefined;
+  const [, tree = '', ...conflicts] = received.toString('utf8', 0, end).split('\0');
+  return { answer: { tree, conflicts: [...new Set(conflicts)] }, length: end + 2 };
+};
+
+/** Whether a branch that is at `tip` has a commit; a commit that was never written is on no branch. */
+export async function hasCommit(
+  git: Git,
+  repositoryId: number,
+  tip: string,
+  commit: string,
+): Promise<boolean> {
+  const options = ['merge-base', '--is-ancestor', '--end-of-options', commit, tip];
+  const { code, stderr } = await git.run(repositoryId, options);
+  if (code === 0) return true;
+  if (code === 1 || /Not a valid commit name|not a valid object/i.test(stderr)) return false;
+  throw new Error(`merge-base --is-ancestor failed: ${stderr}`);
+}

@@ -1,0 +1,130 @@
+import { ConversationEnded, type TakeAnswer } from './conversation.ts';
+import type { Git } from './git.ts';
+
+/** The value of a ref that does not exist. */
+export const NO_COMMIT = '0'.repeat(40);
+
+/** One ref to move; without `new` it is deleted, without `old` it may be anywhere. */
+export interface RefChange {
+  ref: string;
+  new?: string;
+  old?: string;
+}
+
+/** Full name of a branch; the name was checked, or git itself accepted it once. */
+export const branchRef = (branch: string) => `refs/heads/${branch}`;
+
+/** Full name of the ref that keeps the commits of a pull request. */
+export const pullRef = (number: number) => `refs/pull/${number}/head`;
+
+/**
+ * The commits that refs point to, in their order; undefined for those that do not exist. Names must be full
+ * (`refs/…`) and well-formed.
+ */
+export async function readRefs(
+  git: Git,
+  repositoryId: number,
+  refs: readonly string[],
+): Promise<(string | undefined)[]> {
+  if (refs.length === 0) return [];
+  const conversation = await git.converse(repositoryId, 'objects');
+  try {
+    return await Promise.all(
+      refs.map((ref) =>
+        looksLikeDescription(ref)
+          ? readExactly(git, repositoryId, ref)
+          : conversation.ask(`info ${ref}\n`, takeObjectId),
+      ),
+    );
+  } catch (error) {
+    // A question does no harm twice: the process may have been ended for being idle in this moment.
+    if (!(error instanceof ConversationEnded)) throw error;
+    return await Promise.all(refs.map((ref) => readExactly(git, repositoryId, ref)));
+  }
+}
+
+/** The commit a single ref points to, or undefined. */
+export async function readRef(git: Git, repositoryId: number, ref: string): Promise<string | undefined> {
+  return (await readRefs(git, repositoryId, [ref]))[0];
+}
+
+/** Names of all branches, in the order of the alphabet. */
+export async function listBranches(git: Git, repositoryId: number): Promise<string[]> {
+  const { stdout } = await git.run(repositoryId, ['for-each-ref', '--format=%(refname)', 'refs/heads']);
+  const prefix = branchRef('').length;
+  return stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.slice(prefix));
+}
+
+/** Makes a branch the one that clones check out. */
+export async function pointHeadAt(git: Git, repositoryId: number, branch: string): Promise<void> {
+  const { code, stderr } = await git.run(repositoryId, ['symbolic-ref', 'HEAD', branchRef(branch)]);
+  if (code !== 0) throw new Error(`HEAD of repository ${repositoryId} could not be set: ${stderr}`);
+}
+
+/** Moves refs together or not at all: `moved` when one of them is no longer at its old value. */
+export async function moveRefs(
+  git: Git,
+  repositoryId: number,
+  changes: readonly RefChange[],
+): Promise<'done' | 'moved'> {
+  const commands = changes.map(({ ref, new: next, old = '' }) =>
+    next === undefined ? `delete ${ref}\0${old}\0` : `update ${ref}\0${next}\0${old}\0`,
+  );
+  const conversation = await git.converse(repositoryId, 'refs');
+  try {
+    await conversation.ask(`start\0${commands.join('')}prepare\0commit\0`, takeThreeLines);
+    return 'done';
+  } catch (error) {
+    if (!(error instanceof ConversationEnded)) throw error;
+    return await judgeFailure(git, repositoryId, changes, error);
+  }
+}
+
+/** A failed transaction ends the process, possibly after the refs had moved: the refs themselves say what happened. */
+async function judgeFailure(
+  git: Git,
+  repositoryId: number,
+  changes: readonly RefChange[],
+  error: ConversationEnded,
+): Promise<'done' | 'moved'> {
+  const values = await Promise.all(changes.map(({ ref }) => readExactly(git, repositoryId, ref)));
+  if (changes.every((change, index) => values[index] === change.new)) return 'done';
+  if (/but expected|already exists|unable to resolve reference|File exists/.test(error.stderr))
+    return 'moved';
+  throw error;
+}
+
+/**
+ * cat-file reads a missing `refs/heads/x-gabc1234` as the output of `git describe` and answers with commit abc1234,
+ * branch or not; such names take the slower, exact way. (Other ways a missing ref could be read as another one start
+ * with `refs/` under `refs/heads/`, and nobody can push those: see smart-http.ts.)
+ */
+function looksLikeDescription(ref: string): boolean {
+  return /-g[0-9a-f]{4,}$/i.test(ref);
+}
+
+async function readExactly(git: Git, repositoryId: number, ref: string): Promise<string | undefined> {
+  const { code, stdout } = await git.run(repositoryId, ['show-ref', '--verify', '--hash', '--', ref]);
+  return code === 0 ? stdout.toString().trim() : undefined;
+}
+
+const takeObjectId: TakeAnswer<string | undefined> = (received) => {
+  const end = received.indexOf('\n');
+  if (end === -1) return undefined;
+  const [id = '', type] = received.toString('latin1', 0, end).split(' ');
+  return { answer: type === 'commit' ? id : undefined, length: end + 1 };
+};
+
+/** `start: ok`, `prepare: ok`, `commit: ok`; a refusal ends the process instead. */
+const takeThreeLines: TakeAnswer<void> = (received) => {
+  let end = -1;
+  for (let line = 0; line < 3; line++) {
+    end = received.indexOf('\n', end + 1);
+    if (end === -1) return undefined;
+  }
+  return { answer: undefined, length: end + 1 };
+};

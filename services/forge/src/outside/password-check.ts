@@ -1,0 +1,59 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { Failure } from '@croft/failure';
+import { assertOutsideTransaction } from '@croft/runtime';
+import { LRUCache } from 'lru-cache';
+
+/** Asks the auth service whether a password is right. */
+export interface PasswordCheck {
+  /** The access token that the auth service gives for the password; undefined when it is wrong. */
+  check(email: string, password: string): Promise<string | undefined>;
+}
+
+const TIMEOUT_MS = 5_000;
+/** git sends its password with every request; a right one is not asked about again for this long. */
+const REMEMBER_MS = 60_000;
+
+/** The password grant of the auth service at `authUrl`. Right answers are remembered, under a keyed hash; wrong ones are not. */
+export function passwordCheck(authUrl: string): PasswordCheck {
+  const key = randomBytes(32);
+  const right = new LRUCache<string, string>({ max: 10_000, ttl: REMEMBER_MS });
+  return {
+    async check(email, password) {
+      const name = createHmac('sha256', key).update(`${email}\0${password}`).digest('base64');
+      const known = right.get(name);
+      if (known !== undefined) return known;
+      const token = await grant(authUrl, email, password);
+      if (token !== undefined) right.set(name, token);
+      return token;
+    },
+  };
+}
+
+async function grant(authUrl: string, email: string, password: string): Promise<string | undefined> {
+  assertOutsideTransaction('asking the auth service');
+  let answer: Response;
+  try {
+    answer = await fetch(`${authUrl}/token?grant_type=password`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      redirect: 'error',
+    });
+  } catch (error) {
+    throw new Failure('unavailable', 'auth_unreachable', 'passwords cannot be checked right now', {
+      cause: error,
+    });
+  }
+  if (answer.status === 429) {
+    const seconds = Number(answer.headers.get('retry-after')) || 60;
+    throw new Failure('exhausted', 'too_many_passwords', 'too many attempts', { retryAfterSeconds: seconds });
+  }
+  if (answer.status >= 500) {
+    const cause = new Error(`the auth service answers ${answer.status}`);
+    throw new Failure('unavailable', 'auth_unreachable', 'passwords cannot be checked right now', { cause });
+  }
+  if (!answer.ok) return undefined;
+  const { access_token: token } = (await answer.json()) as { access_token?: unknown };
+  return typeof token === 'string' ? token : undefined;
+}

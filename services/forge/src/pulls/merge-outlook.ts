@@ -1,0 +1,37 @@
+import { LRUCache } from 'lru-cache';
+import type { Git } from '../outside/git/git.ts';
+import { findMergeBase, tryMerge } from '../outside/git/merge.ts';
+import type { MergeOutlook } from '../rules/mergeable.ts';
+
+/**
+ * Tries merges when somebody asks, and remembers the outcome by the two commits: a commit never changes, so nothing
+ * has to be invalidated when a branch moves, and no pull request is ever "being checked".
+ */
+export class MergeOutlooks {
+  readonly #git: Git;
+  readonly #known = new LRUCache<string, Promise<MergeOutlook>>({ max: 20_000 });
+
+  constructor(git: Git) {
+    this.#git = git;
+  }
+
+  /** The outlook for two commits of a repository. */
+  async of(repositoryId: number, base: string, head: string): Promise<MergeOutlook> {
+    const key = `${base} ${head}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return await known;
+    const tried = this.#try(repositoryId, base, head);
+    this.#known.set(key, tried);
+    // What failed says nothing about the commits.
+    tried.catch(() => this.#known.delete(key));
+    return await tried;
+  }
+
+  async #try(repositoryId: number, base: string, head: string): Promise<MergeOutlook> {
+    const mergeBase = await findMergeBase(this.#git, repositoryId, base, head);
+    if (mergeBase === undefined) return { mergeBase, outcome: 'unrelated', conflicts: [] };
+    if (mergeBase === head) return { mergeBase, outcome: 'nothing', conflicts: [] };
+    const { conflicts } = await tryMerge(this.#git, repositoryId, base, head);
+    return { mergeBase, outcome: conflicts.length === 0 ? 'clean' : 'conflicts', conflicts };
+  }
+}

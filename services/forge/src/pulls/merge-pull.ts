@@ -1,0 +1,132 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { baseMoved, headMoved, notFound, notMergeable } from '../failures.ts';
+import type { NumberedPath } from '../issues/find-issue.ts';
+import { writeMerge } from '../outside/git/merge.ts';
+import { commitObject } from '../outside/git/objects.ts';
+import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
+import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
+import { mergeMessage } from '../rules/merge-message.ts';
+import { checkOutlook, checkStyle } from '../rules/mergeable.ts';
+import * as merges from '../store/merges.ts';
+import type { PullWithIssue } from '../store/pulls.ts';
+import { publicAddress } from '../users/user-json.ts';
+import { deleteHeadBranch } from './delete-head-branch.ts';
+import { findPull, type VisiblePull } from './find-pull.ts';
+import { recordMerge, settleMergeOf } from './settle-merges.ts';
+import { branchQueue, followHeads } from './sync-pulls.ts';
+
+/** How the caller wants it merged. */
+export interface WantedMerge {
+  style: string;
+  title: string;
+  message: string;
+  /** The head the caller has seen; empty for whatever it is. */
+  headCommit: string;
+  whenChecksSucceed: boolean;
+  deleteBranch: boolean;
+}
+
+/**
+ * Merges a pull request in the bare repository: tree, commit, then the branch by compare-and-swap. What is about to
+ * happen is a row before the branch moves, so that a crash leaves nothing half done.
+ */
+export async function mergePull(
+  context: Context,
+  caller: Caller,
+  path: NumberedPath,
+  wanted: WantedMerge,
+): Promise<void> {
+  const found = await findPull(context, caller, path);
+  const { repository } = found;
+  checkMergeIsPossible(found);
+  checkNotArchived(found);
+  checkStyle(wanted.style);
+  if (wanted.whenChecksSucceed) throw notMergeable('merging when checks succeed is not available');
+
+  await context.queues.inTurn(branchQueue(repository.id), async () => {
+    // Things may have changed while we waited: another merge, or one that was interrupted.
+    await settleMergeOf(context, found.pull);
+    const now = await findPull(context, caller, path);
+    checkMergeIsPossible(now);
+    const { pull } = now;
+    await carryOut(context, pull, await prepare(context, caller, pull, wanted));
+    // The base may itself be the head of other pull requests.
+    await followHeads(context, repository.id, pull.base_branch);
+  });
+  if (wanted.deleteBranch) await deleteHeadBranch(context, repository, found.pull.number);
+}
+
+/** Merge rules 1 and 3, as far as rows decide: merged is 405 even when closed, then closed is 404. */
+function checkMergeIsPossible({ pull, ...found }: VisiblePull): void {
+  if (pull.merged_at !== null) throw notMergeable('The PR is already merged');
+  if (pull.closed_at !== null) throw notFound();
+  if (!mayWrite(found)) throw notMergeable('User not allowed to merge PR');
+}
+
+/** Decides, and writes the merge to where nobody sees it yet. */
+async function prepare(
+  { git, outlooks, clock, links }: Context,
+  caller: Caller,
+  pull: PullWithIssue,
+  wanted: WantedMerge,
+): Promise<Omit<merges.MergeRow, 'started_at'>> {
+  const repositoryId = pull.repository_id;
+  const refs = [branchRef(pull.base_branch), branchRef(pull.head_branch)];
+  const [base, headTip] = await readRefs(git, repositoryId, refs);
+  if (base === undefined) throw notFound('the base branch does not exist');
+  const head = headTip ?? pull.head_sha;
+  const outlook = await outlooks.of(repositoryId, base, head);
+  checkOutlook(pull.title, outlook);
+  if (wanted.headCommit !== '' && wanted.headCommit !== head) throw headMoved();
+
+  const { user } = caller;
+  const signature = {
+    name: user.full_name || user.login,
+    email: publicAddress(user, links),
+    at: clock.now(),
+  };
+  const { title, number, head_branch: headBranch, base_branch: baseBranch } = pull;
+  const message = mergeMessage({ ...wanted, pull: { title, number, headBranch, baseBranch } });
+  const parents = [base, head];
+  const commit = await writeMerge(git, repositoryId, { ours: base, theirs: head }, (tree) =>
+    commitObject({ tree, parents, author: signature, committer: signature, message }),
+  );
+  return {
+    pull_id: pull.id,
+    merged_by: caller.userId,
+    base_sha: base,
+    head_sha: head,
+    // With a clean outlook there is one.
+    merge_base: outlook.mergeBase ?? base,
+    commit_sha: commit.id,
+  };
+}
+
+/** Intent, compare-and-swap, record. */
+async function carryOut(
+  context: Context,
+  pull: PullWithIssue,
+  intent: Omit<merges.MergeRow, 'started_at'>,
+): Promise<void> {
+  const { database, git } = context;
+  const repositoryId = pull.repository_id;
+  if (!(await merges.begin(database.autocommit(), intent))) throw baseMoved();
+  let moved: 'done' | 'moved';
+  try {
+    const base = { ref: branchRef(pull.base_branch), new: intent.commit_sha, old: intent.base_sha };
+    // Nearly always there already: pushes move it.
+    const head =
+      pull.written_sha === intent.head_sha ? [] : [{ ref: pullRef(pull.number), new: intent.head_sha }];
+    moved = await moveRefs(git, repositoryId, [base, ...head]);
+  } catch (error) {
+    // Whether the branch moved before this went wrong, only the repository knows.
+    await settleMergeOf(context, pull);
+    throw error;
+  }
+  if (moved === 'moved') {
+    await merges.remove(database.autocommit(), pull.id);
+    throw baseMoved();
+  }
+  await recordMerge(context, pull, intent);
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { Caller } from '../caller/caller.ts';
+import type { Links } from '../links.ts';
+import { pullRef } from '../outside/git/refs.ts';
+import { repositoryJson, repositorySchema } from '../repositories/repository-json.ts';
+import { isMergeable, isWorkInProgress, type MergeOutlook } from '../rules/mergeable.ts';
+import type { PullWithIssue } from '../store/pulls.ts';
+import type { RepositoryRow } from '../store/repositories.ts';
+import type { UserRow } from '../store/users.ts';
+import { userJson, userSchema } from '../users/user-json.ts';
+import { timeSchema } from '../wire-schemas.ts';
+import { wireTime, wireTimeOrNull } from '../wire-time.ts';
+
+const branchSchema = z.object({
+  label: z.string(),
+  ref: z.string(),
+  sha: z.string(),
+  repo_id: z.int(),
+  repo: repositorySchema,
+});
+
+/** A pull request on the wire. */
+export const pullSchema = z.object({
+  id: z.int(),
+  url: z.string(),
+  number: z.int(),
+  user: userSchema,
+  title: z.string(),
+  body: z.string(),
+  labels: z.array(z.never()),
+  milestone: z.null(),
+  assignee: userSchema.nullable(),
+  assignees: z.array(userSchema),
+  requested_reviewers: z.array(z.never()),
+  requested_reviewers_teams: z.array(z.never()),
+  state: z.enum(['open', 'closed']),
+  draft: z.boolean(),
+  is_locked: z.boolean(),
+  comments: z.int(),
+  html_url: z.string(),
+  diff_url: z.string(),
+  patch_url: z.string(),
+  mergeable: z.boolean(),
+  merged: z.boolean(),
+  merged_at: timeSchema.nullable(),
+  merge_commit_sha: z.string().nullable(),
+  merged_by: userSchema.nullable(),
+  allow_maintainer_edit: z.boolean(),
+  base: branchSchema,
+  head: branchSchema,
+  merge_base: z.string(),
+  due_date: timeSchema.nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  closed_at: timeSchema.nullable(),
+  pin_order: z.int(),
+});
+
+/** What stands around a pull request. */
+export interface PullSurroundings {
+  repository: RepositoryRow;
+  owner: UserRow;
+  poster: UserRow;
+  merger: UserRow | undefined;
+  assignees: readonly UserRow[];
+  /** Where the branches are now; undefined for those that are gone. */
+  baseTip: string | undefined;
+  headTip: string | undefined;
+  /** Undefined when the base branch is gone, and for merged pull requests, which have no outlook but a past. */
+  outlook: MergeOutlook | undefined;
+}
+
+/** A pull request as its viewer gets it. */
+export function pullJson(
+  row: PullWithIssue,
+  around: PullSurroundings,
+  viewer: Caller | undefined,
+  links: Links,
+): z.output<typeof pullSchema> {
+  const { repository, owner, baseTip, headTip, outlook } = around;
+  const merged = row.merged_at !== null;
+  const page = `${links.repository(owner.login, repository.name)}/pulls/${row.number}`;
+  const repo = repositoryJson(repository, owner, viewer, links);
+  const assignees = around.assignees.map((user) => userJson(user, viewer, links));
+  return {
+    id: row.id,
+    // The page, not the address in the API: so does the reference.
+    url: page,
+    number: row.number,
+    user: userJson(around.poster, viewer, links),
+    title: row.title,
+    body: row.body,
+    labels: [],
+    milestone: null,
+    assignee: assignees[0] ?? null,
+    assignees,
+    requested_reviewers: [],
+    requested_reviewers_teams: [],
+    state: row.closed_at === null ? 'open' : 'closed',
+    draft: isWorkInProgress(row.title),
+    is_locked: false,
+    comments: row.comments,
+    html_url: page,
+    diff_url: `${page}.diff`,
+    patch_url: `${page}.patch`,
+    mergeable: merged ? !isWorkInProgress(row.title) : isMergeable(row.title, outlook),
+    merged,
+    merged_at: wireTimeOrNull(row.merged_at),
+    merge_commit_sha: row.merge_commit_sha,
+    merged_by: around.merger === undefined ? null : userJson(around.merger, viewer, links),
+    allow_maintainer_edit: row.allow_maintainer_edit,
+    base: { label: row.base_branch, ref: row.base_branch, sha: baseTip ?? '', repo_id: repository.id, repo },
+    head: {
+      label: row.head_branch,
+      ref: headTip === undefined ? pullRef(row.number) : row.head_branch,
+      sha: headTip ?? row.head_sha,
+      repo_id: repository.id,
+      repo,
+    },
+    // Frozen when merged; with unrelated histories there is none, and the base stands in.
+    merge_base: row.merge_base ?? outlook?.mergeBase ?? baseTip ?? '',
+    due_date: wireTimeOrNull(row.deadline_at),
+    created_at: wireTime(row.created_at),
+    updated_at: wireTime(row.updated_at),
+    closed_at: wireTimeOrNull(row.closed_at),
+    pin_order: 0,
+  };
+}

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { listAnswer } from '../list-answer.ts';
+import {
+  emptySchema,
+  errorSchema,
+  numberedPath,
+  optional,
+  pageParameters,
+  parameter,
+  repositoryPath,
+  requiredText,
+} from '../wire-schemas.ts';
+import { checkMerged } from './check-merged.ts';
+import { createPull } from './create-pull.ts';
+import { editPull } from './edit-pull.ts';
+import { listPulls } from './list-pulls.ts';
+import { mergePull } from './merge-pull.ts';
+import { pullSchema } from './pull-json.ts';
+import { showChanges } from './show-changes.ts';
+import { showPull } from './show-pull.ts';
+
+const editable = {
+  body: optional.text,
+  assignee: optional.text,
+  assignees: optional.texts,
+  milestone: optional.integer,
+  labels: optional.integers,
+  due_date: optional.time,
+};
+
+/** `GET /repos/{owner}/{repo}/pulls` */
+export const list = endpoint({
+  summary: 'Pull requests of a repository',
+  access: 'reader',
+  area: 'repository',
+  params: repositoryPath,
+  query: z.object({ state: parameter, sort: parameter, ...pageParameters }),
+  answers: { 200: z.array(pullSchema), 404: errorSchema },
+  async handle({ params, query, caller, url }, context) {
+    return listAnswer(context, url, await listPulls(context, caller, params, query));
+  },
+});
+
+/** `GET /repos/{owner}/{repo}/pulls/{index}` */
+export const show = endpoint({
+  summary: 'A pull request; as a diff or patch when `Accept` asks for one',
+  access: 'reader',
+  area: 'repository',
+  params: numberedPath,
+  query: z.object({ binary: parameter }),
+  answers: { 200: pullSchema, 404: errorSchema },
+  async handle({ params, query, caller, accept }, context) {
+    // The media type of our request builder works like the suffix (decisions §5.14).
+    const type = accept.match(/application\/vnd\.croft\.v3\.(diff|patch)\b/)?.[1];
+    if (type !== 'diff' && type !== 'patch')
+      return { status: 200, body: await showPull(context, caller, params) };
+    return { status: 200, body: await showChanges(context, caller, params, { type, binary: query.binary }) };
+  },
+});
+
+/** `GET /repos/{owner}/{repo}/pulls/{index}.{diffType}` */
+export const changes = endpoint({
+  summary: 'What a pull request changes, as a diff or as patches',
+  access: 'reader',
+  area: 'repository',
+  params: numberedPath.extend({ diffType: z.enum(['diff', 'patch']) }),
+  query: z.object({ binary: parameter }),
+  answers: { 200: z.string(), 404: errorSchema },
+  async handle({ params, query, caller }, context) {
+    const wanted = { type: params.diffType, binary: query.binary };
+    return { status: 200, body: await showChanges(context, caller, params, wanted) };
+  },
+});
+
+/** `POST /repos/{owner}/{repo}/pulls` */
+export const create = endpoint({
+  summary: 'Create a pull request',
+  access: 'caller',
+  area: 'repository',
+  params: repositoryPath,
+  body: z.object({ head: requiredText, base: requiredText, title: requiredText, ...editable }),
+  answers: { 201: pullSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema, 423: errorSchema },
+  async handle({ params, body, caller }, context) {
+    const number = await createPull(context, caller, params, {
+      ...body,
+      body: body.body ?? '',
+      milestone: body.milestone ?? 0,
+      deadline: body.due_date ?? undefined,
+    });
+    return { status: 201, body: await showPull(context, caller, { ...params, index: String(number) }) };
+  },
+});
+
+/** `PATCH /repos/{owner}/{repo}/pulls/{index}` */
+export const edit = endpoint({
+  summary: 'Edit, close or reopen a pull request',
+  access: 'caller',
+  area: 'repository',
+  params: numberedPath,
+  body: z.object({
+    title: optional.text,
+    ...editable,
+    unset_due_date: optional.boolean,
+    state: optional.text,
+    base: optional.text,
+    allow_maintainer_edit: optional.boolean,
+  }),
+  answers: {
+    201: pullSchema,
+    403: errorSchema,
+    404: errorSchema,
+    409: errorSchema,
+    412: errorSchema,
+    422: errorSchema,
+    423: errorSchema,
+  },
+  async handle({ params, body, caller }, context) {
+    const {
+      due_date: deadline,
+      unset_due_date: removeDeadline,
+      allow_maintainer_edit: allowMaintainerEdit,
+      ...rest
+    } = body;
+    await editPull(context, caller, params, { ...rest, deadline, removeDeadline, allowMaintainerEdit });
+    return { status: 201, body: await showPull(context, caller, params) };
+  },
+});
+
+/** `GET /repos/{owner}/{repo}/pulls/{index}/merge` */
+export const merged = endpoint({
+  summary: 'Whether a pull request is merged: 204 or 404',
+  access: 'reader',
+  area: 'repository',
+  params: numberedPath,
+  answers: { 204: emptySchema, 404: errorSchema },
+  async handle({ params, caller }, context) {
+    await checkMerged(context, caller, params);
+    return { status: 204 };
+  },
+});
+
+/** `POST /repos/{owner}/{repo}/pulls/{index}/merge` */
+export const merge = endpoint({
+  summary: 'Merge a pull request',
+  access: 'caller',
+  area: 'repository',
+  params: numberedPath,
+  body: z.object({
+    do: optional.text,
+    merge_title_field: optional.text,
+    merge_message_field: optional.text,
+    merge_commit_id: optional.text,
+    head_commit_id: optional.text,
+    force_merge: optional.boolean,
+    merge_when_checks_succeed: optional.boolean,
+    delete_branch_after_merge: optional.boolean,
+  }),
+  answers: {
+    200: emptySchema,
+    403: errorSchema,
+    404: errorSchema,
+    405: errorSchema,
+    409: errorSchema,
+    423: errorSchema,
+  },
+  async handle({ params, body, caller }, context) {
+    await mergePull(context, caller, params, {
+      style: body.do ?? '',
+      title: body.merge_title_field ?? '',
+      message: body.merge_message_field ?? '',
+      headCommit: body.head_commit_id ?? '',
+      whenChecksSucceed: body.merge_when_checks_succeed ?? false,
+      deleteBranch: body.delete_branch_after_merge ?? false,
+    });
+    return { status: 200 };
+  },
+});

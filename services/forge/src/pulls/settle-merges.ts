@@ -1,0 +1,67 @@
+import type { Context } from '../context.ts';
+import { hasCommit } from '../outside/git/merge.ts';
+import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
+import { removeStaleLocks } from '../outside/git/repository.ts';
+import { settleEach } from '../settle-each.ts';
+import * as issues from '../store/issues.ts';
+import * as merges from '../store/merges.ts';
+import * as pulls from '../store/pulls.ts';
+import * as repositories from '../store/repositories.ts';
+
+/** Records a merge whose commit is on the base branch, and ends its intent: all of it or nothing. */
+export async function recordMerge(
+  { database }: Context,
+  pull: pulls.PullWithIssue,
+  merge: Omit<merges.MergeRow, 'started_at'>,
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    await pulls.markMerged(tx, {
+      pullId: pull.id,
+      mergedBy: merge.merged_by,
+      commitSha: merge.commit_sha,
+      headSha: merge.head_sha,
+      mergeBase: merge.merge_base,
+      at: tx.now,
+    });
+    if (await issues.close(tx, pull.issue_id))
+      await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
+    await merges.remove(tx, pull.id);
+  });
+}
+
+/** At start: finishes or abandons the merges that a crash interrupted. */
+export async function settleMerges(context: Context): Promise<void> {
+  const { database } = context;
+  await settleEach(
+    context.log,
+    'merge',
+    await merges.list(database.autocommit()),
+    async ({ pull_id: id }) => {
+      const pull = await pulls.findById(database.autocommit(), id);
+      if (pull === undefined) return;
+      await removeStaleLocks(context.git, pull.repository_id);
+      await settleMergeOf(context, pull);
+    },
+  );
+}
+
+/** Settles the interrupted merge of a pull request, if there is one; nobody else may be merging it meanwhile. */
+export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue): Promise<void> {
+  const { database, git, log } = context;
+  const merge = await merges.find(database.autocommit(), pull.id);
+  if (merge === undefined) return;
+  const tip = await readRef(git, pull.repository_id, branchRef(pull.base_branch));
+  const landed = tip !== undefined && (await hasCommit(git, pull.repository_id, tip, merge.commit_sha));
+  if (landed) {
+    // git moves the refs of one transaction one after the other: the crash may have come between.
+    await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: merge.head_sha }]);
+    await recordMerge(context, pull, merge);
+  } else {
+    await merges.remove(database.autocommit(), pull.id);
+  }
+  const fields = { repository: pull.repository_id, pull: pull.number, commit: merge.commit_sha };
+  log.warn(
+    fields,
+    landed ? 'finished a merge that was interrupted' : 'abandoned a merge that was interrupted',
+  );
+}

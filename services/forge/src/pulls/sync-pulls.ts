@@ -1,0 +1,61 @@
+import type { Context } from '../context.ts';
+import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
+import { settleEach } from '../settle-each.ts';
+import * as issues from '../store/issues.ts';
+import * as pulls from '../store/pulls.ts';
+import * as repositories from '../store/repositories.ts';
+
+/** Key of the queue in which everything stands that moves branches of a repository by our own hand. */
+export const branchQueue = (repositoryId: number) => `branches of ${repositoryId}`;
+
+/** Lets the open pull requests from a repository follow their head branches, which may have moved or gone. */
+export async function syncPulls(context: Context, repository: { id: number }): Promise<void> {
+  await context.queues.inTurn(branchQueue(repository.id), () => followHeads(context, repository.id));
+}
+
+/** The same for somebody who has the queue already, optionally for the pull requests of one branch only. */
+export async function followHeads(context: Context, repositoryId: number, branch?: string): Promise<void> {
+  const { database, git } = context;
+  const open = await pulls.listOpenByHead(database.autocommit(), repositoryId, branch);
+  const tips = await readRefs(
+    git,
+    repositoryId,
+    open.map((pull) => branchRef(pull.head_branch)),
+  );
+  for (const [index, pull] of open.entries()) {
+    const tip = tips[index];
+    if (tip === undefined) await closeForLackOfHead(context, pull);
+    else if (tip !== pull.head_sha || tip !== pull.written_sha) await moveHead(context, pull, tip);
+  }
+}
+
+/** Row, ref, row: after a crash in between the row says that the ref is to be written. */
+export async function moveHead(context: Context, pull: pulls.PullWithIssue, tip: string): Promise<void> {
+  const { database, git } = context;
+  await database.transaction(async (tx) => {
+    await pulls.moveHead(tx, pull.id, tip);
+    await issues.touch(tx, pull.issue_id);
+  });
+  await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: tip }]);
+  await pulls.markWritten(database.autocommit(), pull.id, tip);
+}
+
+/** At start: writes the refs of pull requests that a crash kept from being written. */
+export async function settlePulls(context: Context): Promise<void> {
+  const { database, git, log } = context;
+  await settleEach(log, 'pull request', await pulls.listUnwritten(database.autocommit()), async (pull) => {
+    await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: pull.head_sha }]);
+    await pulls.markWritten(database.autocommit(), pull.id, pull.head_sha);
+    log.warn(
+      { repository: pull.repository_id, pull: pull.number },
+      'wrote the ref of a pull request that a crash left behind',
+    );
+  });
+}
+
+async function closeForLackOfHead({ database }: Context, pull: pulls.PullWithIssue): Promise<void> {
+  await database.transaction(async (tx) => {
+    if (await issues.close(tx, pull.issue_id))
+      await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
+  });
+}

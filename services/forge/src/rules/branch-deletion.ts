@@ -1,0 +1,17 @@
+import { forbidden, notFound } from '../failures.ts';
+
+/**
+ * Merge rule 9: what becomes of the head branch of a merged pull request when it should be deleted.
+ * @throws 403 for the default branch, 404 when it is gone
+ */
+export function decideBranchDeletion(branch: {
+  isDefault: boolean;
+  exists: boolean;
+  /** Other pull requests that are not merged have it as head. */
+  usedByOthers: boolean;
+}): 'delete' | 'keep' {
+  if (branch.usedByOthers) return 'keep';
+  if (branch.isDefault) throw forbidden('can not delete default branch');
+  if (!branch.exists) throw notFound('branch does not exist');
+  return 'delete';
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { checkOutlook, checkStyle, isMergeable, isWorkInProgress, type MergeOutlook } from './mergeable.ts';
+
+const outlook = (outcome: MergeOutlook['outcome']): MergeOutlook => ({
+  mergeBase: 'b',
+  outcome,
+  conflicts: [],
+});
+
+it.each([
+  ['WIP: x', true],
+  ['wip:x', true],
+  ['[WIP] x', true],
+  [' [wip]x', true],
+  ['WIPE: x', false],
+  ['x WIP:', false],
+])('work in progress: %s is %s', (title, expected) => {
+  expect(isWorkInProgress(title)).toBe(expected);
+});
+
+it.each([
+  ['clean', 'T', true],
+  ['nothing', 'T', true],
+  ['conflicts', 'T', false],
+  ['unrelated', 'T', false],
+  ['clean', 'WIP: T', false],
+] as const)('mergeable: %s with title %s is %s', (outcome, title, expected) => {
+  expect(isMergeable(title, outlook(outcome))).toBe(expected);
+});
+
+it('a pull request whose base is gone is not mergeable', () => {
+  expect(isMergeable('T', undefined)).toBe(false);
+});
+
+describe('merge rule 3', () => {
+  it.each([
+    ['clean', 'T', undefined],
+    ['clean', 'WIP: T', 'not-allowed'],
+    ['conflicts', 'T', 'not-allowed'],
+    ['nothing', 'T', 'not-allowed'],
+    ['unrelated', 'T', 'conflict'],
+    ['unrelated', 'WIP: T', 'not-allowed'],
+  ] as const)('%s with title %s: %s', (outcome, title, kind) => {
+    const check = () => checkOutlook(title, outlook(outcome));
+    if (kind === undefined) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ kind }));
+  });
+});
+
+it.each([
+  ['', undefined],
+  ['merge', undefined],
+  ['squash', 'not-allowed'],
+  ['Merge', 'not-allowed'],
+  ['--ours', 'not-allowed'],
+])('merge rule 5: style %j is %s', (style, kind) => {
+  if (kind === undefined) expect(() => checkStyle(style)).not.toThrow();
+  else expect(() => checkStyle(style)).toThrow(expect.objectContaining({ kind }));
+});

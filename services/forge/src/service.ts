@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type App, closeGracefully, listen } from '@croft/http';
+import type { RunningService } from '@croft/runtime';
+import { migrate } from '@croft/sql';
+import { createForgeApp } from './app.ts';
+import type { Context } from './context.ts';
+import { settlePushes } from './git-http/record-push.ts';
+import { API_PREFIX } from './links.ts';
+import { createContext, type ForgeOptions, openForgeDatabase, openGit } from './open-resources.ts';
+import { settleMerges } from './pulls/settle-merges.ts';
+import { settlePulls } from './pulls/sync-pulls.ts';
+import { settleRepositories } from './repositories/settle-repositories.ts';
+
+const LAST_WORDS_MS = 5_000;
+const MIGRATIONS = new URL('../migrations/', import.meta.url);
+
+/** Starts the forge and returns once it has answered a request. */
+export async function startForge(options: ForgeOptions): Promise<RunningService> {
+  const { settings } = options;
+  await using opened = new AsyncDisposableStack();
+  const database = opened.adopt(openForgeDatabase(options), (one) => one.close());
+  await migrate(database, MIGRATIONS);
+  const git = opened.adopt(await openGit(options), (one) => one.close());
+  const context = createContext(options, database, git);
+  await settle(context);
+
+  const app = opened.adopt(await createForgeApp(context), (one) => closeGracefully(one, 0));
+  const at = { host: settings.HTTP_HOST, port: settings.HTTP_PORT, portSetting: 'FORGE_HTTP_PORT' };
+  const address = await listen(app, at, `${API_PREFIX}/version`);
+  context.links.root = settings.ROOT_URL ?? address;
+  opened.move();
+  return runningForge(address, app, context);
+}
+
+/** Brings the tables up to date and returns the names of the migrations that were applied. */
+export async function migrateForge(
+  options: Pick<ForgeOptions, 'settings' | 'databaseUrl' | 'log'>,
+): Promise<string[]> {
+  const database = openForgeDatabase(options);
+  try {
+    return await migrate(database, MIGRATIONS);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Finishes or abandons what a crash left, before anybody can ask for it. */
+async function settle(context: Context): Promise<void> {
+  await settleRepositories(context);
+  await settleMerges(context);
+  await settlePulls(context);
+  await settlePushes(context);
+}
+
+function runningForge(address: string, app: App, { database, git, queues }: Context): RunningService {
+  let closed: Promise<void> | undefined;
+  async function close(graceMs: number): Promise<void> {
+    await closeGracefully(app, graceMs);
+    // Pushes whose clients were cut off end now, and what they did is recorded still.
+    await Promise.race([queues.drained(), sleep(LAST_WORDS_MS, undefined, { ref: false })]);
+    await git.close();
+    await database.close();
+  }
+  return {
+    name: 'forge',
+    address,
+    close(graceMs) {
+      closed ??= close(graceMs);
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import type { Tx } from '@croft/sql';
+import type { IssueRow } from './issues.ts';
+
+/** The half of a pull request that is about branches. */
+export interface PullRow {
+  id: number;
+  issue_id: number;
+  repository_id: number;
+  base_branch: string;
+  head_repository_id: number;
+  head_branch: string;
+  head_sha: string;
+  written_sha: string | null;
+  allow_maintainer_edit: boolean;
+  merged_at: Date | null;
+  merge_commit_sha: string | null;
+  merge_base: string | null;
+  merged_by: number | null;
+}
+
+/** A pull request with both halves: `id` is its own, `issue_id` the issue's. */
+export type PullWithIssue = PullRow & Omit<IssueRow, 'id'>;
+
+/** The pull request with a number. */
+export function findByNumber(
+  tx: Tx,
+  repositoryId: number,
+  number: number,
+): Promise<PullWithIssue | undefined> {
+  return tx.row<PullWithIssue>`
+    select i.*, p.* from :schema.issues i join :schema.pulls p on p.issue_id = i.id
+    where i.repository_id = ${repositoryId} and i.number = ${number}`;
+}
+
+/** Pull requests that a list shows; `state` and `sort` as in the contract. */
+export function list(
+  tx: Tx,
+  filter: { repositoryId: number; state: 'open' | 'closed' | 'all'; sort: string },
+  page: { limit: number; offset: number },
+): Promise<PullWithIssue[]> {
+  return tx.rows<PullWithIssue>`
+    select i.*, p.* from :schema.issues i join :schema.pulls p on p.issue_id = i.id
+    where i.repository_id = ${filter.repositoryId}
+      and (${filter.state}::text = 'all' or (i.closed_at is not null) = (${filter.state}::text = 'closed'))
+    order by
+      case ${filter.sort}::text
+        when 'oldest' then extract(epoch from i.created_at)
+        when 'recentupdate' then -extract(epoch from i.updated_at)
+        when 'leastupdate' then extract(epoch from i.updated_at)
+        when 'mostcomment' then -i.comments
+        when 'leastcomment' then i.comments
+        else -extract(epoch from i.created_at)
+      end,
+      case when ${filter.sort}::text = 'oldest' then i.id else -i.id end
+    limit ${page.limit} offset ${page.offset}`;
+}
+
+/** How many pull requests the whole list has. */
+export async function count(
+  tx: Tx,
+  filter: { repositoryId: number; state: 'open' | 'closed' | 'all' },
+): Promise<number> {
+  const row = await tx.row<{ count: number }>`
+    select count(*) from :schema.issues
+    where repository_id = ${filter.repositoryId} and is_pull
+      and (${filter.state}::text = 'all' or (closed_at is not null) = (${filter.state}::text = 'closed'))`;
+  return row?.count ?? 0;
+}
+
+/** The open pull request between the same branches, other than the one given. */
+export function findOpenTwin(
+  tx: Tx,
+  branches: { repositoryId: number; baseBranch: string; headRepositoryId: number; headBranch: string },
+  exceptId = 0,
+): Promise<{ number: number } | undefined> {
+  return tx.row<{ number: number }>`
+    select i.number from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+    where p.head_repository_id = ${branches.headRepositoryId} and p.head_branch = ${branches.headBranch}
+      and p.repository_id = ${branches.repositoryId} and p.base_branch = ${branches.baseBranch}
+      and p.merged_at is null and i.closed_at is null and p.id <> ${exceptId}
+    limit 1`;
+}
+
+/** Open pull requests whose head is in a repository, or only those from one of its branches. */
+export function listOpenByHead(
+  tx: Tx,
+  headRepositoryId: number,
+  headBranch?: string,
+): Promise<PullWithIssue[]> {
+  return tx.rows<PullWithIssue>`
+    select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+    where p.head_repository_id = ${headRepositoryId} and p.merged_at is null and i.closed_at is null
+      and (${headBranch ?? null}::text is null or p.head_branch = ${headBranch ?? null}::text)
+    order by p.id`;
+}
+
+/** How many pull requests other than one, not merged and open, have a branch as head. */
+export async function countOpenByHead(
+  tx: Tx,
+  headRepositoryId: number,
+  headBranch: string,
+  exceptId: number,
+): Promise<number> {
+  const row = await tx.row<{ count: number }>`
+    select count(*) from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+    where p.head_repository_id = ${headRepositoryId} and p.head_branch = ${headBranch} and p.id <> ${exceptId}
+      and p.merged_at is null and i.closed_at is null`;
+  return row?.count ?? 0;
+}
+
+/** The pull request of a merge that is to be settled. */
+export function findById(tx: Tx, id: number): Promise<PullWithIssue | undefined> {
+  return tx.row<PullWithIssue>`
+    select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id where p.id = ${id}`;
+}
+
+/** Pull requests whose ref is not where it should be. */
+export function listUnwritten(tx: Tx): Promise<PullWithIssue[]> {
+  return tx.rows<PullWithIssue>`
+    select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+    where p.written_sha is distinct from p.head_sha order by p.id`;
+}
+
+/** Adds the branches to an issue that is a pull request. */
+export async function insert(
+  tx: Tx,
+  pull: {
+    issueId: number;
+    repositoryId: number;
+    baseBranch: string;
+    headRepositoryId: number;
+    headBranch: string;
+    headSha: string;
+  },
+): Promise<PullRow> {
+  const row = await tx.row<PullRow>`
+    insert into :schema.pulls (issue_id, repository_id, base_branch, head_repository_id, head_branch, head_sha)
+    values (${pull.issueId}, ${pull.repositoryId}, ${pull.baseBranch}, ${pull.headRepositoryId}, ${pull.headBranch},
+      ${pull.headSha})
+    returning *`;
+  if (row === undefined) throw new Error('insert returned no row');
+  return row;
+}
+
+/** The head moved: the ref of the pull request has to follow. */
+export async function moveHead(tx: Tx, id: number, headSha: string): Promise<void> {
+  await tx.run`update :schema.pulls set head_sha = ${headSha} where id = ${id} and merged_at is null`;
+}
+
+/** The ref followed. */
+export async function markWritten(tx: Tx, id: number, sha: string): Promise<void> {
+  await tx.run`update :schema.pulls set written_sha = ${sha} where id = ${id}`;
+}
+
+/** Another base branch for a pull request that is not merged. */
+export async function updateBase(tx: Tx, id: number, baseBranch: string): Promise<void> {
+  await tx.run`update :schema.pulls set base_branch = ${baseBranch} where id = ${id} and merged_at is null`;
+}
+
+/** Whether people who can write to the base may push to the head. */
+export async function updateMaintainerEdit(tx: Tx, id: number, allowed: boolean): Promise<void> {
+  await tx.run`update :schema.pulls set allow_maintainer_edit = ${allowed} where id = ${id}`;
+}
+
+/** Merged; false when it was already. */
+export async function markMerged(
+  tx: Tx,
+  merge: {
+    pullId: number;
+    mergedBy: number;
+    commitSha: string;
+    headSha: string;
+    mergeBase: string;
+    at: Date;
+  },
+): Promise<boolean> {
+  const changed = await tx.run`
+    update :schema.pulls set merged_at = ${merge.at}, merged_by = ${merge.mergedBy}, merge_commit_sha = ${merge.commitSha},
+      merge_base = ${merge.mergeBase}, head_sha = ${merge.headSha}, written_sha = ${merge.headSha}
+    where id = ${merge.pullId} and merged_at is null`;
+  return changed > 0;
+}
+
+/** The branches of a pull request, to look for another one between them. */
+export function branchesOf(pull: PullRow): Parameters<typeof findOpenTwin>[1] {
+  return {
+    repositoryId: pull.repository_id,
+    baseBranch: pull.base_branch,
+    headRepositoryId: pull.head_repository_id,
+    headBranch: pull.head_branch,
+  };
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { Caller } from '../caller/caller.ts';
+import type { Links } from '../links.ts';
+import type { UserRow } from '../store/users.ts';
+import { timeSchema } from '../wire-schemas.ts';
+import { NO_TIME, wireTime } from '../wire-time.ts';
+
+/** An account on the wire. */
+export const userSchema = z.object({
+  id: z.int(),
+  login: z.string(),
+  login_name: z.string(),
+  source_id: z.int(),
+  full_name: z.string(),
+  email: z.string(),
+  avatar_url: z.string(),
+  html_url: z.string(),
+  language: z.string(),
+  is_admin: z.boolean(),
+  last_login: timeSchema,
+  created: timeSchema,
+  restricted: z.boolean(),
+  active: z.boolean(),
+  prohibit_login: z.boolean(),
+  location: z.string(),
+  website: z.string(),
+  description: z.string(),
+  visibility: z.string(),
+  followers_count: z.int(),
+  following_count: z.int(),
+  starred_repos_count: z.int(),
+  username: z.string(),
+});
+
+/** Some members are for the account's owner and site admins; the e-mail address is for people who are signed in. */
+export function userJson(
+  user: UserRow,
+  viewer: Caller | undefined,
+  links: Links,
+): z.output<typeof userSchema> {
+  const trusted = viewer !== undefined && (viewer.isAdmin || viewer.userId === user.id);
+  return {
+    id: user.id,
+    login: user.login,
+    login_name: '',
+    source_id: 0,
+    full_name: user.full_name,
+    email: viewer === undefined ? hiddenAddress(user, links) : publicAddress(user, links),
+    avatar_url: '',
+    html_url: links.user(user.login),
+    language: '',
+    is_admin: trusted && user.is_admin,
+    last_login: NO_TIME,
+    created: wireTime(user.created_at),
+    restricted: false,
+    active: trusted,
+    prohibit_login: false,
+    location: '',
+    website: '',
+    description: '',
+    visibility: 'public',
+    followers_count: 0,
+    following_count: 0,
+    starred_repos_count: 0,
+    username: user.login,
+  };
+}
+
+/** The address that stands in commits the forge makes for the user. */
+export function publicAddress(user: UserRow, links: Links): string {
+  return user.email === '' ? hiddenAddress(user, links) : user.email;
+}
+
+function hiddenAddress(user: UserRow, links: Links): string {
+  return `${user.login}@noreply.${links.host}`;
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+/** Body of every error. */
+export const errorSchema = z.object({ message: z.string(), url: z.string() });
+
+/** An answer without a body. */
+export const emptySchema = z.undefined().describe('no body');
+
+/** A query parameter; of a repeated one the first value counts. */
+export const parameter = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => (Array.isArray(value) ? value[0] : value))
+  .optional();
+
+/** The two parameters of every list. */
+export const pageParameters = { page: parameter, limit: parameter };
+
+/** The path of a repository. */
+export const repositoryPath = z.object({ owner: z.string(), repo: z.string() });
+
+/** The path of something with a number in a repository. */
+export const numberedPath = repositoryPath.extend({ index: z.string() });
+
+/** Text without NUL, which PostgreSQL cannot keep and no person writes. */
+const storable = z.string().regex(/^[^\0]*$/, 'NUL is not allowed');
+
+/** Go's decoder takes null for a field's zero value; so do we. */
+export const optional = {
+  text: storable.nullish(),
+  integer: z.int().nullish(),
+  boolean: z.boolean().nullish(),
+  texts: z.array(storable).nullish(),
+  integers: z.array(z.int()).nullish(),
+  time: z.iso.datetime({ offset: true, error: 'expected a time such as 2026-01-31T00:00:00Z' }).nullish(),
+};
+
+/** Text that must be there and have something in it. */
+export const requiredText = storable.trim().min(1, 'Required');
+
+/** A time on the wire. */
+export const timeSchema = z.string().describe('RFC 3339, whole seconds');

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { personWith, request, tokenFor, useForge } from './forge.ts';
+
+/** A password grant like the auth service's: it knows one person, and counts how often it is asked. */
+let auth: Server;
+let asked: { email: string; password: string }[] = [];
+const eveId = randomUUID();
+beforeAll(async () => {
+  auth = createServer(async (question, answer) => {
+    const given = JSON.parse(await text(question)) as { email: string; password: string };
+    asked.push(given);
+    const right = question.url === '/token?grant_type=password' && given.password === 'correct horse';
+    answer.statusCode = right ? 200 : 400;
+    const token = tokenFor('eve', { sub: eveId, email: given.email });
+    answer.end(JSON.stringify(right ? { access_token: token } : { error_code: 'invalid_credentials' }));
+  });
+  auth.listen(0, '127.0.0.1');
+  await once(auth, 'listening');
+});
+afterAll(() => {
+  auth.closeAllConnections();
+  auth.close();
+});
+
+const scene = useForge({ authUrl: () => `http://127.0.0.1:${(auth.address() as AddressInfo).port}` });
+const basic = (name: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+});
+const whoAmI = (headers: Record<string, string>) =>
+  request(`${scene.address}/api/v1/user`, 'GET', undefined, headers);
+
+describe('an account', () => {
+  it('is made at the first call, named as the user chose', async () => {
+    const ada = scene.person('ada', { user_metadata: { user_name: 'ada', full_name: 'Ada Lovelace' } });
+    const { status, body } = await ada.call('GET', '/user');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      login: 'ada',
+      username: 'ada',
+      full_name: 'Ada Lovelace',
+      email: 'ada@example.test',
+      is_admin: false,
+      active: true,
+      visibility: 'public',
+      html_url: `${scene.address}/ada`,
+    });
+    expect(body['created']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect((await ada.call('GET', '/user')).body.id).toBe(body.id);
+  });
+
+  it('takes the local part of the address when no name was chosen, and a number when that is taken', async () => {
+    const claims = { email: 'grace@example.test', user_metadata: {} };
+    expect((await scene.person('x', claims).call('GET', '/user')).body.login).toBe('grace');
+    expect((await scene.person('x', claims).call('GET', '/user')).body.login).toBe('grace-2');
+  });
+
+  it('never gets a reserved or malformed name', async () => {
+    const named = async (user_name: string) =>
+      (await scene.person('x', { email: '@', user_metadata: { user_name } }).call('GET', '/user')).body.login;
+    expect(await named('api')).toBe('api-2');
+    expect(await named('../../etc')).toBe('etc');
+    expect(await named('a\u0000b\r\nc')).toBe('ab-c');
+    expect(await named('repo.git')).toBe('repo.git-2');
+  });
+
+  it('follows a new address and the admin role, and keeps its name', async () => {
+    const sub = randomUUID();
+    const first = await scene.person('linus', { sub }).call('GET', '/user');
+    const changed = { sub, email: 'new@example.test', role: 'service_role' };
+    const after = await scene.person('other', changed).call('GET', '/user');
+    expect(after.body).toMatchObject({
+      id: first.body.id,
+      login: 'linus',
+      email: 'new@example.test',
+      is_admin: true,
+    });
+  });
+
+  it('is shown to others without what is private, and 404 when there is none', async () => {
+    const { body } = await scene.person('viewer').call('GET', '/users/ADA');
+    expect(body).toMatchObject({ login: 'ada', active: false, is_admin: false });
+    const missing = await scene.person('viewer').call('GET', '/users/nobody-here');
+    expect(missing.status).toBe(404);
+    expect(missing.body).toEqual({
+      message: 'user does not exist [uid: 0, name: nobody-here]',
+      url: `${scene.address}/api/v1/openapi.json`,
+    });
+  });
+});
+
+describe('credentials', () => {
+  it('are needed for everything but the version', async () => {
+    const version = await request(`${scene.address}/api/v1/version`, 'GET');
+    expect(version.body).toEqual({ version: '1.27.0+croft.0.1.0' });
+    const { status, body } = await whoAmI({});
+    expect(status).toBe(401);
+    expect(body.message).toBe('token is required');
+  });
+
+  it('limits and sizes are at /settings/api', async () => {
+    expect((await scene.person('ada-2').call('GET', '/settings/api')).body).toMatchObject({
+      max_response_items: 50,
+      default_paging_num: 30,
+    });
+  });
+
+  it.each(['token', 'Token', 'bearer', 'BEARER'])(
+    'an access token is accepted after `%s`',
+    async (scheme) => {
+      expect((await whoAmI({ authorization: `${scheme} ${tokenFor('schemes')}` })).status).toBe(200);
+    },
+  );
+
+  it.each(['Negotiate abc', 'Bearer', 'Basic !!!', `Bearer ${'0'.repeat(40)}`, 'Bearer a.b.c', 'Basic Og=='])(
+    'of no use are refused: %s',
+    async (authorization) => {
+      const { status, body } = await whoAmI({ authorization });
+      expect(status).toBe(401);
+      expect(body.message).toBe('invalid username, password or token');
+    },
+  );
+
+  it('a token that names no user is refused', async () => {
+    expect((await scene.person('x', { sub: '' }).call('GET', '/user')).body.message).toBe(
+      'the access token names no user',
+    );
+  });
+});
+
+describe('a password', () => {
+  it('is checked by the auth service, once a minute when it is right', async () => {
+    asked = [];
+    expect((await whoAmI(basic('eve@example.test', 'correct horse'))).body.login).toBe('eve');
+    expect((await whoAmI(basic('eve', 'correct horse'))).body.login).toBe('eve');
+    expect(asked).toEqual([{ email: 'eve@example.test', password: 'correct horse' }]);
+  });
+
+  it('is asked about every time when it is wrong, for known and unknown names alike', async () => {
+    asked = [];
+    for (const name of ['eve', 'eve', 'nobody-here', 'nobody@example.test']) {
+      const { status, body } = await whoAmI(basic(name, 'wrong'));
+      expect(status).toBe(401);
+      expect(body.message).toBe('invalid username, password or token');
+    }
+    expect(asked).toHaveLength(4);
+  });
+
+  it('cannot be checked while the auth service is away: 503, and no account', async () => {
+    auth.close();
+    auth.closeAllConnections();
+    const { status } = await whoAmI(basic('mallory@example.test', 'correct horse'));
+    expect(status).toBe(503);
+    expect((await scene.person('viewer').call('GET', '/users/mallory')).status).toBe(404);
+  });
+});
+
+describe('a personal access token', () => {
+  it('is shown once, listed without its secret, and accepted in every spelling', async () => {
+    const lin = scene.person('lin');
+    await lin.call('GET', '/user');
+    const made = await lin.call('POST', '/users/lin/tokens', {
+      name: 'ci',
+      scopes: ['read:repository', 'write:user'],
+    });
+    expect(made.status).toBe(201);
+    const { sha1 } = made.body;
+    expect(sha1).toMatch(/^[0-9a-f]{40}$/);
+    expect(made.body).toMatchObject({
+      name: 'ci',
+      token_last_eight: sha1.slice(-8),
+      scopes: ['read:repository', 'write:user'],
+    });
+    for (const headers of [
+      { authorization: `token ${sha1}` },
+      { authorization: `Bearer ${sha1}` },
+      basic(sha1, ''),
+      basic(sha1, 'x-oauth-basic'),
+      basic('whoever', sha1),
+    ]) {
+      expect((await whoAmI(headers)).body.login).toBe('lin');
+    }
+    const list = await lin.call('GET', '/users/lin/tokens');
+    expect(list.items).toHaveLength(1);
+    expect(list.items[0]).toMatchObject({ name: 'ci', sha1: '', token_last_eight: sha1.slice(-8) });
+    expect(list.headers.get('x-total-count')).toBe('1');
+    expect(list.text).not.toContain(sha1);
+  });
+
+  it('is kept as a hash only', async () => {
+    const max = scene.person('max');
+    await max.call('GET', '/user');
+    const { sha1 } = (await max.call('POST', '/users/max/tokens', { name: 't' })).body;
+    const rows = await scene.sql.rows<{ row: string }>`select t::text as row from :schema.access_tokens t`;
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.map(({ row }) => row).join('\n')).not.toContain(sha1);
+  });
+
+  it('is of no use once it was deleted, by its name or its id', async () => {
+    const mia = scene.person('mia');
+    await mia.call('GET', '/user');
+    for (const by of ['name', 'id'] as const) {
+      const { body } = await mia.call('POST', '/users/mia/tokens', { name: `gone by ${by}` });
+      const path = `/users/mia/tokens/${encodeURIComponent(by === 'name' ? `gone by ${by}` : String(body.id))}`;
+      expect((await mia.call('DELETE', path)).status).toBe(204);
+      expect((await whoAmI({ authorization: `token ${body.sha1}` })).status).toBe(401);
+      expect((await mia.call('DELETE', path)).status).toBe(404);
+    }
+  });
+
+  it.each([
+    ['a used name', { name: 'twice' }, 400, 'access token name has been used already'],
+    [
+      'an unknown scope',
+      { name: 'new', scopes: ['write:everything'] },
+      400,
+      'invalid access token scope provided: write:everything',
+    ],
+    ['no name', {}, 422, '[Name]: Required'],
+    ['a name of another type', { name: 1 }, 422, '[Name]: Invalid input: expected string, received number'],
+  ])('is refused with %s', async (_what, body, status, message) => {
+    const kim = scene.person('kim', { sub: '11111111-1111-4111-8111-111111111111' });
+    await kim.call('POST', '/users/kim/tokens', { name: 'twice' });
+    const before = (await kim.call('GET', '/users/kim/tokens')).items.length;
+    const refused = await kim.call('POST', '/users/kim/tokens', body);
+    expect(refused.status).toBe(status);
+    expect(refused.body.message).toBe(message);
+    expect((await kim.call('GET', '/users/kim/tokens')).items).toHaveLength(before);
+  });
+
+  it('belongs to its owner: others can neither make, list nor delete one', async () => {
+    await scene.person('owner').call('GET', '/user');
+    const mallory = scene.person('mallory-2');
+    expect((await mallory.call('POST', '/users/owner/tokens', { name: 't' })).status).toBe(403);
+    expect((await mallory.call('GET', '/users/owner/tokens')).status).toBe(403);
+    expect((await mallory.call('DELETE', '/users/owner/tokens/1')).status).toBe(403);
+  });
+
+  it('does what its scopes say and no more', async () => {
+    const nia = scene.person('nia');
+    await nia.call('GET', '/user');
+    const { sha1 } = (
+      await nia.call('POST', '/users/nia/tokens', { name: 'reader', scopes: ['read:repository'] })
+    ).body;
+    const limited = personWith('nia', sha1, () => scene.address);
+    expect((await limited.call('GET', '/user/repos')).status).toBe(200);
+    const refused = await limited.call('POST', '/user/repos', { name: 'r' });
+    expect(refused.status).toBe(403);
+    expect(refused.body.message).toContain('required=[write:repository], token scope=read:repository');
+    expect((await limited.call('GET', '/user')).status).toBe(403);
+    expect((await nia.call('GET', '/user/repos')).items).toEqual([]);
+  });
+
+  it('cannot make a stronger one', async () => {
+    const oda = scene.person('oda');
+    await oda.call('GET', '/user');
+    const { sha1 } = (await oda.call('POST', '/users/oda/tokens', { name: 'u', scopes: ['write:user'] }))
+      .body;
+    const limited = personWith('oda', sha1, () => scene.address);
+    for (const scopes of [[], ['all'], ['write:repository']]) {
+      expect((await limited.call('POST', '/users/oda/tokens', { name: 'more', scopes })).status).toBe(403);
+    }
+    expect(
+      (await limited.call('POST', '/users/oda/tokens', { name: 'less', scopes: ['read:user'] })).status,
+    ).toBe(201);
+  });
+});

@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { silentLog } from '@croft/runtime';
+import { openDatabase, type Tx } from '@croft/sql';
+import { git, temporaryFolder, testDatabase } from '@croft/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { commit, type Person, personWith, pushBranch, pushedRepository, SECRET, tokenFor } from './forge.ts';
+
+const PROGRAM = fileURLToPath(new URL('./forge-process.ts', import.meta.url));
+const stack = new AsyncDisposableStack();
+const ada: Person = personWith('ada', tokenFor('ada'), () => address);
+const path = '/repos/ada/work/pulls';
+let sql: Tx;
+let databaseUrl: string;
+let dataFolder: string;
+let service: ChildProcess;
+let address: string;
+let tree: string;
+let bare: string;
+
+async function start(): Promise<void> {
+  service = spawn(process.execPath, [PROGRAM, databaseUrl, dataFolder, SECRET], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(service.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+  address = line.toString().trim();
+}
+
+async function kill(): Promise<void> {
+  if (service.signalCode !== null || service.exitCode !== null) return;
+  service.kill('SIGKILL');
+  await once(service, 'exit');
+}
+
+beforeAll(async () => {
+  ({ url: databaseUrl } = stack.use(
+    await testDatabase({ schema: 'forge', migrations: new URL('../migrations/', import.meta.url) }),
+  ));
+  ({ path: dataFolder } = stack.use(await temporaryFolder()));
+  const { path: folder } = stack.use(await temporaryFolder());
+  sql = stack
+    .adopt(openDatabase({ url: databaseUrl, schema: 'forge', log: silentLog }), (one) => one.close())
+    .autocommit();
+  await start();
+  stack.defer(kill);
+  tree = await pushedRepository(ada, 'work', folder);
+  const row = await sql.row<{ id: number }>`select id from :schema.repositories`;
+  bare = join(dataFolder, 'repositories', `${row?.id}.git`);
+});
+afterAll(() => stack.disposeAsync());
+
+async function openPull(branch: string): Promise<number> {
+  await git(tree, 'fetch', '-q', 'origin');
+  await pushBranch(tree, branch, { [branch]: '1' }, 'origin/main');
+  // The remote of the work tree has the address of an earlier process.
+  return (await ada.call('POST', path, { head: branch, base: 'main', title: branch })).body.number;
+}
+
+async function restart(): Promise<void> {
+  await start();
+  await git(tree, 'remote', 'set-url', 'origin', ada.remote('ada/work'));
+}
+
+/** Rows and repository must tell the same story about every pull request. */
+async function checkAgreement(): Promise<void> {
+  expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+  expect(await sql.rows`select * from :schema.merges`).toEqual([]);
+  const locks = (await readdir(join(bare, 'refs'), { recursive: true })).filter((name) =>
+    name.endsWith('.lock'),
+  );
+  expect(locks).toEqual([]);
+  const rows = await sql.rows<{
+    number: number;
+    title: string;
+    closed_at: Date | null;
+    merged_at: Date | null;
+    merge_commit_sha: string | null;
+    head_sha: string;
+  }>`select * from :schema.pulls p join :schema.issues i on i.id = p.issue_id order by number`;
+  const onMain = new Set((await git(bare, 'rev-list', 'main')).split('\n'));
+  for (const row of rows) {
+    const { body } = await ada.call('GET', `${path}/${row.number}`);
+    expect(await git(bare, 'rev-parse', `refs/pull/${row.number}/head`)).toBe(row.head_sha);
+    // A merged one shows where its branch went since.
+    if (row.merged_at === null) expect(body.head.sha).toBe(row.head_sha);
+    // Merged in the rows exactly when the branch has the commits of the pull request.
+    expect({ number: row.number, merged: row.merged_at !== null }).toEqual({
+      number: row.number,
+      merged: onMain.has(row.head_sha),
+    });
+    if (row.merge_commit_sha !== null) {
+      expect(onMain.has(row.merge_commit_sha)).toBe(true);
+      expect(row.closed_at).not.toBe(null);
+    }
+  }
+  const counted = await sql.row`
+    select closed_pulls = (select count(*) from :schema.issues where is_pull and closed_at is not null) as right
+    from :schema.repositories where name = 'work'`;
+  expect(counted).toEqual({ right: true });
+}
+
+it('killed between the move of the branch and its record, the merge is finished at the next start', async () => {
+  const number = await openPull('recorded-late');
+  await sql.script(`
+    create function forge.slow() returns trigger language plpgsql as 'begin perform pg_sleep(30); return new; end';
+    create trigger slow before update on forge.pulls for each row execute function forge.slow()`);
+  const before = await git(bare, 'rev-parse', 'main');
+  const merging = ada.call('POST', `${path}/${number}/merge`, {}).catch(() => undefined);
+  await expect.poll(() => git(bare, 'rev-parse', 'main'), { timeout: 10_000 }).not.toBe(before);
+  await kill();
+  await merging;
+  await sql.script(`
+    select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep';
+    drop trigger slow on forge.pulls; drop function forge.slow()`);
+  await expect.poll(() => sql.rows`select pull_id from :schema.merges`).toHaveLength(1);
+  await restart();
+  expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({
+    merged: true,
+    merge_commit_sha: await git(bare, 'rev-parse', 'main'),
+    merged_by: { login: 'ada' },
+  });
+  await checkAgreement();
+});
+
+it('killed between the intent and the move of the branch, the merge is abandoned and can be done again', async () => {
+  const number = await openPull('never-moved');
+  await kill();
+  await sql.run`
+    insert into :schema.merges
+    select p.id, 1, ${await git(bare, 'rev-parse', 'main')}, p.head_sha, p.head_sha, ${'f'.repeat(40)}, now()
+    from :schema.pulls p join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
+  await restart();
+  await checkAgreement();
+  expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({ merged: false, state: 'open' });
+  expect((await ada.call('POST', `${path}/${number}/merge`, {})).status).toBe(200);
+});
+
+it('killed before a push was recorded, the next start records it', async () => {
+  const number = await openPull('unrecorded');
+  await git(tree, 'checkout', '-q', 'unrecorded');
+  const head = await commit(tree, { unrecorded: '2' }, 'more');
+  await git(tree, 'checkout', '-q', 'main');
+  await kill();
+  // What a push leaves behind that moved its branch and came no further.
+  await git(tree, 'push', '-q', bare, 'unrecorded');
+  await sql.run`insert into :schema.pushes (repository_id, started_at) select id, now() from :schema.repositories`;
+  await restart();
+  expect((await ada.call('GET', `${path}/${number}`)).body.head.sha).toBe(head);
+  await checkAgreement();
+  expect(await sql.rows`select * from :schema.pushes`).toEqual([]);
+});
+
+it('killed at random moments of merges and pushes, nothing is lost, halved or stuck', async () => {
+  for (let round = 0; round < 3; round++) {
+    const numbers = [await openPull(`a${round}`), await openPull(`b${round}`)];
+    await git(tree, 'checkout', '-q', '-B', 'pushed', 'origin/main');
+    await commit(tree, { [`pushed-${round}`]: '1' }, 'pushed');
+    const pending = [
+      ...numbers.map((number) => ada.call('POST', `${path}/${number}/merge`, {}).catch(() => undefined)),
+      git(tree, 'push', '-q', '-f', 'origin', `pushed:a${round}`).catch(() => undefined),
+      git(tree, 'push', '-q', 'origin', `pushed:extra-${round}`).catch(() => undefined),
+    ];
+    await sleep(Math.random() * 120);
+    await kill();
+    const answers = await Promise.all(pending);
+    await restart();
+    await checkAgreement();
+    // What was answered with success is still so.
+    for (const [index, number] of numbers.entries()) {
+      const answer = answers[index];
+      if (typeof answer === 'object' && answer.status === 200) {
+        expect((await ada.call('GET', `${path}/${number}`)).body['merged']).toBe(true);
+      }
+    }
+    // And nothing stands in the way of going on.
+    await git(tree, 'push', '-q', '-f', 'origin', `pushed:extra-${round}`);
+  }
+}, 60_000);
+
+it('its helpers end with it, and take their folder along', async () => {
+  const folders = async () =>
+    (await readdir(tmpdir())).filter((name) => name.startsWith('croft-git-')).sort();
+  const before = await folders();
+  await kill();
+  await expect.poll(async () => (await folders()).length, { timeout: 10_000 }).toBeLessThan(before.length);
+  await restart();
+});

@@ -1,0 +1,201 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLog } from '@croft/runtime';
+import { git as command, temporaryFolder } from '@croft/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Broker } from '../src/outside/git/broker.ts';
+import { Git } from '../src/outside/git/git.ts';
+import { tryMerge, writeMerge } from '../src/outside/git/merge.ts';
+import { blobObject, commitObject, treeObject, writeObject } from '../src/outside/git/objects.ts';
+import { branchRef, moveRefs, NO_COMMIT, readRef, readRefs } from '../src/outside/git/refs.ts';
+import { makeRepository } from '../src/outside/git/repository.ts';
+
+const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
+const stack = new AsyncDisposableStack();
+let git: Git;
+let first: string;
+beforeAll(async () => {
+  const folder = stack.use(await temporaryFolder()).path;
+  const options = { folder, command: 'git', searchPath: SEARCH_PATH, warmProcesses: 2, log: silentLog };
+  git = stack.adopt(await Git.open(options), (one) => one.close());
+  await makeRepository(git, 1, 'main');
+  first = await write('one', []);
+  await moveRefs(git, 1, [{ ref: branchRef('main'), new: first, old: NO_COMMIT }]);
+});
+afterAll(() => stack.disposeAsync());
+
+const ada = { name: 'Ada', email: 'ada@example.test', at: new Date('2026-01-02T03:04:05Z') };
+
+/** Whether a process works on a repository of this test. */
+function isOurs(id: string): boolean {
+  try {
+    return (
+      /^\d+$/.test(id) && readFileSync(`/proc/${id}/cmdline`, 'utf8').includes(`--git-dir=${git.folder}`)
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** A commit of one file, on no branch. */
+async function write(content: string, parents: string[], file = 'file'): Promise<string> {
+  const blob = blobObject(content);
+  const tree = treeObject(file, blob.id);
+  const commit = commitObject({ tree: tree.id, parents, author: ada, committer: ada, message: content });
+  for (const object of [blob, tree, commit]) await writeObject(git, 1, object);
+  return commit.id;
+}
+
+describe('the broker', () => {
+  it('starts programs with a minimal environment and none of ours', async () => {
+    const broker = await Broker.open(silentLog, SEARCH_PATH);
+    const program = await broker.start({
+      command: 'env',
+      args: [],
+      input: false,
+      environment: { EXTRA: '1' },
+    });
+    const names = (await text(program.stdout))
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')[0]);
+    expect(names.sort()).toEqual([
+      'EXTRA',
+      'GIT_ATTR_NOSYSTEM',
+      'GIT_CONFIG_GLOBAL',
+      'GIT_CONFIG_NOSYSTEM',
+      'GIT_TERMINAL_PROMPT',
+      'HOME',
+      'LC_ALL',
+      'PATH',
+    ]);
+    await broker.close();
+    expect(existsSync(broker.folder)).toBe(false);
+  });
+
+  it('brings every byte, both ways, and the end', async () => {
+    const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
+    const bytes = Buffer.alloc(8_000_000, 'abcdefg');
+    const program = await broker.start({ command: 'cat', args: [], input: true });
+    program.stdin?.end(bytes);
+    expect((await buffer(program.stdout)).equals(bytes)).toBe(true);
+    expect(await program.exited).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('brings the last words of a program that does not read its input', async () => {
+    const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
+    const args = ['-c', 'echo last words; echo why >&2; exit 3'];
+    const program = await broker.start({ command: 'sh', args, input: true });
+    program.stdin?.write(Buffer.alloc(1_000_000));
+    await sleep(200);
+    expect(await text(program.stdout)).toBe('last words\n');
+    expect(await program.exited).toEqual({ code: 3, stderr: 'why\n' });
+  });
+
+  it('kills a program with everything it started', async () => {
+    const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
+    const program = await broker.start({
+      command: 'sh',
+      args: ['-c', 'sleep 600 & sleep 600'],
+      input: false,
+    });
+    program.kill();
+    // The output ends only when nobody holds it any more.
+    expect(await text(program.stdout)).toBe('');
+    expect((await program.exited).code).toBe(null);
+  });
+
+  it('reports a program that does not exist', async () => {
+    const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
+    const program = await broker.start({ command: 'no-such-program', args: [], input: false });
+    expect(await program.exited).toMatchObject({ code: 127, stderr: expect.stringContaining('ENOENT') });
+  });
+
+  it('is replaced when it dies; what it had started has failed', async () => {
+    const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
+    const orphan = await broker.start({ command: 'cat', args: [], input: true });
+    const shell = await broker.start({ command: 'sh', args: ['-c', 'kill -9 $PPID'], input: false });
+    expect((await shell.exited).code).toBe(null);
+    expect(await orphan.exited).toEqual({ code: null, stderr: 'the git broker ended' });
+    orphan.stdin?.destroy();
+    const next = await broker.start({ command: 'echo', args: ['again'], input: false });
+    expect(await text(next.stdout)).toBe('again\n');
+  });
+});
+
+describe('refs', () => {
+  it('are read exactly: neither descriptions nor expressions nor other namespaces answer for a missing branch', async () => {
+    const names = ['main', 'none', `x-g${first.slice(0, 7)}`, `x-g${first}`];
+    expect(await readRefs(git, 1, names.map(branchRef))).toEqual([first, undefined, undefined, undefined]);
+    await moveRefs(git, 1, [{ ref: branchRef(`y-g${first.slice(0, 7)}`), new: first, old: NO_COMMIT }]);
+    expect(await readRef(git, 1, branchRef(`y-g${first.slice(0, 7)}`))).toBe(first);
+  });
+
+  it('move by compare-and-swap, together or not at all', async () => {
+    const second = await write('two', [first]);
+    const both = [
+      { ref: branchRef('a'), new: second, old: NO_COMMIT },
+      { ref: branchRef('main'), new: second, old: second },
+    ];
+    expect(await moveRefs(git, 1, both)).toBe('moved');
+    expect(await readRefs(git, 1, [branchRef('a'), branchRef('main')])).toEqual([undefined, first]);
+    expect(await moveRefs(git, 1, [{ ref: branchRef('a'), new: second, old: NO_COMMIT }])).toBe('done');
+    expect(await moveRefs(git, 1, [{ ref: branchRef('a'), new: first, old: NO_COMMIT }])).toBe('moved');
+    expect(await moveRefs(git, 1, [{ ref: branchRef('a'), old: first }])).toBe('moved');
+    expect(await moveRefs(git, 1, [{ ref: branchRef('a'), old: second }])).toBe('done');
+    expect(await readRef(git, 1, branchRef('a'))).toBe(undefined);
+  });
+
+  it('are read and moved on when the processes at hand have died', async () => {
+    await readRef(git, 1, branchRef('main'));
+    const helpers = readdirSync('/proc').filter((id) => isOurs(id));
+    expect(helpers.length).toBeGreaterThan(0);
+    for (const id of helpers) process.kill(Number(id), 'SIGKILL');
+    expect(await readRef(git, 1, branchRef('main'))).toBe(first);
+  });
+});
+
+describe('merges', () => {
+  it('are tried without a trace, and written with everything they need', async () => {
+    const left = await write('left', [first], 'left');
+    const right = await write('right', [first], 'right');
+    const clash = await write('other', [first], 'left');
+    const before = await command(git.folderOf(1), 'count-objects', '-v');
+    expect((await tryMerge(git, 1, left, clash)).conflicts).toEqual(['left']);
+    expect((await tryMerge(git, 1, left, right)).conflicts).toEqual([]);
+    expect(await command(git.folderOf(1), 'count-objects', '-v')).toBe(before);
+    const commit = await writeMerge(git, 1, { ours: left, theirs: right }, (tree) =>
+      commitObject({ tree, parents: [left, right], author: ada, committer: ada, message: 'merged' }),
+    );
+    expect(await command(git.folderOf(1), 'ls-tree', '--name-only', commit.id)).toBe('left\nright');
+    expect(await command(git.folderOf(1), 'fsck', '--strict', '--no-dangling')).toBe('');
+    await expect(writeMerge(git, 1, { ours: left, theirs: clash }, () => commit)).rejects.toThrow(
+      'has conflicts now',
+    );
+  });
+
+  it('leave no folder behind when their process ends', async () => {
+    git.forget(1);
+    const objects = join(git.folderOf(1), 'objects');
+    await expect.poll(() => readdirSync(objects).filter((name) => name.startsWith('tmp_'))).toEqual([]);
+  });
+});
+
+it('commits are what git itself would write', async () => {
+  const message = 'Title\n\nBody with ünïcode\n';
+  const author = { ...ada, name: 'A <b> \n c' };
+  const commit = commitObject({
+    tree: treeObject('f', blobObject('x').id).id,
+    parents: [first],
+    author,
+    committer: ada,
+    message,
+  });
+  for (const object of [blobObject('x'), treeObject('f', blobObject('x').id), commit])
+    await writeObject(git, 1, object);
+  expect(await command(git.folderOf(1), 'log', '-1', '--format=%an|%ae|%ct|%P|%B', commit.id)).toBe(
+    `A b  c|ada@example.test|${ada.at.getTime() / 1000}|${first}|Title\n\nBody with ünïcode`,
+  );
+});

@@ -1,0 +1,379 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { git } from '@croft/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commit, lines, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+
+const scene = useForge();
+let ada: Person;
+let bob: Person;
+let tree: string;
+beforeAll(async () => {
+  ada = scene.person('ada');
+  bob = scene.person('bob');
+  await bob.call('GET', '/user');
+  tree = await pushedRepository(ada, 'work', scene.folder);
+});
+
+const path = '/repos/ada/work/pulls';
+const open = (body: object, who = ada) => who.call('POST', path, { base: 'main', title: 'T', ...body });
+const patch = (number: number, body: object, who = ada) => who.call('PATCH', `${path}/${number}`, body);
+const stored = () =>
+  Promise.all([
+    scene.sql.rows`select * from :schema.issues order by id`,
+    scene.sql.rows`select * from :schema.pulls order by id`,
+    scene.sql.rows`select id, last_number, pulls, closed_pulls from :schema.repositories order by id`,
+  ]);
+
+describe('creating a pull request', () => {
+  it('answers with both branches, the merge base and whether it can be merged', async () => {
+    const main = await git(tree, 'rev-parse', 'main');
+    const head = await pushBranch(tree, 'feature/one', { 'one.txt': 'one\n' });
+    const { status, body } = await open(
+      { head: 'feature/one', title: 'One', body: 'text', assignees: ['ada'] },
+      ada,
+    );
+    expect(status).toBe(201);
+    const page = `${scene.address}/ada/work/pulls/1`;
+    expect(body).toMatchObject({
+      number: 1,
+      url: page,
+      html_url: page,
+      diff_url: `${page}.diff`,
+      patch_url: `${page}.patch`,
+      user: { login: 'ada' },
+      title: 'One',
+      body: 'text',
+      state: 'open',
+      draft: false,
+      labels: [],
+      milestone: null,
+      assignee: { login: 'ada' },
+      assignees: [{ login: 'ada' }],
+      mergeable: true,
+      merged: false,
+      merged_at: null,
+      merge_commit_sha: null,
+      merged_by: null,
+      merge_base: main,
+      base: { label: 'main', ref: 'main', sha: main, repo: { full_name: 'ada/work' } },
+      head: { label: 'feature/one', ref: 'feature/one', sha: head, repo: { full_name: 'ada/work' } },
+      due_date: null,
+      closed_at: null,
+    });
+    expect((await ada.call('GET', `${path}/1`)).body).toEqual(body);
+    expect(await git(await scene.bare('ada', 'work'), 'rev-parse', 'refs/pull/1/head')).toBe(head);
+    expect((await ada.call('GET', '/repos/ada/work')).body['open_pr_counter']).toBe(1);
+  });
+
+  it('shares its numbers with issues, and is an issue too', async () => {
+    const issue = await ada.call('POST', '/repos/ada/work/issues', { title: 'between' });
+    expect(issue.body.number).toBe(2);
+    await pushBranch(tree, 'two', { 'two.txt': '2' });
+    expect((await open({ head: 'two', title: 'WIP: two' })).body.number).toBe(3);
+    expect((await ada.call('GET', '/repos/ada/work/issues/3')).body).toMatchObject({
+      number: 3,
+      html_url: `${scene.address}/ada/work/pulls/3`,
+      pull_request: {
+        merged: false,
+        merged_at: null,
+        draft: true,
+        html_url: `${scene.address}/ada/work/pulls/3`,
+      },
+    });
+    expect((await ada.call('GET', `${path}/2`)).status).toBe(404);
+    const pulls = await ada.call('GET', '/repos/ada/work/issues?type=pulls');
+    expect(pulls.items.map(({ number }) => number)).toEqual([3, 1]);
+  });
+
+  it('accepts `owner:branch`, and readers as creators', async () => {
+    await pushBranch(tree, 'three', { 'three.txt': '3' });
+    const { status, body } = await open({ head: 'ADA:three' }, bob);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ user: { login: 'bob' }, head: { ref: 'three' } });
+  });
+
+  it('says that conflicting branches cannot be merged, and why not those in progress', async () => {
+    await pushBranch(tree, 'left', { 'lines.txt': `left\n${lines(2, 20)}` });
+    await pushBranch(tree, 'right', { 'lines.txt': `right\n${lines(2, 20)}` });
+    expect((await open({ head: 'left', base: 'right' })).body.mergeable).toBe(false);
+    expect((await open({ head: 'left', title: '[wip] left' })).body.mergeable).toBe(false);
+  });
+
+  it.each([
+    ['no title', { title: '' }, 422, '[Title]: Required'],
+    ['no head', { head: undefined }, 422, '[Head]: Required'],
+    [
+      'head and base the same',
+      { head: 'main' },
+      422,
+      'Invalid PullRequest: There are no changes between the head and the base',
+    ],
+    [
+      'head and base the same branch',
+      { head: 'ada:main' },
+      422,
+      'Invalid PullRequest: There are no changes between the head and the base',
+    ],
+    ['three parts', { head: 'a:b:c' }, 404, "The target couldn't be found."],
+    ['an unknown user', { head: 'nobody:x' }, 404, 'GetUserByName'],
+    ['a missing base', { base: 'none' }, 404, 'IsBranchExist'],
+    ['a user without a fork', { head: 'bob:x' }, 404, 'GetForkedRepo'],
+    ['a missing head', { head: 'none' }, 404, 'IsBranchExist'],
+    ['an empty branch', { head: 'ada:' }, 404, 'IsBranchExist'],
+    ['a twin', { head: 'feature/one' }, 409, 'pull request already exists for these targets [index: 1]'],
+    ['an unknown milestone', { milestone: 5 }, 404, 'milestone does not exist [id: 5]'],
+    ['an unknown assignee', { assignee: 'nobody' }, 422, /^Assignee does not exist/],
+    ['an assignee without access', { assignee: 'bob' }, 422, /^user doesn't have access/],
+    // Expressions that git would understand, for commits that exist:
+    ['a base that is an expression', { base: 'main~0' }, 404, 'IsBranchExist'],
+    ['a head that is an expression', { head: 'right^{commit}' }, 404, 'IsBranchExist'],
+    ['a head with a log entry', { head: 'right@{0}' }, 404, 'IsBranchExist'],
+    ['an option as head', { head: '--all' }, 404, 'IsBranchExist'],
+  ])('is refused with %s, and nothing changes', async (_what, change, status, message) => {
+    const before = await stored();
+    const refused = await open({ head: 'right', ...change });
+    expect(refused.status).toBe(status);
+    if (message instanceof RegExp) expect(refused.body.message).toMatch(message);
+    else expect(refused.body.message).toBe(message);
+    expect(await stored()).toEqual(before);
+  });
+
+  it('takes a commit id or a description of one for no branch', async () => {
+    const id = await git(tree, 'rev-parse', 'right');
+    for (const head of [id, `none-g${id.slice(0, 9)}`, `refs/heads/right`, 'heads/right']) {
+      expect((await open({ head })).status).toBe(404);
+    }
+  });
+
+  it('is possible between unrelated histories', async () => {
+    await git(tree, 'checkout', '-q', '--orphan', 'island');
+    await commit(tree, { 'island.txt': 'i' }, 'island');
+    await git(tree, 'push', '-q', 'origin', 'island');
+    await git(tree, 'checkout', '-q', 'main');
+    const { status, body } = await open({ head: 'island' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ mergeable: false, merge_base: body.base.sha });
+  });
+});
+
+describe('a push to the head branch', () => {
+  it('moves the pull request, its ref and its time, force pushes too', async () => {
+    await pushBranch(tree, 'moving', { 'm.txt': '1' });
+    const { number } = (await open({ head: 'moving' })).body;
+    for (const round of ['2', '3']) {
+      const head = await pushBranch(tree, 'moving', { 'm.txt': round });
+      const { body } = await ada.call('GET', `${path}/${number}`);
+      expect(body.head.sha).toBe(head);
+      expect(await git(await scene.bare('ada', 'work'), 'rev-parse', `refs/pull/${number}/head`)).toBe(head);
+    }
+    expect(await git(tree, 'ls-remote', 'origin', `refs/pull/${number}/head`)).toContain(
+      await git(tree, 'rev-parse', 'moving'),
+    );
+  });
+
+  it('that deletes it closes the pull request and keeps its commits', async () => {
+    const head = await pushBranch(tree, 'fleeting', { 'f.txt': '1' });
+    const { number } = (await open({ head: 'fleeting' })).body;
+    await git(tree, 'push', '-q', 'origin', ':fleeting');
+    const { body } = await ada.call('GET', `${path}/${number}`);
+    expect(body).toMatchObject({
+      state: 'closed',
+      merged: false,
+      head: { ref: `refs/pull/${number}/head`, sha: head },
+    });
+  });
+
+  it('to the base is seen at once', async () => {
+    await pushBranch(tree, 'stable', { 's.txt': 's\n' });
+    await pushBranch(tree, 'late', { 'lines.txt': `late\n${lines(2, 20)}` });
+    const { number } = (await open({ head: 'late', base: 'stable' })).body;
+    expect((await ada.call('GET', `${path}/${number}`)).body.mergeable).toBe(true);
+    await pushBranch(tree, 'stable', { 'lines.txt': `stable\n${lines(2, 20)}` }, 'stable');
+    expect((await ada.call('GET', `${path}/${number}`)).body.mergeable).toBe(false);
+  });
+});
+
+describe('the changes of a pull request', () => {
+  let number: number;
+  const image = Buffer.concat([Buffer.from([0, 1, 2, 0]), randomBytes(2000)]);
+  beforeAll(async () => {
+    await git(tree, 'checkout', '-q', '-B', 'changes', 'main');
+    await commit(
+      tree,
+      { 'lines.txt': null, 'renamed.txt': lines(1, 20).replace('line 7', 'seven') },
+      'rename',
+    );
+    await commit(tree, { 'image.bin': image, 'dir/a b.txt': 'späce\n' }, 'binary');
+    await git(tree, 'push', '-q', 'origin', 'changes');
+    await git(tree, 'checkout', '-q', 'main');
+    number = (await open({ head: 'changes' })).body.number;
+    await commit(tree, { 'README.md': 'moved on\n' }, 'the base moves on');
+    await git(tree, 'push', '-q', 'origin', 'main');
+  });
+
+  /** Applies what the forge gave to the merge base, and returns the tree that comes out. */
+  async function applied(text: string, command: readonly string[]): Promise<string> {
+    const target = join(scene.folder, `apply-${randomBytes(4).toString('hex')}`);
+    await git(scene.folder, 'clone', '-q', tree, target);
+    await git(target, 'checkout', '-q', '-b', 'target', await git(tree, 'merge-base', 'main', 'changes'));
+    await writeFile(join(target, '.git', 'changes'), text);
+    await git(target, ...command, '.git/changes');
+    await git(target, 'add', '-A');
+    return await git(target, 'write-tree');
+  }
+  const wantedTree = () => git(tree, 'rev-parse', 'changes^{tree}');
+
+  it('as a diff are what git shows from the merge base', async () => {
+    const { status, text, headers } = await ada.call('GET', `${path}/${number}.diff`);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(text.trim()).toBe(await git(tree, 'diff', 'main...changes'));
+    expect(text).toContain('Binary files /dev/null and b/image.bin differ');
+    expect(text).toContain('rename from lines.txt');
+    expect(text).not.toContain('moved on');
+  });
+
+  it('as a diff with binary files apply elsewhere', async () => {
+    const { text } = await ada.call('GET', `${path}/${number}.diff?binary=true`);
+    expect(await applied(text, ['apply'])).toBe(await wantedTree());
+  });
+
+  it('as patches apply elsewhere, commit by commit', async () => {
+    const { text } = await ada.call('GET', `${path}/${number}.patch`);
+    expect(text).toMatch(/^From [0-9a-f]{40} Mon Sep 17 00:00:00 2001\nFrom: Ada <ada@example.test>\n/);
+    expect(text.match(/^Subject: \[PATCH \d\/2\]/gm)).toHaveLength(2);
+    expect(await applied(text, ['am', '-q'])).toBe(await wantedTree());
+  });
+
+  it('come by media type too', async () => {
+    const diff = await ada.call('GET', `${path}/${number}`, undefined, {
+      accept: 'application/vnd.croft.v3.diff',
+    });
+    expect(diff.text).toBe((await ada.call('GET', `${path}/${number}.diff`)).text);
+    const json = await ada.call('GET', `${path}/${number}`, undefined, {
+      accept: 'application/vnd.croft.v3+json',
+    });
+    expect(json.body.number).toBe(number);
+  });
+
+  it('are 404 for issues, for other endings, and for those who may not see', async () => {
+    expect((await ada.call('GET', `${path}/2.diff`)).status).toBe(404);
+    expect((await ada.call('GET', `${path}/${number}.zip`)).status).toBe(404);
+    expect((await ada.call('GET', `${path}/x.diff`)).status).toBe(404);
+    expect((await bob.call('GET', `/repos/ada/none/pulls/1.diff`)).status).toBe(404);
+  });
+});
+
+describe('editing a pull request', () => {
+  it('changes what is given, closes and reopens', async () => {
+    await pushBranch(tree, 'edited', { 'e.txt': 'e' });
+    const { number } = (await open({ head: 'edited', body: 'old' })).body;
+    const first = await patch(number, {
+      title: 'New',
+      body: '',
+      due_date: '2026-02-03T00:00:00Z',
+      state: 'closed',
+    });
+    expect(first.status).toBe(201);
+    expect(first.body).toMatchObject({
+      title: 'New',
+      body: 'old',
+      due_date: '2026-02-03T23:59:59Z',
+      state: 'closed',
+    });
+    expect((await patch(number, { state: 'open', base: 'right' })).body).toMatchObject({
+      state: 'open',
+      base: { ref: 'right' },
+    });
+    expect((await patch(number, { allow_maintainer_edit: true })).body['allow_maintainer_edit']).toBe(true);
+  });
+
+  it('cannot reopen a twin', async () => {
+    await pushBranch(tree, 'twin', { 't.txt': 't' });
+    const { number } = (await open({ head: 'twin' })).body;
+    await patch(number, { state: 'closed' });
+    const second = (await open({ head: 'twin' })).body.number;
+    const before = await stored();
+    const refused = await patch(number, { state: 'open', title: 'not this either' });
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toContain(`[index: ${second}]`);
+    expect(await stored()).toEqual(before);
+  });
+
+  it.each([
+    ['a missing base', { base: 'none' }, 404],
+    ['a base that is an expression', { base: 'main~0' }, 404],
+    ['the head as base', { base: 'guarded' }, 422],
+    ['a base that makes a twin', { base: 'right' }, 409],
+    ['a base while it is closed', { base: 'left', state: 'closed' }, 422],
+    ['an unknown assignee', { assignees: ['nobody'] }, 422],
+  ])('is refused with %s, and nothing changes', async (_what, change, status) => {
+    await pushBranch(tree, 'guarded', { 'g.txt': 'g' });
+    const found = (await ada.call('GET', `${path}?state=open&limit=50`)).items.filter(
+      ({ head }) => head.ref === 'guarded',
+    );
+    if (found.length === 0) {
+      await open({ head: 'guarded', title: 'to main' });
+      await open({ head: 'guarded', base: 'right', title: 'to right' });
+    }
+    const list = (await ada.call('GET', `${path}?limit=50`)).items;
+    const number = list.find(({ title }) => title === 'to main')?.number ?? 0;
+    const before = await stored();
+    expect((await patch(number, { title: 'changed', ...change })).status).toBe(status);
+    expect(await stored()).toEqual(before);
+  });
+
+  it('is for its poster and writers', async () => {
+    await pushBranch(tree, 'bobs', { 'b.txt': 'b' });
+    const { number } = (await open({ head: 'bobs' }, bob)).body;
+    expect(
+      (await patch(number, { title: 'By Bob', base: 'right', assignees: ['ada'] }, bob)).body,
+    ).toMatchObject({
+      title: 'By Bob',
+      base: { ref: 'main' },
+      assignees: [],
+    });
+    expect((await patch(number, { allow_maintainer_edit: true }, bob)).status).toBe(403);
+    expect((await patch(1, { title: 'x' }, bob)).status).toBe(403);
+    expect((await patch(999, { title: 'x' })).status).toBe(404);
+  });
+});
+
+describe('the list of pull requests', () => {
+  const list = async (query: string) =>
+    (await ada.call('GET', `/repos/ada/lists/pulls${query}`)).items.map(({ title }) => title);
+  beforeAll(async () => {
+    const other = await pushedRepository(ada, 'lists', scene.folder);
+    for (const name of ['a', 'b', 'c']) {
+      await pushBranch(other, name, { [`${name}.txt`]: name });
+      await ada.call('POST', '/repos/ada/lists/pulls', { head: name, base: 'main', title: name });
+    }
+    await ada.call('PATCH', '/repos/ada/lists/pulls/2', { state: 'closed' });
+    await ada.call('PATCH', '/repos/ada/lists/pulls/1', { body: 'touched' });
+  });
+
+  it('has the open ones by default, and for a state nobody knows', async () => {
+    expect(await list('')).toEqual(['c', 'a']);
+    expect(await list('?state=open')).toEqual(['c', 'a']);
+    expect(await list('?state=nonsense')).toEqual(['c', 'a']);
+    expect(await list('?state=closed')).toEqual(['b']);
+    expect(await list('?state=all')).toEqual(['c', 'b', 'a']);
+  });
+
+  it('is sorted as asked', async () => {
+    expect(await list('?state=all&sort=oldest')).toEqual(['a', 'b', 'c']);
+    expect(await list('?state=all&sort=recentupdate')).toEqual(['a', 'b', 'c']);
+    expect(await list('?state=all&sort=leastupdate')).toEqual(['c', 'b', 'a']);
+    expect(await list('?state=all&sort=mostcomment')).toEqual(['c', 'b', 'a']);
+  });
+
+  it('is paged with both headers', async () => {
+    const { items, headers } = await ada.call('GET', '/repos/ada/lists/pulls?state=all&limit=2&page=2');
+    expect(items.map(({ title }) => title)).toEqual(['a']);
+    expect(headers.get('x-total-count')).toBe('3');
+    const base = `${scene.address}/api/v1/repos/ada/lists/pulls?limit=2&page=1&state=all`;
+    expect(headers.get('link')).toBe(`<${base}>; rel="first",<${base}>; rel="prev"`);
+  });
+});

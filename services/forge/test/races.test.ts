@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { git } from '@croft/testing';
+import { beforeAll, expect, it } from 'vitest';
+import {
+  commit,
+  type Person,
+  personWith,
+  pushBranch,
+  pushedRepository,
+  tokenFor,
+  useForge,
+} from './forge.ts';
+
+const scene = useForge();
+let ada: Person;
+let tree: string;
+let bare: string;
+beforeAll(async () => {
+  ada = scene.person('ada');
+  tree = await pushedRepository(ada, 'work', scene.folder);
+  bare = await scene.bare('ada', 'work');
+});
+const path = '/repos/ada/work/pulls';
+const times = <T>(count: number, work: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+const statuses = (replies: { status: number }[]) => replies.map(({ status }) => status).sort();
+
+async function openPull(branch: string, files: Record<string, string>): Promise<number> {
+  await git(tree, 'fetch', '-q', 'origin');
+  await pushBranch(tree, branch, files, 'origin/main');
+  return (await ada.call('POST', path, { head: branch, base: 'main', title: branch })).body.number;
+}
+
+it('many first calls of one user make one account', async () => {
+  const token = tokenFor('newcomer', { sub: randomUUID() });
+  const replies = await times(20, () =>
+    personWith('newcomer', token, () => scene.address).call('GET', '/user'),
+  );
+  expect(new Set(replies.map(({ body }) => `${body.id} ${body.login}`)).size).toBe(1);
+  const rows = await scene.sql.rows`select id from :schema.users where login like 'newcomer%'`;
+  expect(rows).toHaveLength(1);
+});
+
+it('users who want one name get different ones', async () => {
+  const replies = await times(12, () => scene.person('popular').call('GET', '/user'));
+  expect(statuses(replies)).toEqual(Array(12).fill(200));
+  expect(new Set(replies.map(({ body }) => body.login)).size).toBe(12);
+});
+
+it('one name is given to one repository', async () => {
+  const replies = await times(8, () => ada.call('POST', '/user/repos', { name: 'contested' }));
+  expect(statuses(replies)).toEqual([201, ...Array(7).fill(409)]);
+});
+
+it('issues and pull requests created at once get numbers without gaps', async () => {
+  await pushedRepository(ada, 'busy', scene.folder);
+  const busy = join(scene.folder, 'busy');
+  for (let index = 0; index < 5; index++) await pushBranch(busy, `b${index}`, { [`${index}`]: 'x' });
+  const replies = await times(30, (index) =>
+    index < 5
+      ? ada.call('POST', '/repos/ada/busy/pulls', { head: `b${index}`, base: 'main', title: `${index}` })
+      : index < 10
+        ? ada.call('POST', '/repos/ada/busy/issues', { title: '' })
+        : ada.call('POST', '/repos/ada/busy/issues', { title: `${index}` }),
+  );
+  const made = replies.filter(({ status }) => status === 201).map(({ body }) => body.number);
+  expect(made.sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
+});
+
+it('twin pull requests created at once are one', async () => {
+  await pushBranch(tree, 'twin', { twin: '1' });
+  const before = await scene.sql.row`select last_number, pulls from :schema.repositories where name = 'work'`;
+  const replies = await times(6, () => ada.call('POST', path, { head: 'twin', base: 'main', title: 'twin' }));
+  expect(statuses(replies)).toEqual([201, ...Array(5).fill(409)]);
+  const after = await scene.sql.row<{ last_number: number }>`
+    select last_number, pulls from :schema.repositories where name = 'work'`;
+  expect(after).toEqual({
+    last_number: Number((before as { last_number: number }).last_number) + 1,
+    pulls: Number((before as { pulls: number }).pulls) + 1,
+  });
+});
+
+it('two merges of one pull request merge once', async () => {
+  const number = await openPull('twice', { twice: '1' });
+  const before = Number(await git(bare, 'rev-list', '--count', 'main'));
+  const replies = await times(4, () => ada.call('POST', `${path}/${number}/merge`, {}));
+  expect(statuses(replies)).toEqual([200, 405, 405, 405]);
+  expect(Number(await git(bare, 'rev-list', '--count', 'main'))).toBe(before + 2);
+});
+
+it('pull requests merged at once into one branch are all merged', async () => {
+  const numbers: number[] = [];
+  for (const name of ['p', 'q', 'r', 's']) numbers.push(await openPull(name, { [name]: '1' }));
+  const replies = await Promise.all(numbers.map((number) => ada.call('POST', `${path}/${number}/merge`, {})));
+  expect(statuses(replies)).toEqual([200, 200, 200, 200]);
+  const files = (await git(bare, 'ls-tree', '--name-only', 'main')).split('\n');
+  expect(files).toEqual(expect.arrayContaining(['p', 'q', 'r', 's']));
+});
+
+it('a push and a merge at once: neither is lost, and whoever is late is told', async () => {
+  for (let round = 0; round < 4; round++) {
+    const number = await openPull(`race-${round}`, { [`race-${round}`]: '1' });
+    await git(tree, 'checkout', '-q', '-B', 'pusher', 'origin/main');
+    const pushed = await commit(tree, { [`push-${round}`]: '1' }, `push ${round}`);
+    const [merge, push] = await Promise.all([
+      ada.call('POST', `${path}/${number}/merge`, {}),
+      git(tree, 'push', '-q', 'origin', 'pusher:main').then(
+        () => 'pushed',
+        () => 'rejected',
+      ),
+    ]);
+    expect([200, 409]).toContain(merge.status);
+    const files = (await git(bare, 'ls-tree', '--name-only', 'main')).split('\n');
+    expect(files.includes(`race-${round}`)).toBe(merge.status === 200);
+    expect(files.includes(`push-${round}`)).toBe(push === 'pushed');
+    expect((await ada.call('GET', `${path}/${number}`)).body['merged']).toBe(merge.status === 200);
+    if (push === 'pushed') expect(await git(bare, 'branch', '--contains', pushed, 'main')).toContain('main');
+  }
+  expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+});
+
+it('a branch that moves between preparing and merging: 409, and nothing changes', async () => {
+  const number = await openPull('late', { late: '1' });
+  // The moment the merge is announced is the last in which somebody can be faster; a trigger is.
+  const elsewhere = await git(bare, 'rev-parse', 'main~1');
+  await scene.sql.script(`
+    create function forge.slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.5); return new; end';
+    create trigger slow before insert on forge.merges for each row execute function forge.slow()`);
+  const merging = ada.call('POST', `${path}/${number}/merge`, {});
+  await expect
+    .poll(
+      () =>
+        scene.sql.rows`select 1 from pg_stat_activity where query like '%merges%' and wait_event = 'PgSleep'`,
+    )
+    .toHaveLength(1);
+  await git(bare, 'update-ref', 'refs/heads/main', elsewhere);
+  const { status, body } = await merging;
+  await scene.sql.script('drop trigger slow on forge.merges');
+  expect(status).toBe(409);
+  expect(body.message).toContain('updated meanwhile');
+  expect(await git(bare, 'rev-parse', 'main')).toBe(elsewhere);
+  expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({ merged: false, state: 'open' });
+  expect(await scene.sql.rows`select * from :schema.merges`).toEqual([]);
+  expect((await ada.call('POST', `${path}/${number}/merge`, {})).status).toBe(200);
+});
+
+it('pushes at once to different branches all arrive, and their pull requests follow', async () => {
+  const names = ['w0', 'w1', 'w2', 'w3'];
+  const numbers = [];
+  for (const name of names) numbers.push(await openPull(name, { [name]: '0' }));
+  const heads = await Promise.all(
+    names.map(async (name) => {
+      const copy = join(scene.folder, `copy-${name}`);
+      await git(scene.folder, 'clone', '-q', '-b', name, ada.remote('ada/work'), copy);
+      const head = await commit(copy, { [name]: '1' }, 'more');
+      await git(copy, 'push', '-q', 'origin', name);
+      return head;
+    }),
+  );
+  const shown = await Promise.all(numbers.map((number) => ada.call('GET', `${path}/${number}`)));
+  expect(shown.map(({ body }) => body.head.sha)).toEqual(heads);
+  const refs = await Promise.all(numbers.map((number) => git(bare, 'rev-parse', `refs/pull/${number}/head`)));
+  expect(refs).toEqual(heads);
+});
