@@ -8,6 +8,8 @@ export default defineConfig({
     globalSetup: ['packages/testing/src/global-setup.ts'],
     reporters: ['default', new ClosingLine()],
     pool: 'forks',
+    // Most of a test's time is spent waiting for other processes: git, PostgreSQL, Croft itself.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

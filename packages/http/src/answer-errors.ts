@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Failure } from '@croft/failure';
 import type { Log } from '@croft/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -35,9 +36,27 @@ export function answer(
   if (failure.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(Math.ceil(failure.retryAfterSeconds)));
   reply.code(status).headers(headers ?? {});
-  // A body that was not read to its end would be taken for the next request on this connection.
-  if (status === 413) reply.header('connection', 'close');
+  if (status === 413) discardRest(reply, request.raw);
   return body === undefined ? reply.send() : reply.type('application/json').send(JSON.stringify(body));
+}
+
+/** What a client may go on sending after it was told that it is too much. */
+const DISCARD_BYTES = 64 * 1024 * 1024;
+const DISCARD_MS = 10_000;
+
+/**
+ * Reads on and forgets, within limits: a client that is still sending when we hang up sees a broken connection
+ * instead of the answer (RFC 9112 §9.6).
+ */
+function discardRest(reply: FastifyReply, request: IncomingMessage): void {
+  reply.removeHeader('connection');
+  let left = DISCARD_BYTES;
+  const hangUp = setTimeout(() => request.destroy(), DISCARD_MS);
+  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(hangUp));
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.destroy();
+  });
 }
 
 function asFailure(

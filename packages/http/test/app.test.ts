@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, httpStatus } from '@croft/failure';
@@ -193,6 +194,39 @@ describe('the server', () => {
     await closeGracefully(app, 5_000);
     expect(await (await inFlight).json()).toEqual({ done: true });
     await expect(fetch(`${address}/busy`)).rejects.toThrow('fetch failed');
+  });
+
+  it.each(['known', 'chunked'])(
+    'answers a body of %s length that is too large, while it is still being sent',
+    async (kind) => {
+      const { port } = new URL(await listen(app, at, '/busy'));
+      const size = 30_000_000;
+      for (let round = 0; round < 5; round++) {
+        const headers = kind === 'known' ? { 'content-length': size } : { 'transfer-encoding': 'chunked' };
+        const sent = request({ port, method: 'POST', path: '/things', headers });
+        const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+        sent.end(Buffer.alloc(size, ' '));
+        const [answer] = await answered;
+        answer.resume();
+        expect(answer.statusCode).toBe(413);
+        await once(answer, 'close');
+      }
+    },
+  );
+
+  it('hangs up on one that never ends', { timeout: 20_000 }, async () => {
+    const { port } = new URL(await listen(app, at, '/busy'));
+    const sent = request({
+      port,
+      method: 'POST',
+      path: '/things',
+      headers: { 'transfer-encoding': 'chunked' },
+    });
+    sent.on('error', () => {});
+    const gone = new Promise((resolve) => sent.once('close', resolve));
+    const flood = setInterval(() => sent.write(Buffer.alloc(4_000_000, ' ')), 5);
+    await gone;
+    clearInterval(flood);
   });
 
   it('cuts what is left after the grace time', async () => {

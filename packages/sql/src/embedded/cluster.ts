@@ -25,6 +25,9 @@ const LOCALE = '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8';
 
 const UNFINISHED = 'cluster.unfinished-';
 
+/** The initdb of a killed start takes a moment to end, and writes until then. */
+const LEFTOVER = { recursive: true, force: true, maxRetries: 30, retryDelay: 50 };
+
 /**
  * Makes the cluster unless it is there. It is built under another name and renamed when it is complete and on
  * disk, so a cluster that exists is whole; what an interrupted start left is removed.
@@ -38,7 +41,7 @@ export async function prepareCluster(
 ): Promise<void> {
   const folder = dirname(cluster);
   for (const entry of await readdir(folder)) {
-    if (entry.startsWith(UNFINISHED)) await rm(join(folder, entry), { recursive: true, force: true });
+    if (entry.startsWith(UNFINISHED)) await rm(join(folder, entry), LEFTOVER);
   }
   if (existsSync(cluster)) {
     await checkVersion(cluster, binaries.majorVersion);

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { listBranches, pointHeadAt } from '../outside/git/refs.ts';
+import { fingerprintRefs, listBranches, pointHeadAt } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
 import { chooseDefaultBranch } from '../rules/default-branch.ts';
@@ -7,14 +7,28 @@ import { settleEach } from '../settle-each.ts';
 import * as pushes from '../store/pushes.ts';
 import * as repositories from '../store/repositories.ts';
 
+/** A push that is under way. */
+export interface Push {
+  id: number;
+  /** The refs as they were before it. */
+  refs: string;
+}
+
+/** Announces a push: should we die during it, the next start looks at what it changed. */
+export async function beginPush(context: Context, repositoryId: number): Promise<Push> {
+  const refs = await fingerprintRefs(context.git, repositoryId);
+  return { id: await pushes.insert(context.database.autocommit(), repositoryId), refs };
+}
+
 /**
- * Takes over into our rows what a push changed. It never fails: the branches have moved whatever happens here, and
- * the row of the push stays for the next start when something goes wrong.
+ * Takes over into our rows what a push changed, which is nothing when git refused it. It never fails: the branches
+ * have moved whatever happens here, and the row of the push stays for the next start when something goes wrong.
  */
-export async function recordPush(context: Context, repositoryId: number, pushId: number): Promise<void> {
+export async function recordPush(context: Context, repositoryId: number, push: Push): Promise<void> {
   try {
-    await followBranches(context, repositoryId);
-    await pushes.deleteById(context.database.autocommit(), pushId);
+    const refs = await fingerprintRefs(context.git, repositoryId);
+    if (refs !== push.refs) await followBranches(context, repositoryId);
+    await pushes.deleteById(context.database.autocommit(), push.id);
   } catch (error) {
     const reason = error instanceof Error ? error.stack : String(error);
     context.log.error({ repository: repositoryId, reason }, 'a push was not recorded; the next start will');

@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { startServing } from '../outside/git/smart-http.ts';
 import { type GitService, readProtocol } from '../rules/git-protocol.ts';
-import * as pushes from '../store/pushes.ts';
 import type { RepositoryRow } from '../store/repositories.ts';
-import { recordPush } from './record-push.ts';
+import { beginPush, recordPush } from './record-push.ts';
 import { feed, plainBody } from './request-body.ts';
 import { outputOf, runForClient } from './run-for-client.ts';
 
@@ -32,7 +31,7 @@ export async function serveGit(
   const maxPushBytes = settings.GIT_MAX_PUSH_BYTES;
   const request = { service, protocol: readProtocol(service, call.headers['git-protocol']), maxPushBytes };
   // The intent: should we die during the push, the next start looks at what it changed.
-  const push = pushing ? await pushes.insert(context.database.autocommit(), repository.id) : undefined;
+  const push = pushing ? await beginPush(context, repository.id) : undefined;
   const program = await runForClient(context, () => startServing(git, repository.id, request));
   call.onGone(() => program.kill());
   // Also when the client is gone: its branches may have moved all the same.

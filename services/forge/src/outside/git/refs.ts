@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ConversationEnded, type TakeAnswer } from './conversation.ts';
 import type { Git } from './git.ts';
 
@@ -57,6 +58,12 @@ export async function listBranches(git: Git, repositoryId: number): Promise<stri
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.slice(prefix));
+}
+
+/** A text that changes whenever one of the refs a client may push does. */
+export async function fingerprintRefs(git: Git, repositoryId: number): Promise<string> {
+  const { stdout } = await git.run(repositoryId, ['show-ref']);
+  return createHash('sha256').update(stdout).digest('base64url');
 }
 
 /** Makes a branch the one that clones check out. */
