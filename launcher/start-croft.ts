@@ -4,7 +4,7 @@ import { type Environment, onOrphaned } from './environment.ts';
 import { greet } from './greeting.ts';
 import { type OpenHouse, openHouse } from './open-house.ts';
 import { forgetPassword } from './secrets.ts';
-import { type ServiceName, serviceNames } from './services/index.ts';
+import { type Configured, type ServiceName, serviceNames } from './services/index.ts';
 import { Stop } from './stop.ts';
 import { version } from './version.ts';
 
@@ -45,6 +45,7 @@ export async function startCroft(environment: Environment, named: readonly Servi
   return reason.exitCode;
 }
 
+/** Auth first, because forge is told where it answers; the others together: each waits for processes of its own. */
 async function startServices(
   house: OpenHouse,
   names: readonly ServiceName[],
@@ -52,7 +53,7 @@ async function startServices(
   open: AsyncDisposableStack,
 ): Promise<RunningService[]> {
   const running: RunningService[] = [];
-  for (const [name, service] of house.services) {
+  const startOne = async (name: ServiceName, service: Configured): Promise<RunningService> => {
     const onStop = () => {
       if (names.length === 1) stop.request(`${name} was told to stop`);
       else void started.close(GRACE_MS); // the others go on
@@ -61,8 +62,17 @@ async function startServices(
     const started = await service.start(
       house.for(service, { onStop, ...(authUrl === undefined ? {} : { authUrl }) }),
     );
-    open.adopt(started, (one) => one.close(GRACE_MS));
-    running.push(started);
+    return started;
+  };
+  const steps = Map.groupBy(house.services, ([name]) => (name === 'auth' ? 'first' : 'then'));
+  for (const step of steps.values()) {
+    const outcomes = await Promise.allSettled(step.map(([name, service]) => startOne(name, service)));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled')
+        running.push(open.adopt(outcome.value, (one) => one.close(GRACE_MS)));
+    }
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   }
   return running;
 }

@@ -19,9 +19,12 @@ export async function startForge(options: ForgeOptions): Promise<RunningService>
   const { settings } = options;
   await using opened = new AsyncDisposableStack();
   const database = opened.adopt(openForgeDatabase(options), (one) => one.close());
-  await migrate(database, MIGRATIONS);
-  const git = opened.adopt(await openGit(options), (one) => one.close());
-  const context = createContext(options, database, git);
+  // The broker's process needs as long to come up as the tables need to be looked at.
+  const [git, migrated] = await Promise.allSettled([openGit(options), migrate(database, MIGRATIONS)]);
+  if (git.status === 'rejected') throw git.reason;
+  opened.adopt(git.value, (one) => one.close());
+  if (migrated.status === 'rejected') throw migrated.reason;
+  const context = createContext(options, database, git.value);
   await settle(context);
 
   const app = opened.adopt(await createForgeApp(context), (one) => closeGracefully(one, 0));
