@@ -1,21 +1,29 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configurationPage } from './configuration-page.ts';
+import { rowTypes } from './row-types.ts';
 
-/** A file whose text follows from the code. */
-const FILES: readonly { path: string; make: () => Promise<string> }[] = [
-  { path: 'docs/configuration.md', make: configurationPage },
-];
+const root = new URL('../', import.meta.url);
+const TABLE_OWNERS = ['auth', 'forge'].map((name) => ({
+  path: `services/${name}/src/tables.gen.ts`,
+  schema: name,
+  migrations: new URL(`services/${name}/migrations/`, root),
+}));
 
-/** Makes every generated file and writes it, or names those that differ from what is checked in. */
+/** Makes every file whose text follows from the code and writes it, or names those that differ from what is checked in. */
 export async function generatedFiles(options: { write: boolean }): Promise<string> {
+  const [page, rows] = await Promise.all([configurationPage(), rowTypes(TABLE_OWNERS)]);
+  const made = [
+    { path: 'docs/configuration.md', text: page },
+    ...TABLE_OWNERS.map(({ path }, index) => ({ path, text: rows[index] ?? '' })),
+  ];
   const stale: string[] = [];
-  for (const { path, make } of FILES) {
+  for (const { path, text } of made) {
     const file = join(import.meta.dirname, '..', path);
-    const made = await make();
-    if (options.write) await writeFile(file, made);
-    else if ((await readFile(file, 'utf8').catch(() => '')) !== made)
+    if (options.write) await writeFile(file, text);
+    else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
       stale.push(`${path} is stale: run npm run generate`);
+    }
   }
   return stale.join('\n');
 }

@@ -1,50 +1,52 @@
 // The rows that operations and rules speak of; types only, and what it takes to read a time in them.
 
+import type { Tables } from './tables.gen.ts';
+
 /**
- * A user as `to_jsonb` gives it: times are text. Rows travel as JSON because a statement that lists no columns stays
+ * A row as `to_jsonb` gives it: times are text. Rows travel as JSON because a statement that lists no columns stays
  * valid, prepared, while another process adds some.
  */
-export interface UserRow {
-  id: string;
-  aud: string;
-  role: string;
-  email: string | null;
-  encrypted_password: string | null;
-  email_confirmed_at: string | null;
-  invited_at: string | null;
-  confirmation_sent_at: string | null;
-  recovery_sent_at: string | null;
-  email_change: string | null;
-  email_change_sent_at: string | null;
-  phone: string | null;
-  phone_confirmed_at: string | null;
-  phone_change: string | null;
-  phone_change_sent_at: string | null;
-  confirmed_at: string | null;
-  reauthentication_sent_at: string | null;
-  last_sign_in_at: string | null;
+type AsJson<Row> = {
+  [Column in keyof Row]: Date extends Row[Column] ? Exclude<Row[Column], Date> | string : Row[Column];
+};
+
+/** Columns that operations and rules look at; codes and tokens are none of them. */
+type UserColumn =
+  | 'id'
+  | 'aud'
+  | 'role'
+  | 'email'
+  | 'encrypted_password'
+  | 'email_confirmed_at'
+  | 'invited_at'
+  | 'confirmation_sent_at'
+  | 'recovery_sent_at'
+  | 'email_change'
+  | 'email_change_sent_at'
+  | 'phone'
+  | 'phone_confirmed_at'
+  | 'phone_change'
+  | 'phone_change_sent_at'
+  | 'confirmed_at'
+  | 'reauthentication_sent_at'
+  | 'last_sign_in_at'
+  | 'banned_until'
+  | 'is_sso_user'
+  | 'is_anonymous'
+  | 'created_at'
+  | 'updated_at'
+  | 'deleted_at';
+
+/** A user. */
+export type UserRow = AsJson<Pick<Tables['users'], UserColumn>> & {
   raw_app_meta_data: Record<string, unknown>;
   raw_user_meta_data: Record<string, unknown>;
-  banned_until: string | null;
-  is_sso_user: boolean;
-  is_anonymous: boolean;
-  created_at: string;
-  updated_at: string;
-  deleted_at: string | null;
-}
+};
 
 /** A way to sign in that belongs to a user. */
-export interface IdentityRow {
-  id: string;
-  provider_id: string;
-  user_id: string;
+export type IdentityRow = AsJson<Omit<Tables['identities'], 'identity_data'>> & {
   identity_data: Record<string, unknown>;
-  provider: string;
-  email: string | null;
-  last_sign_in_at: string | null;
-  created_at: string;
-  updated_at: string;
-}
+};
 
 /** A user with everything an answer shows of it. */
 export interface Person {

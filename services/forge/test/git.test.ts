@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -198,4 +198,40 @@ it('commits are what git itself would write', async () => {
   expect(await command(git.folderOf(1), 'log', '-1', '--format=%an|%ae|%ct|%P|%B', commit.id)).toBe(
     `A b  c|ada@example.test|${ada.at.getTime() / 1000}|${first}|Title\n\nBody with ünïcode`,
   );
+});
+
+describe('without a merge-tree process that can be talked with', () => {
+  it('merges to the same tree and names the same conflicts', async () => {
+    const bare = stack.use(await temporaryFolder()).path;
+    // Git alone is found there, no stdbuf; git before 2.39 takes the same way.
+    symlinkSync((await command('/', '--exec-path')).replace(/$/, '/git'), join(bare, 'git'));
+    const options = {
+      folder: git.folder,
+      command: 'git',
+      searchPath: bare,
+      warmProcesses: 2,
+      log: silentLog,
+    };
+    const plain = stack.adopt(await Git.open(options), (one) => one.close());
+    expect([git.hasUnbufferedMerges, plain.hasUnbufferedMerges]).toEqual([true, false]);
+
+    const base = await write('base', []);
+    const ours = await write('ours', [base]);
+    const other = await write('base', [base]);
+    const theirs = await write('theirs', [base]);
+    for (const [one, two] of [
+      [ours, other],
+      [ours, theirs],
+    ] as const) {
+      expect(await tryMerge(plain, 1, one, two)).toEqual(await tryMerge(git, 1, one, two));
+    }
+    expect((await tryMerge(plain, 1, ours, theirs)).conflicts).toEqual(['file']);
+
+    const made = (tree: string) =>
+      commitObject({ tree, parents: [ours, other], author: ada, committer: ada, message: 'merged' });
+    const merged = await writeMerge(plain, 1, { ours, theirs: other }, made);
+    const folder = plain.folderOf(1);
+    expect(await command(folder, 'cat-file', '-t', merged.id)).toBe('commit');
+    await expect(tryMerge(plain, 1, ours, '0'.repeat(40))).rejects.toThrow('merge-tree of');
+  });
 });

@@ -1,16 +1,9 @@
 import type { Tx } from '@croft/sql';
+import type { Tables } from '../tables.gen.ts';
 import type { UserRow } from './users.ts';
 
 /** A personal access token, without its secret. */
-export interface AccessTokenRow {
-  id: number;
-  user_id: number;
-  name: string;
-  last_eight: string;
-  scopes: string[];
-  created_at: Date;
-  last_used_at: Date | null;
-}
+export type AccessTokenRow = Omit<Tables['access_tokens'], 'token_hash'>;
 
 /** Records a token; undefined when the user has one of this name. */
 export function insert(

@@ -1,21 +1,8 @@
 import type { Tx } from '@croft/sql';
+import type { Tables } from '../tables.gen.ts';
 
 /** An issue, or the half of a pull request that is one. */
-export interface IssueRow {
-  id: number;
-  repository_id: number;
-  number: number;
-  is_pull: boolean;
-  poster_id: number;
-  title: string;
-  body: string;
-  ref: string;
-  closed_at: Date | null;
-  deadline_at: Date | null;
-  comments: number;
-  created_at: Date;
-  updated_at: Date;
-}
+export type IssueRow = Tables['issues'];
 
 /** An issue as lists and answers need it: with the merge of its pull request. */
 export type IssueWithPull = IssueRow & { merged_at: Date | null; pull_id: number | null };

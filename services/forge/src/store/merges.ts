@@ -1,15 +1,8 @@
 import type { Tx } from '@croft/sql';
+import type { Tables } from '../tables.gen.ts';
 
 /** A merge under way: everything that is needed to finish or abandon it after a crash. */
-export interface MergeRow {
-  pull_id: number;
-  merged_by: number;
-  base_sha: string;
-  head_sha: string;
-  merge_base: string;
-  commit_sha: string;
-  started_at: Date;
-}
+export type MergeRow = Tables['merges'];
 
 /** Announces a merge; false when the pull request is no longer open, or a merge of it is under way. */
 export async function begin(tx: Tx, merge: Omit<MergeRow, 'started_at'>): Promise<boolean> {

@@ -1,22 +1,9 @@
 import type { Tx } from '@croft/sql';
+import type { Tables } from '../tables.gen.ts';
 import type { IssueRow } from './issues.ts';
 
 /** The half of a pull request that is about branches. */
-export interface PullRow {
-  id: number;
-  issue_id: number;
-  repository_id: number;
-  base_branch: string;
-  head_repository_id: number;
-  head_branch: string;
-  head_sha: string;
-  written_sha: string | null;
-  allow_maintainer_edit: boolean;
-  merged_at: Date | null;
-  merge_commit_sha: string | null;
-  merge_base: string | null;
-  merged_by: number | null;
-}
+export type PullRow = Tables['pulls'];
 
 /** A pull request with both halves: `id` is its own, `issue_id` the issue's. */
 export type PullWithIssue = PullRow & Omit<IssueRow, 'id'>;

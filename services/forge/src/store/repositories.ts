@@ -1,23 +1,8 @@
 import type { Tx } from '@croft/sql';
+import type { Tables } from '../tables.gen.ts';
 
 /** A repository. */
-export interface RepositoryRow {
-  id: number;
-  owner_id: number;
-  name: string;
-  description: string;
-  private: boolean;
-  default_branch: string;
-  empty: boolean;
-  archived: boolean;
-  state: 'making' | 'ready' | 'removing';
-  issues: number;
-  closed_issues: number;
-  pulls: number;
-  closed_pulls: number;
-  created_at: Date;
-  updated_at: Date;
-}
+export type RepositoryRow = Tables['repositories'] & { state: 'making' | 'ready' | 'removing' };
 
 /** The repository a path names. */
 export function findByName(tx: Tx, owner: string, name: string): Promise<RepositoryRow | undefined> {

@@ -1,15 +1,8 @@
 import type { Tx } from '@croft/sql';
+import type { Tables } from '../tables.gen.ts';
 
 /** An account. */
-export interface UserRow {
-  id: number;
-  auth_user_id: string;
-  login: string;
-  full_name: string;
-  email: string;
-  is_admin: boolean;
-  created_at: Date;
-}
+export type UserRow = Tables['users'];
 
 /** What the auth service says of the account's owner. */
 export interface Identity {

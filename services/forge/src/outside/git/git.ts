@@ -28,13 +28,15 @@ const IDLE_MS = 60_000;
 /** A merge-tree process slows down from 0.07 to 0.2 ms over some thousand merges. */
 const QUESTIONS_PER_PROCESS = 4000;
 const COMMAND_TIMEOUT_MS = 60_000;
+/** `merge-tree --stdin` came with git 2.39. */
+const FIRST_WITH_STDIN = 39;
 
 /** Runs git on repositories: one-shot commands, and processes kept at hand for those in use. */
 export class Git {
   readonly folder: string;
   readonly #command: string;
   readonly #broker: Broker;
-  /** Empty when this machine has no stdbuf; then merge-tree answers only when its input ends. */
+  /** Empty when a merge-tree process cannot be talked with: git before 2.39, or no stdbuf to make it answer at once. */
   readonly #unbuffered: readonly string[];
   readonly #warm: LRUCache<string, Promise<Conversation>>;
   #quarantines = 0;
@@ -66,8 +68,10 @@ export class Git {
       args: ['-o0', options.command, '--version'],
       input: false,
     });
-    const [, { code }] = await Promise.all([buffer(probe.stdout), probe.exited]);
-    return new Git(options, broker, code === 0 ? ['stdbuf', '-o0'] : []);
+    const [printed, { code }] = await Promise.all([buffer(probe.stdout), probe.exited]);
+    const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(printed.toString()) ?? []).map(Number);
+    const readsMerges = major > 2 || (major === 2 && minor >= FIRST_WITH_STDIN);
+    return new Git(options, broker, code === 0 && readsMerges ? ['stdbuf', '-o0'] : []);
   }
 
   /** Whether a merge-tree process can be kept at hand. */

@@ -84,13 +84,15 @@ async function onceMore<T>(merge: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Where there is no stdbuf, a merge-tree process answers only at the end of its input: one for each merge. */
+/** One process for each merge, where none can be kept: it prints `<tree>\0`, and after conflicts `<file>\0…`. */
 async function mergeOnce(git: Git, repositoryId: number, ours: string, theirs: string): Promise<MergedTree> {
-  const options = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--stdin'];
-  const { stdout, stderr } = await git.run(repositoryId, options, `${ours} ${theirs}\n`);
-  const taken = takeMergedTree(stdout);
-  if (taken === undefined) throw new Error(`merge-tree of ${ours} and ${theirs} failed: ${stderr}`);
-  return taken.answer;
+  const options = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ours, theirs];
+  const { stdout, stderr } = await git.run(repositoryId, options);
+  const [tree = '', ...files] = stdout.toString().split('\0');
+  // The exit code does not tell: it is 1 for conflicts and for commits that do not exist.
+  if (!/^[0-9a-f]{40,64}$/.test(tree))
+    throw new Error(`merge-tree of ${ours} and ${theirs} failed: ${stderr}`);
+  return { tree, conflicts: [...new Set(files.filter((file) => file !== ''))] };
 }
 
 /** `1\0<tree>\0\0` is clean, `0\0<tree>\0<file>\0…\0` has conflicts. */
