@@ -3,7 +3,7 @@ import { list, readSettings, SettingsError, unknownVariables } from '@croft/sett
 import type { Environment } from './environment.ts';
 import type { Secrets } from './secrets.ts';
 import { PLACEHOLDERS } from './secrets.ts';
-import { type Configured, loadService, type Service, type ServiceName } from './services/index.ts';
+import { type Configured, findService, type Service, type ServiceName } from './services/index.ts';
 import { type LauncherSettings, launcherSettings } from './settings.ts';
 
 /** A run whose settings are all good; nothing has been touched yet. */
@@ -35,7 +35,7 @@ export async function readConfiguration(
   names: readonly ServiceName[],
   named: boolean,
 ): Promise<Configuration> {
-  const services = await Promise.all(names.map(loadService));
+  const services = await Promise.all(names.map(findService));
   const problems: string[] = [];
   const settings = attempt(problems, () => readSettings(launcherSettings, environment));
   // The bare PORT means auth only when nothing else could be meant.

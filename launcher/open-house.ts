@@ -47,6 +47,9 @@ export async function openHouse(
     if (runLog.file !== undefined) process.stderr.write(`Warning: ${warning}.\n`);
   }
 
+  // While PostgreSQL comes up in a process of its own, this one has time to load code. What fails here fails again,
+  // and is told, where the code is used.
+  void Promise.allSettled(configuration.services.map((service) => service.load()));
   const embedded = configuration.needsEmbeddedDatabase ? await startDatabase(dataFolder, log) : undefined;
   if (embedded !== undefined) open.adopt(embedded, (database) => database.stop());
   const services = configuration.configure(secrets);

@@ -1,7 +1,7 @@
-import { authSettings } from '@croft/auth';
-import { forgeSettings } from '@croft/forge';
+import { authSettings } from '@croft/auth/settings';
+import { forgeSettings } from '@croft/forge/settings';
 import { describeSettings } from '@croft/settings';
-import { stateSettings } from '@croft/state';
+import { stateSettings } from '@croft/state/settings';
 import { launcherSettings } from '../launcher/settings.ts';
 
 const HEAD = `# Configuration

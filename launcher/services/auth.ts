@@ -1,20 +1,23 @@
-import { authSettings, createAdministrator, migrateAuth, startAuth } from '@croft/auth';
+import { authSettings } from '@croft/auth/settings';
 import { readSettings } from '@croft/settings';
 import type { Service } from './index.ts';
+
+const load = () => import('@croft/auth');
 
 /** Users and sign-in. */
 export const auth: Service = {
   name: 'auth',
   table: authSettings,
   usesDatabase: true,
+  load,
   configure(environment) {
     const settings = readSettings(authSettings, environment);
     return {
       database: settings.DB_DATABASE_URL,
-      start: (house) => startAuth({ ...house, settings }),
-      migrate: (house) => migrateAuth({ ...house, settings }),
-      createAdministrator: (house, email, password) =>
-        createAdministrator({ ...house, settings, email, password }),
+      start: async (house) => (await load()).startAuth({ ...house, settings }),
+      migrate: async (house) => (await load()).migrateAuth({ ...house, settings }),
+      createAdministrator: async (house, email, password) =>
+        (await load()).createAdministrator({ ...house, settings, email, password }),
     };
   },
 };

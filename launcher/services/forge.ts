@@ -1,12 +1,15 @@
-import { forgeSettings, migrateForge, startForge } from '@croft/forge';
+import { forgeSettings } from '@croft/forge/settings';
 import { readSettings, SettingsError } from '@croft/settings';
 import type { Service } from './index.ts';
+
+const load = () => import('@croft/forge');
 
 /** Issues and pull requests over git repositories. */
 export const forge: Service = {
   name: 'forge',
   table: forgeSettings,
   usesDatabase: true,
+  load,
   configure(environment, onItsOwn) {
     const settings = readSettings(forgeSettings, environment);
     if (onItsOwn && settings.JWT_SECRET === undefined) {
@@ -15,13 +18,13 @@ export const forge: Service = {
     return {
       database: settings.DATABASE_URL,
       git: settings.GIT_COMMAND,
-      start: (house) =>
-        startForge({
+      start: async (house) =>
+        (await load()).startForge({
           ...house,
           settings,
           tokens: { secret: settings.JWT_SECRET ?? house.secrets.jwtSecret, adminRoles: house.adminRoles },
         }),
-      migrate: (house) => migrateForge({ ...house, settings }),
+      migrate: async (house) => (await load()).migrateForge({ ...house, settings }),
     };
   },
 };

@@ -36,11 +36,13 @@ export interface Configured {
   createAdministrator?(house: House, email: string, password: string): Promise<void>;
 }
 
-/** A service, its code loaded. */
+/** A service: its settings are here, its code comes with `load`. */
 export interface Service {
   readonly name: ServiceName;
   readonly table: SettingsTable;
   readonly usesDatabase: boolean;
+  /** Loads the code, which takes longer than anything else in a start; starting does it too. */
+  load(): Promise<unknown>;
   /**
    * @param onItsOwn whether it gets no defaults from us, because a person configured it by itself
    * @throws SettingsError with all its problems
@@ -48,8 +50,8 @@ export interface Service {
   configure(environment: Environment, onItsOwn: boolean): Configured;
 }
 
-/** Loads the code of one service; `npm start -- state` pays for state only. */
-export async function loadService(name: ServiceName): Promise<Service> {
+/** The settings of one service, and a way to its code; `npm start -- state` pays for state only. */
+export async function findService(name: ServiceName): Promise<Service> {
   switch (name) {
     case 'auth':
       return (await import('./auth.ts')).auth;
