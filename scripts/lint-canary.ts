@@ -11,6 +11,23 @@ interface Offence {
 }
 
 const OFFENCES: readonly Offence[] = [
+  {
+    file: 'services/forge/src/issues/create-issue.ts',
+    code: `import './routes.ts';`,
+    message: 'An operation is called by its route',
+  },
+  {
+    file: 'services/forge/src/issues/edit-issue.ts',
+    code: `import 'node:child_process';`,
+    message: 'An operation is called by its route',
+  },
+  { file: 'services/state/src/rules/npm.ts', code: `import 'pg';`, message: 'A rule is pure' },
+  { file: 'services/auth/src/store/npm.ts', code: `import 'pg';`, message: 'A store file has no decisions' },
+  {
+    file: 'services/auth/src/store/fs.ts',
+    code: `import 'node:fs';`,
+    message: 'A store file has no decisions',
+  },
   { file: 'packages/sql/src/a.ts', code: `import '@croft/auth';`, message: 'Imports go one way' },
   {
     file: 'services/auth/src/sign-up/a.ts',

@@ -6,7 +6,7 @@ const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 
 /**
  * Answers 405 with `Allow` on every path that has routes, for the methods it has none for (RFC 9110 §15.5.6).
- * Collects from the moment of the call: call it before the routes are added, and `close` after them.
+ * Collects from the moment of the call: call it before the routes are added, and `answerOthers` after them.
  */
 export function collectMethods(app: App, dialect: ErrorDialect): { answerOthers(): void } {
   const methodsByPath = new Map<string, Set<string>>();

@@ -1,4 +1,10 @@
-import { type Clock, insideTransaction, type Log, systemClock } from '@croft/runtime';
+import {
+  assertOutsideTransaction,
+  type Clock,
+  insideTransaction,
+  type Log,
+  systemClock,
+} from '@croft/runtime';
 import pg from 'pg';
 import { type Statement, statementCompiler } from './statement.ts';
 
@@ -52,6 +58,9 @@ export interface DatabaseOptions {
 /** What a process takes when nobody says otherwise: two services leave room for others among 100 connections. */
 export const DEFAULT_POOL_SIZE = 20;
 
+/** Longer than any request waits; what still runs then only holds a connection. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+
 /** bigint as number: every id and count of ours is below 2^53. */
 const INT8 = 20;
 const types: pg.CustomTypesConfig = {
@@ -68,6 +77,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     types,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
+    // A pooler in transaction mode refuses settings of a session; it has time-outs of its own.
+    ...(prepare ? { statement_timeout: STATEMENT_TIMEOUT_MS } : {}),
     application_name: `croft ${schema}`,
   });
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
@@ -84,7 +95,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     roundTrips++;
     return client.query(prepare ? { ...statement, values } : { text: statement.text, values });
   }
-  function command(client: pg.ClientBase, text: string): Promise<unknown> {
+  function command(client: pg.ClientBase, text: string): Promise<pg.QueryResult> {
     roundTrips++;
     return client.query(text);
   }
@@ -107,8 +118,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     get roundTrips() {
       return roundTrips;
     },
-    autocommit: () => on(pool, clock.now()),
+    autocommit() {
+      assertOutsideTransaction('a statement of another connection');
+      return on(pool, clock.now());
+    },
     async transaction(work) {
+      assertOutsideTransaction('another transaction');
       const client = await pool.connect();
       let broken: Error | undefined;
       // The statement under way rejects; the event says the same again and, unheard, would end the process.
@@ -119,7 +134,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       try {
         await command(client, 'begin');
         const result = await insideTransaction(() => work(on(client, clock.now())));
-        await command(client, 'commit');
+        // A statement that failed unnoticed makes PostgreSQL roll back here, and say so only in the tag of its answer.
+        const { command: outcome } = await command(client, 'commit');
+        if (outcome !== 'COMMIT')
+          throw new Error('the transaction was rolled back: a statement in it had failed');
         return result;
       } catch (error) {
         await command(client, 'rollback').catch((reason: Error) => {

@@ -21,6 +21,8 @@ const SHARED = new URL('../migrations/', import.meta.url);
 export async function migrate(database: Database, folder: URL): Promise<string[]> {
   const migrations = [...(await readMigrations(SHARED)), ...(await readMigrations(folder))];
   return await database.transaction(async (tx) => {
+    // Waiting for another process's migrations, or filling a column, may take its time.
+    await tx.script('set local statement_timeout = 0');
     await tx.run`select pg_advisory_xact_lock(hashtext('croft migrations of ' || ${database.schema}))`;
     await prepareLedger(tx);
     const applied = new Map(

@@ -53,7 +53,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
     const handler = handlers[row.topic];
     try {
       if (handler === undefined) throw new PermanentFailure(`no handler for topic ${row.topic}`);
-      await handler(row, AbortSignal.timeout(DELIVERY_TIMEOUT_MS));
+      await beforeTimeout((signal) => handler(row, signal));
       await finish(database.autocommit(), row.id);
     } catch (error) {
       const reason = (error as Error).message;
@@ -118,6 +118,16 @@ export function startOutbox(options: OutboxOptions): Outbox {
       await Promise.all([worker, listener]);
     },
   };
+}
+
+/** A handler that does not listen to its signal must not outlive its lease: it would be running twice. */
+async function beforeTimeout(deliver: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const signal = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
+  const late = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => late.reject(new Error('the delivery took too long')), {
+    once: true,
+  });
+  await Promise.race([deliver(signal), late.promise]);
 }
 
 /** Keeps one connection on LISTEN; polling covers the time it is away. */

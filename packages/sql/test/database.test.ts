@@ -105,6 +105,25 @@ describe('transaction', () => {
     expect(await names()).toEqual(['after']);
   });
 
+  it('fails when a statement in it failed and nobody noticed', async () => {
+    await expect(
+      database.transaction(async (tx) => {
+        await tx.run`insert into :schema.accounts (name, balance) values ('a', 1)`;
+        await tx.run`select 1 / 0`.catch(() => {});
+      }),
+    ).rejects.toThrow('rolled back');
+    expect(await names()).toEqual([]);
+  });
+
+  it('refuses statements of other connections and transactions inside it', async () => {
+    await expect(database.transaction(() => database.autocommit().run`select 1`)).rejects.toThrow(
+      'another connection',
+    );
+    await expect(database.transaction(() => database.transaction((tx) => tx.run`select 1`))).rejects.toThrow(
+      'another transaction',
+    );
+  });
+
   it('costs begin and commit besides its statements', async () => {
     const before = database.roundTrips;
     await database.transaction((tx) => tx.run`select 1`);

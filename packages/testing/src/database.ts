@@ -35,7 +35,8 @@ export async function testDatabase(...services: SchemaOf[]): Promise<TestDatabas
 
 async function templateOf(services: SchemaOf[]): Promise<string> {
   const hash = createHash('sha256');
-  for (const { schema, migrations } of services) {
+  const shared = { schema: '', migrations: new URL('../../sql/migrations/', import.meta.url) };
+  for (const { schema, migrations } of [shared, ...services]) {
     hash.update(schema);
     for (const file of readdirSync(migrations).sort()) hash.update(readFileSync(new URL(file, migrations)));
   }
