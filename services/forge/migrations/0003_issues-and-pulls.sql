@@ -50,6 +50,8 @@ create index pulls_unwritten on :schema.pulls (id) where written_sha is distinct
 create table :schema.merges (
   pull_id bigint primary key references :schema.pulls on delete cascade,
   merged_by bigint not null references :schema.users,
+  -- The branch that moves; a settlement asks this one, wherever the pull request points by then.
+  base_branch text not null,
   base_sha text not null,
   head_sha text not null,
   merge_base text not null,

@@ -58,6 +58,10 @@ export const notMergeable = (message: string, body: Readonly<Record<string, unkn
 /** The branches moved while the merge was prepared, or are not where the caller believes. */
 export const headMoved = () => new Failure('conflict', 'head_moved', 'head out of date');
 
+/** The merge is done; only the wish to delete its branch was not met. */
+export const headKept = () =>
+  new Failure('conflict', 'head_kept', 'merged, but the head branch is kept: it was pushed to meanwhile');
+
 /** Somebody pushed to the base branch while the merge was prepared. */
 export const baseMoved = () =>
   new Failure('conflict', 'base_moved', 'the base branch was updated meanwhile, please try again');

@@ -40,6 +40,7 @@ export interface Tables {
   merges: {
     pull_id: number;
     merged_by: number;
+    base_branch: string;
     base_sha: string;
     head_sha: string;
     merge_base: string;

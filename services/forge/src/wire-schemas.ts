@@ -6,10 +6,11 @@ export const errorSchema = z.object({ message: z.string(), url: z.string() });
 /** An answer without a body. */
 export const emptySchema = z.undefined().describe('no body');
 
-/** A query parameter; of a repeated one the first value counts. */
+/** A query parameter; of a repeated one the first value counts, and one with NUL, which PostgreSQL refuses, for none. */
 export const parameter = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => (Array.isArray(value) ? value[0] : value))
+  .transform((value) => (value?.includes('\0') ? undefined : value))
   .optional();
 
 /** The two parameters of every list. */

@@ -289,6 +289,39 @@ describe('tokens', () => {
   });
 });
 
+describe('NUL, which PostgreSQL refuses,', () => {
+  it('in credentials is 401, from git too', async () => {
+    const authorization = `Basic ${Buffer.from('a\0b:c').toString('base64')}`;
+    for (const path of ['/api/v1/user', '/ada/work/info/refs?service=git-upload-pack']) {
+      expect((await request(scene.address + path, 'GET', undefined, { authorization })).status).toBe(401);
+    }
+  });
+
+  it.each([
+    'pulls?sort=%00',
+    'pulls?state=%00&page=%00&limit=%00',
+    'issues?q=%00&type=%00&labels=%00',
+    'pulls?sort=a%00&sort=b',
+  ])('in a parameter counts as absent: %s', async (rest) => {
+    expect((await raw(`/api/v1/repos/ada/work/${rest}`)).status).toBe(200);
+  });
+
+  it.each([
+    'users/%00',
+    'repos/%00/work',
+    'repos/ada/work%00',
+    'repos/ada/work/pulls/1%00',
+    'users/%00/tokens',
+  ])('in a path names nothing: %s', async (rest) => {
+    const { status } = await raw(`/api/v1/${rest}`);
+    expect([400, 403, 404]).toContain(status);
+  });
+
+  it('in the name of a token names none', async () => {
+    expect((await raw('/api/v1/users/ada/tokens/a%00', 'DELETE')).status).toBe(404);
+  });
+});
+
 describe('private repositories', () => {
   it('cannot be told from missing ones, whatever is tried', async () => {
     await ada.call('POST', '/user/repos', { name: 'vault', private: true, auto_init: true });

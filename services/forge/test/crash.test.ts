@@ -132,12 +132,32 @@ it('killed between the intent and the move of the branch, the merge is abandoned
   await kill();
   await sql.run`
     insert into :schema.merges
-    select p.id, 1, ${await git(bare, 'rev-parse', 'main')}, p.head_sha, p.head_sha, ${'f'.repeat(40)}, now()
+    select p.id, 1, p.base_branch, ${await git(bare, 'rev-parse', 'main')}, p.head_sha, p.head_sha, ${'f'.repeat(40)}, now()
     from :schema.pulls p join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
   await restart();
   await checkAgreement();
   expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({ merged: false, state: 'open' });
   expect((await ada.call('POST', `${path}/${number}/merge`, {})).status).toBe(200);
+});
+
+it('an interrupted merge is looked for on the branch it was made for', async () => {
+  await git(tree, 'push', '-q', 'origin', 'main:refs/heads/other');
+  const number = await openPull('recorded-base');
+  const head = await git(bare, 'rev-parse', 'recorded-base');
+  await kill();
+  // Landed on the branch the row says now, announced for another: that is not this merge.
+  await sql.run`
+    insert into :schema.merges
+    select p.id, 1, 'other', ${await git(bare, 'rev-parse', 'main')}, p.head_sha, p.head_sha, ${await git(bare, 'rev-parse', 'main')}, now()
+    from :schema.pulls p join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
+  await git(bare, 'update-ref', 'refs/heads/other', 'main~1');
+  await restart();
+  await checkAgreement();
+  expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({
+    merged: false,
+    state: 'open',
+    head: { sha: head },
+  });
 });
 
 it('killed before a push was recorded, the next start records it', async () => {

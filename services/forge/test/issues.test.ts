@@ -29,7 +29,7 @@ describe('an issue', () => {
       title: 'First',
       body: 'words',
       labels: [7],
-      milestone: 9,
+      milestone: 0,
       unknown: 1,
     });
     expect(status).toBe(201);
@@ -80,6 +80,15 @@ describe('an issue', () => {
       assignee: { login: 'ada' },
       assignees: [{ login: 'ada' }],
     });
+  });
+
+  it('with an unknown milestone is refused to a writer, and made without it for a reader', async () => {
+    const before = await stored();
+    const refused = await post({ title: 'Planned', milestone: 9 });
+    expect(refused.status).toBe(404);
+    expect(refused.body.message).toBe('milestone does not exist [id: 9]');
+    expect(await stored()).toEqual(before);
+    expect((await post({ title: 'Planned', milestone: 9 }, bob)).status).toBe(201);
   });
 
   it('can be created closed', async () => {

@@ -290,6 +290,28 @@ describe('editing a pull request', () => {
     expect((await patch(number, { allow_maintainer_edit: true })).body['allow_maintainer_edit']).toBe(true);
   });
 
+  it.each(['pulls', 'issues'])('reopens it at where its head branch is now: PATCH /%s', async (kind) => {
+    const branch = `asleep-${kind}`;
+    const first = await pushBranch(tree, branch, { 'a.txt': '1' });
+    const { number } = (await open({ head: branch })).body;
+    await patch(number, { state: 'closed' });
+    const second = await pushBranch(tree, branch, { 'a.txt': '2' }, branch);
+    const row = () => scene.sql.row`select head_sha, written_sha from :schema.pulls order by id desc limit 1`;
+    expect(await row()).toEqual({ head_sha: first, written_sha: first });
+    const edit = { state: 'open' };
+    expect((await ada.call('PATCH', `/repos/ada/work/${kind}/${number}`, edit)).status).toBe(201);
+    expect(await row()).toEqual({ head_sha: second, written_sha: second });
+    const bare = await scene.bare('ada', 'work');
+    expect(await git(bare, 'rev-parse', `refs/pull/${number}/head`)).toBe(second);
+
+    await git(tree, 'push', '-q', 'origin', `:${branch}`);
+    const before = await stored();
+    const refused = await ada.call('PATCH', `/repos/ada/work/${kind}/${number}`, edit);
+    expect(refused.status).toBe(422);
+    expect(refused.body.message).toBe(`the head branch '${branch}' does not exist`);
+    expect(await stored()).toEqual(before);
+  });
+
   it('cannot reopen a twin', async () => {
     await pushBranch(tree, 'twin', { 't.txt': 't' });
     const { number } = (await open({ head: 'twin' })).body;

@@ -145,6 +145,83 @@ it('a branch that moves between preparing and merging: 409, and nothing changes'
   expect((await ada.call('POST', `${path}/${number}/merge`, {})).status).toBe(200);
 });
 
+/** Runs work with a trigger on pull requests that does something before they are updated. */
+async function withTrigger<T>(body: string, work: () => Promise<T>): Promise<T> {
+  await scene.sql.script(`
+    create function forge.meddle() returns trigger language plpgsql as 'begin ${body} return new; end';
+    create trigger meddle before update on forge.pulls for each row execute function forge.meddle()`);
+  try {
+    return await work();
+  } finally {
+    await scene.sql.script('drop trigger meddle on forge.pulls; drop function forge.meddle()');
+  }
+}
+const whenAsleep = () =>
+  expect
+    .poll(() => scene.sql.rows`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)
+    .toHaveLength(1);
+
+it('a base that changes while the merge is recorded stays: it comes after the merge', async () => {
+  await git(tree, 'push', '-q', 'origin', 'main:refs/heads/second-base');
+  const number = await openPull('retargeted', { retargeted: '1' });
+  const before = await git(bare, 'rev-parse', 'main');
+  // The intent is the moment from which on the base must not change.
+  await scene.sql.script(`
+    create function forge.slow_intent() returns trigger language plpgsql as 'begin perform pg_sleep(0.6); return new; end';
+    create trigger slow_intent before insert on forge.merges for each row execute function forge.slow_intent()`);
+  const merging = ada.call('POST', `${path}/${number}/merge`, {});
+  await whenAsleep();
+  const editing = await ada.call('PATCH', `${path}/${number}`, { base: 'second-base' });
+  const merged = await merging;
+  await scene.sql.script('drop trigger slow_intent on forge.merges; drop function forge.slow_intent()');
+  expect([merged.status, editing.status]).toEqual([200, 201]);
+  expect(await git(bare, 'rev-parse', 'main')).not.toBe(before);
+  expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({
+    merged: true,
+    base: { ref: 'main' },
+  });
+  expect(await scene.sql.rows`select * from :schema.merges`).toEqual([]);
+});
+
+it('an edit and the record of a merge do not deadlock', async () => {
+  const number = await openPull('locked', { locked: '1' });
+  const replies = await withTrigger('perform pg_sleep(0.4);', async () => {
+    const merging = ada.call('POST', `${path}/${number}/merge`, {});
+    await whenAsleep();
+    return await Promise.all([
+      merging,
+      ada.call('PATCH', `${path}/${number}`, { title: 'y', allow_maintainer_edit: true }),
+    ]);
+  });
+  expect(replies.map(({ status }) => status)).toEqual([200, 201]);
+});
+
+it('a merge whose record fails for a moment is recorded all the same', async () => {
+  const number = await openPull('blip', { blip: '1' });
+  await scene.sql.script('create sequence forge.blips');
+  const blip = `if nextval(''forge.blips'') <= 2 then raise ''blip''; end if;`;
+  const { status } = await withTrigger(blip, () => ada.call('POST', `${path}/${number}/merge`, {}));
+  await scene.sql.script('drop sequence forge.blips');
+  expect(status).toBe(200);
+  expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({ merged: true, state: 'closed' });
+  expect(await scene.sql.rows`select * from :schema.merges`).toEqual([]);
+});
+
+it('a head that is pushed to while it is merged is not deleted: 409, and merged all the same', async () => {
+  const number = await openPull('kept', { kept: '1' });
+  const newer = await git(bare, 'rev-parse', 'main');
+  const { status, body } = await withTrigger('perform pg_sleep(0.4);', async () => {
+    const merging = ada.call('POST', `${path}/${number}/merge`, { delete_branch_after_merge: true });
+    await whenAsleep();
+    await git(bare, 'update-ref', 'refs/heads/kept', newer);
+    return await merging;
+  });
+  expect(status).toBe(409);
+  expect(body.message).toBe('merged, but the head branch is kept: it was pushed to meanwhile');
+  expect(await git(bare, 'rev-parse', 'kept')).toBe(newer);
+  expect((await ada.call('GET', `${path}/${number}`)).body['merged']).toBe(true);
+});
+
 it('pushes at once to different branches all arrive, and their pull requests follow', async () => {
   const names = ['w0', 'w1', 'w2', 'w3'];
   const numbers = [];

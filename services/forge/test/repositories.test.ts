@@ -81,6 +81,12 @@ describe('creating a repository', () => {
     ['`.lock` at the end', { name: 'a.lock' }, 422, 'The repository name is reserved [name: a.lock]'],
     ['a leading dash', { name: '-rf' }, 422, 'The repository name is reserved [name: -rf]'],
     ['101 characters', { name: 'a'.repeat(101) }, 422, '[Name]: MaxSize(100)'],
+    [
+      'a branch that would answer for another',
+      { name: 'b', auto_init: true, default_branch: 'refs/heads/x' },
+      422,
+      '[DefaultBranch]: GitRefName',
+    ],
     ['a branch name git refuses', { name: 'b', default_branch: 'a..b' }, 422, '[DefaultBranch]: GitRefName'],
     [
       'a branch name that is an option',

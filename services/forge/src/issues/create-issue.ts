@@ -1,5 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { notFound } from '../failures.ts';
 import { checkNotArchived, findRepository, mayWrite } from '../repositories/find-repository.ts';
 import { deadlineOf } from '../rules/deadline.ts';
 import { checkTitle } from '../rules/issue-edit.ts';
@@ -13,11 +14,12 @@ export interface NewIssue extends NamedAssignees {
   title: string;
   body: string;
   ref: string;
+  milestone: number;
   deadline: string | undefined;
   closed: boolean;
 }
 
-/** Creates an issue; whoever may read may do it, but assignees and deadlines count for writers only. */
+/** Creates an issue; whoever may read may do it, but assignees, deadlines and milestones count for writers only. */
 export async function createIssue(
   context: Context,
   caller: Caller,
@@ -29,6 +31,7 @@ export async function createIssue(
   const { repository } = found;
   const title = checkTitle(wanted.title);
   const isWriter = mayWrite(found);
+  if (isWriter && wanted.milestone > 0) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
   const assignees = isWriter ? await resolveAssignees(context, repository, wanted) : undefined;
   const deadlineAt = isWriter && wanted.deadline !== undefined ? deadlineOf(wanted.deadline) : undefined;
   return await context.database.transaction(async (tx) => {

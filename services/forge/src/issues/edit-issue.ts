@@ -1,6 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, unacceptable } from '../failures.ts';
+import { betweenMerges, changePull } from '../pulls/change-pull.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import type { WantedEdit } from '../rules/issue-edit.ts';
 import { changeIssue } from './change-issue.ts';
@@ -26,7 +27,13 @@ export async function editIssue(
   checkNotArchived(found);
   if (isWriter && wanted.milestone) throw unacceptable(`milestone does not exist [id: ${wanted.milestone}]`);
   const assignees = isWriter ? await resolveAssignees(context, found.repository, wanted) : undefined;
-  await context.database.transaction((tx) => changeIssue(tx, issue.id, { ...wanted, isWriter, assignees }));
+  const edit = { ...wanted, isWriter, assignees };
+  if (issue.pull_id !== null && typeof wanted.state === 'string') {
+    const pull = { id: issue.pull_id, repositoryId: issue.repository_id };
+    await betweenMerges(context, pull, (now) => changePull(context, now, edit));
+  } else {
+    await context.database.transaction((tx) => changeIssue(tx, issue.id, edit));
+  }
 }
 
 /** @throws 403 for somebody who is neither the poster nor a writer */

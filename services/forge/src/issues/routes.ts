@@ -63,6 +63,7 @@ export const create = endpoint({
       ...body,
       body: body.body ?? '',
       ref: body.ref ?? '',
+      milestone: body.milestone ?? 0,
       deadline: body.due_date ?? undefined,
       closed: body.closed ?? false,
     });

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { headKept } from '../failures.ts';
 import { branchRef, moveRefs, readRef } from '../outside/git/refs.ts';
 import { decideBranchDeletion } from '../rules/branch-deletion.ts';
 import * as pulls from '../store/pulls.ts';
@@ -8,7 +9,7 @@ import { branchQueue } from './sync-pulls.ts';
 /**
  * Deletes the head branch of a pull request that was just merged. The pull request stays merged whatever this ends
  * with.
- * @throws 403 for the default branch, 404 when the branch is gone
+ * @throws 403 for the default branch, 404 when the branch is gone, 409 when it was pushed to since
  */
 export async function deleteHeadBranch(
   context: Context,
@@ -30,6 +31,7 @@ export async function deleteHeadBranch(
       usedByOthers: others > 0,
     });
     // Compare-and-swap against what was merged: commits that were pushed since then are not thrown away.
-    if (decision === 'delete') await moveRefs(git, repository.id, [{ ref, old: pull.head_sha }]);
+    if (decision === 'keep') return;
+    if ((await moveRefs(git, repository.id, [{ ref, old: pull.head_sha }])) === 'moved') throw headKept();
   });
 }

@@ -1,7 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, pullExists, unacceptable } from '../failures.ts';
-import { changeIssue } from '../issues/change-issue.ts';
 import { checkMayEdit, type WantedIssueEdit } from '../issues/edit-issue.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { resolveAssignees } from '../issues/resolve-assignees.ts';
@@ -11,6 +10,7 @@ import { isBranchName } from '../rules/branch-name.ts';
 import { noChanges } from '../rules/head-ref.ts';
 import * as pulls from '../store/pulls.ts';
 import * as repositories from '../store/repositories.ts';
+import { betweenMerges, changePull } from './change-pull.ts';
 import { findPull } from './find-pull.ts';
 
 /** What a request may change about a pull request. */
@@ -33,21 +33,25 @@ export async function editPull(
   checkNotArchived(found);
   if (isWriter && wanted.milestone) throw unacceptable(`milestone does not exist [id: ${wanted.milestone}]`);
   const assignees = isWriter ? await resolveAssignees(context, repository, wanted) : undefined;
-  const base = isWriter ? await readNewBase(context, pull, wanted.base) : undefined;
   const allowEdit = decideMaintainerEdit(caller, pull, isWriter, wanted.allowMaintainerEdit);
 
-  await context.database.transaction(async (tx) => {
+  const apply = async (now: pulls.PullWithIssue) => {
+    const base = isWriter ? await readNewBase(context, now, wanted.base) : undefined;
     // A body applies when it is not empty: unlike an issue's, it cannot be cleared.
     const edit = { ...wanted, body: wanted.body || undefined, isWriter, assignees };
-    const after = await changeIssue(tx, pull.issue_id, edit);
-    if (allowEdit !== undefined) await pulls.updateMaintainerEdit(tx, pull.id, allowEdit);
-    if (base === undefined || after.merged_at !== null) return;
-    if (after.closed_at !== null) throw unacceptable('the base of a closed pull request cannot change');
-    await repositories.lock(tx, repository.id);
-    const twin = await pulls.findOpenTwin(tx, { ...pulls.branchesOf(pull), baseBranch: base }, pull.id);
-    if (twin !== undefined) throw pullExists(twin.number);
-    await pulls.updateBase(tx, pull.id, base);
-  });
+    await changePull(context, now, edit, async (tx, after) => {
+      if (allowEdit !== undefined) await pulls.updateMaintainerEdit(tx, pull.id, allowEdit);
+      if (base === undefined || after.merged_at !== null) return;
+      if (after.closed_at !== null) throw unacceptable('the base of a closed pull request cannot change');
+      await repositories.lock(tx, repository.id);
+      const twin = await pulls.findOpenTwin(tx, { ...pulls.branchesOf(now), baseBranch: base }, pull.id);
+      if (twin !== undefined) throw pullExists(twin.number);
+      await pulls.updateBase(tx, pull.id, base);
+    });
+  };
+  if (wanted.base || typeof wanted.state === 'string')
+    await betweenMerges(context, { id: pull.id, repositoryId: repository.id }, apply);
+  else await apply(pull);
 }
 
 /** Edit rule 5: the new base must exist; the base of a merged pull request stays what it was, silently. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { baseMoved, headMoved, notFound, notMergeable } from '../failures.ts';
@@ -10,6 +11,7 @@ import { mergeMessage } from '../rules/merge-message.ts';
 import { checkOutlook, checkStyle } from '../rules/mergeable.ts';
 import * as merges from '../store/merges.ts';
 import type { PullWithIssue } from '../store/pulls.ts';
+import * as pulls from '../store/pulls.ts';
 import { publicAddress } from '../users/user-json.ts';
 import { deleteHeadBranch } from './delete-head-branch.ts';
 import { findPull, type VisiblePull } from './find-pull.ts';
@@ -95,6 +97,7 @@ async function prepare(
   return {
     pull_id: pull.id,
     merged_by: caller.userId,
+    base_branch: baseBranch,
     base_sha: base,
     head_sha: head,
     // With a clean outlook there is one.
@@ -112,21 +115,35 @@ async function carryOut(
   const { database, git } = context;
   const repositoryId = pull.repository_id;
   if (!(await merges.begin(database.autocommit(), intent))) throw baseMoved();
-  let moved: 'done' | 'moved';
   try {
-    const base = { ref: branchRef(pull.base_branch), new: intent.commit_sha, old: intent.base_sha };
+    const base = { ref: branchRef(intent.base_branch), new: intent.commit_sha, old: intent.base_sha };
     // Nearly always there already: pushes move it.
     const head =
       pull.written_sha === intent.head_sha ? [] : [{ ref: pullRef(pull.number), new: intent.head_sha }];
-    moved = await moveRefs(git, repositoryId, [base, ...head]);
+    const moved = await moveRefs(git, repositoryId, [base, ...head]);
+    if (moved === 'done') {
+      if (await recordMerge(context, pull, intent)) return;
+      throw baseMoved();
+    }
   } catch (error) {
-    // Whether the branch moved before this went wrong, only the repository knows.
-    await settleMergeOf(context, pull);
-    throw error;
+    // Whether the branch moved before this went wrong, only the repository knows; the record, only the database.
+    await settleSoon(context, pull);
+    const after = await pulls.findById(database.autocommit(), pull.id);
+    if (after === undefined || after.merged_at === null) throw error;
+    return;
   }
-  if (moved === 'moved') {
-    await merges.remove(database.autocommit(), pull.id);
-    throw baseMoved();
+  await merges.remove(database.autocommit(), pull.id);
+  throw baseMoved();
+}
+
+/** Settles what just went wrong, with patience for a connection that was lost: else it waits for the next merge or edit. */
+async function settleSoon(context: Context, pull: PullWithIssue): Promise<void> {
+  for (const patience of [100, 500]) {
+    try {
+      return await settleMergeOf(context, pull);
+    } catch {
+      await sleep(patience);
+    }
   }
-  await recordMerge(context, pull, intent);
+  await settleMergeOf(context, pull);
 }

@@ -8,24 +8,31 @@ import * as merges from '../store/merges.ts';
 import * as pulls from '../store/pulls.ts';
 import * as repositories from '../store/repositories.ts';
 
-/** Records a merge whose commit is on the base branch, and ends its intent: all of it or nothing. */
+/**
+ * Records a merge whose commit is on the base branch, and ends its intent: all of it or nothing. False when there is
+ * nothing to record: it is merged already, or has another base.
+ */
 export async function recordMerge(
   { database }: Context,
   pull: pulls.PullWithIssue,
   merge: Omit<merges.MergeRow, 'started_at'>,
-): Promise<void> {
-  await database.transaction(async (tx) => {
-    await pulls.markMerged(tx, {
+): Promise<boolean> {
+  return await database.transaction(async (tx) => {
+    // First, as edits do: issue, then pull request, then repository.
+    await issues.lockById(tx, pull.issue_id);
+    const marked = await pulls.markMerged(tx, {
       pullId: pull.id,
+      baseBranch: merge.base_branch,
       mergedBy: merge.merged_by,
       commitSha: merge.commit_sha,
       headSha: merge.head_sha,
       mergeBase: merge.merge_base,
       at: tx.now,
     });
-    if (await issues.close(tx, pull.issue_id))
+    if (marked && (await issues.close(tx, pull.issue_id)))
       await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
     await merges.remove(tx, pull.id);
+    return marked;
   });
 }
 
@@ -50,7 +57,7 @@ export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue)
   const { database, git, log } = context;
   const merge = await merges.find(database.autocommit(), pull.id);
   if (merge === undefined) return;
-  const tip = await readRef(git, pull.repository_id, branchRef(pull.base_branch));
+  const tip = await readRef(git, pull.repository_id, branchRef(merge.base_branch));
   const landed = tip !== undefined && (await hasCommit(git, pull.repository_id, tip, merge.commit_sha));
   if (landed) {
     // git moves the refs of one transaction one after the other: the crash may have come between.

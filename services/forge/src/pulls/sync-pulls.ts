@@ -31,21 +31,30 @@ export async function followHeads(context: Context, repositoryId: number, branch
 
 /** Row, ref, row: after a crash in between the row says that the ref is to be written. */
 export async function moveHead(context: Context, pull: pulls.PullWithIssue, tip: string): Promise<void> {
-  const { database, git } = context;
+  const { database } = context;
   await database.transaction(async (tx) => {
-    await pulls.moveHead(tx, pull.id, tip);
+    // The issue first, as everywhere.
     await issues.touch(tx, pull.issue_id);
+    await pulls.moveHead(tx, pull.id, tip);
   });
+  await writeHead(context, pull, tip);
+}
+
+/** Lets the ref of a pull request follow its row. */
+export async function writeHead(
+  { database, git }: Context,
+  pull: pulls.PullWithIssue,
+  tip: string,
+): Promise<void> {
   await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: tip }]);
   await pulls.markWritten(database.autocommit(), pull.id, tip);
 }
 
 /** At start: writes the refs of pull requests that a crash kept from being written. */
 export async function settlePulls(context: Context): Promise<void> {
-  const { database, git, log } = context;
+  const { database, log } = context;
   await settleEach(log, 'pull request', await pulls.listUnwritten(database.autocommit()), async (pull) => {
-    await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: pull.head_sha }]);
-    await pulls.markWritten(database.autocommit(), pull.id, pull.head_sha);
+    await writeHead(context, pull, pull.head_sha);
     log.warn(
       { repository: pull.repository_id, pull: pull.number },
       'wrote the ref of a pull request that a crash left behind',

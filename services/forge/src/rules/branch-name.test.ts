@@ -4,9 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { isBranchName } from './branch-name.ts';
 
 describe('branch names', () => {
-  it.each(['main', 'feature/one', 'a.b', 'ä', 'x-gabc1234', 'a@b', '"q"'])('allows %s', (name) => {
-    expect(isBranchName(name)).toBe(true);
-  });
+  it.each(['main', 'feature/one', 'my/refs/x', 'refs', 'a.b', 'ä', 'x-gabc1234', 'a@b', '"q"'])(
+    'allows %s',
+    (name) => {
+      expect(isBranchName(name)).toBe(true);
+    },
+  );
   it.each([
     '',
     '@',
@@ -34,6 +37,8 @@ describe('branch names', () => {
     'a\n',
     'a\u007f',
     'x'.repeat(256),
+    'refs/heads/main',
+    'refs/x',
   ])('refuses %j', (name) => {
     expect(isBranchName(name)).toBe(false);
   });

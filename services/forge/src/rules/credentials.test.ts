@@ -21,6 +21,8 @@ it.each([
   [basic('ada:'), { kind: 'unusable' }],
   [basic(':x'), { kind: 'unusable' }],
   [basic('no colon'), { kind: 'unusable' }],
+  [basic('a\0b:c'), { kind: 'unusable' }],
+  [basic('ada:c\0d'), { kind: 'unusable' }],
 ])('%s', (header, credentials) => {
   expect(readCredentials(header)).toEqual(credentials);
 });

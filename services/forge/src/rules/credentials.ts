@@ -30,7 +30,8 @@ export function isPersonalToken(text: string): boolean {
 function readBasic(value: string): Credentials {
   const pair = Buffer.from(value, 'base64').toString('utf8');
   const colon = pair.indexOf(':');
-  if (colon === -1) return { kind: 'unusable' };
+  // Nobody has a name or password with NUL, and PostgreSQL does not take it as text.
+  if (colon === -1 || pair.includes('\0')) return { kind: 'unusable' };
   const name = pair.slice(0, colon);
   const password = pair.slice(colon + 1);
   // As password first: a person whose name looks like a token must not lose the use of real ones.

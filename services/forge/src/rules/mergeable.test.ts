@@ -20,7 +20,7 @@ it.each([
 
 it.each([
   ['clean', 'T', true],
-  ['nothing', 'T', true],
+  ['nothing', 'T', false],
   ['conflicts', 'T', false],
   ['unrelated', 'T', false],
   ['clean', 'WIP: T', false],

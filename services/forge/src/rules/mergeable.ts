@@ -18,10 +18,12 @@ export function isWorkInProgress(title: string): boolean {
   return /^(wip:|\[wip\])/i.test(title.trimStart());
 }
 
-/** What `mergeable` says: no conflicts, and not work in progress; approvals and permissions are not its business. */
+/**
+ * What `mergeable` says: whether `checkOutlook` would let it pass. The reference says true of a pull request that brings
+ * nothing and refuses to merge it. Approvals and permissions are not its business.
+ */
 export function isMergeable(title: string, outlook: MergeOutlook | undefined): boolean {
-  if (outlook === undefined || isWorkInProgress(title)) return false;
-  return outlook.outcome === 'clean' || outlook.outcome === 'nothing';
+  return outlook?.outcome === 'clean' && !isWorkInProgress(title);
 }
 
 /**

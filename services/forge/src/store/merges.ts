@@ -4,13 +4,15 @@ import type { Tables } from '../tables.gen.ts';
 /** A merge under way: everything that is needed to finish or abandon it after a crash. */
 export type MergeRow = Tables['merges'];
 
-/** Announces a merge; false when the pull request is no longer open, or a merge of it is under way. */
+/** Announces a merge; false when the pull request is no longer open or has another base, or a merge of it is under way. */
 export async function begin(tx: Tx, merge: Omit<MergeRow, 'started_at'>): Promise<boolean> {
   const inserted = await tx.run`
-    insert into :schema.merges (pull_id, merged_by, base_sha, head_sha, merge_base, commit_sha, started_at)
-    select p.id, ${merge.merged_by}, ${merge.base_sha}, ${merge.head_sha}, ${merge.merge_base}, ${merge.commit_sha}, ${tx.now}
+    insert into :schema.merges (pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha,
+      started_at)
+    select p.id, ${merge.merged_by}, p.base_branch, ${merge.base_sha}, ${merge.head_sha}, ${merge.merge_base},
+      ${merge.commit_sha}, ${tx.now}
     from :schema.pulls p join :schema.issues i on i.id = p.issue_id
-    where p.id = ${merge.pull_id} and p.merged_at is null and i.closed_at is null
+    where p.id = ${merge.pull_id} and p.base_branch = ${merge.base_branch} and p.merged_at is null and i.closed_at is null
     on conflict (pull_id) do nothing`;
   return inserted > 0;
 }

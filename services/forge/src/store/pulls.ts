@@ -149,11 +149,12 @@ export async function updateMaintainerEdit(tx: Tx, id: number, allowed: boolean)
   await tx.run`update :schema.pulls set allow_maintainer_edit = ${allowed} where id = ${id}`;
 }
 
-/** Merged; false when it was already. */
+/** Merged into a branch; false when it was already, or has another base by now. */
 export async function markMerged(
   tx: Tx,
   merge: {
     pullId: number;
+    baseBranch: string;
     mergedBy: number;
     commitSha: string;
     headSha: string;
@@ -164,7 +165,7 @@ export async function markMerged(
   const changed = await tx.run`
     update :schema.pulls set merged_at = ${merge.at}, merged_by = ${merge.mergedBy}, merge_commit_sha = ${merge.commitSha},
       merge_base = ${merge.mergeBase}, head_sha = ${merge.headSha}, written_sha = ${merge.headSha}
-    where id = ${merge.pullId} and merged_at is null`;
+    where id = ${merge.pullId} and base_branch = ${merge.baseBranch} and merged_at is null`;
   return changed > 0;
 }
 
