@@ -58,11 +58,13 @@ interface Started {
 /** As a person starts it, on free ports. */
 async function start(data: string): Promise<Started> {
   const begun = performance.now();
-  const child = spawn(process.execPath, ['bootstrap.js', 'main.ts', 'start'], {
+  const child = spawn('npm', ['start', '--silent'], {
     cwd: ROOT,
+    detached: true, // a group of its own, as a terminal gives it
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
       CROFT_DATA: data,
       LOG_LEVEL: 'error',
       AUTHSVC_API_PORT: '0',
@@ -76,7 +78,7 @@ async function start(data: string): Promise<Started> {
     seconds,
     async stop() {
       const ended = once(child, 'exit');
-      child.kill('SIGTERM');
+      process.kill(-(child.pid as number), 'SIGTERM');
       await ended;
     },
   };

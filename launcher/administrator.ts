@@ -23,3 +23,8 @@ export async function makeAdministrator(house: OpenHouse): Promise<Credentials |
   await auth.createAdministrator(house.for(auth), EMAIL, password);
   return { email: EMAIL, password };
 }
+
+/** Whether nobody was made because the database is the person's own, at the first run, when that is worth a word. */
+export function lacksAdministrator(house: OpenHouse): boolean {
+  return house.firstRun && house.services.get('auth')?.database !== undefined;
+}

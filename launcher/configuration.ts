@@ -1,9 +1,16 @@
 import { resolve } from 'node:path';
-import { list, readSettings, SettingsError, unknownVariables } from '@croft/settings';
+import { authSettings } from '@croft/auth/settings';
+import { defineSettings, readSettings, SettingsError, text, unknownVariables } from '@croft/settings';
 import type { Environment } from './environment.ts';
 import type { Secrets } from './secrets.ts';
 import { PLACEHOLDERS } from './secrets.ts';
-import { type Configured, findService, type Service, type ServiceName } from './services/index.ts';
+import {
+  type Configured,
+  findService,
+  type Service,
+  type ServiceName,
+  serviceNames,
+} from './services/index.ts';
 import { type LauncherSettings, launcherSettings } from './settings.ts';
 
 /** A run whose settings are all good; nothing has been touched yet. */
@@ -39,7 +46,7 @@ export async function readConfiguration(
   const problems: string[] = [];
   const settings = attempt(problems, () => readSettings(launcherSettings, environment));
   // The bare PORT means auth only when nothing else could be meant.
-  const own = names.length === 1 ? environment : { ...environment, PORT: undefined };
+  const own = names.length === 1 && names[0] === 'auth' ? environment : { ...environment, PORT: undefined };
   const configureOne = (service: Service, secrets: Secrets) => {
     const onItsOwn = named && usesOwnDatabase(service, own);
     const beneath = onItsOwn ? {} : defaults(own, names, secrets);
@@ -47,28 +54,39 @@ export async function readConfiguration(
   };
   const tried = services.map((service) => attempt(problems, () => configureOne(service, PLACEHOLDERS)));
   if (problems.length > 0 || settings === undefined) throw new SettingsError(problems);
+  const adminRoles = authSettings.settings.JWT_ADMIN_ROLES;
 
   return {
     settings,
     dataFolder: resolve(settings.CROFT_DATA),
     logLevelGiven: given(environment)['LOG_LEVEL'] !== undefined,
     services,
-    warnings: unknownVariables(
-      services.map(({ table }) => table),
-      environment,
-    ).map(({ name, nearest }) => {
-      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-      return `${name} is no setting of Croft${hint}`;
-    }),
+    warnings: await warnOfUnknown(environment),
     git: tried.flatMap((configured) => configured?.git ?? []),
     needsEmbeddedDatabase: services.some(
       (service, index) => service.usesDatabase && tried[index]?.database === undefined,
     ),
     authUrl: authAddress(own),
-    adminRoles: list.parse(given(own)['AUTHSVC_JWT_ADMIN_ROLES'] ?? 'service_role,supabase_admin'),
+    adminRoles: adminRoles.kind.parse(given(own)['AUTHSVC_JWT_ADMIN_ROLES'] ?? adminRoles.default),
     configure: (secrets) =>
       new Map(services.map((service) => [service.name, configureOne(service, secrets)])),
   };
+}
+
+/** Variables of ours that are no settings: the bootstrap's pipe and the tests' database. */
+const internal = defineSettings('Croft', 'CROFT_', {
+  PARENT_PIPE: { kind: text, about: 'Descriptor that the bootstrap holds the other end of.' },
+  TEST_DATABASE_URL: { kind: text, about: 'Database of the tests.' },
+});
+
+/** Settings of services that do not run are known as well: one `.env` may serve several processes. */
+async function warnOfUnknown(environment: Environment): Promise<string[]> {
+  const all = await Promise.all(serviceNames.map(findService));
+  const tables = [launcherSettings, internal, ...all.map(({ table }) => table)];
+  return unknownVariables(tables, environment).map(({ name, nearest }) => {
+    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+    return `${name} is no setting of Croft${hint}`;
+  });
 }
 
 function attempt<T>(problems: string[], read: () => T): T | undefined {

@@ -13,7 +13,7 @@ const LITTLE = 1024 * MIB;
  * @throws StartError when there is next to none
  */
 export async function checkSpace(folder: string): Promise<string | undefined> {
-  const { bavail, bsize } = await statfs(nearestExisting(folder));
+  const { bavail, bsize } = await roomAt(folder);
   const free = bavail * bsize;
   const mebibytes = `${Math.floor(free / MIB)} MiB`;
   if (free < TOO_LITTLE) {
@@ -22,6 +22,14 @@ export async function checkSpace(folder: string): Promise<string | undefined> {
     );
   }
   return free < LITTLE ? `the disk of ${folder} has only ${mebibytes} left` : undefined;
+}
+
+async function roomAt(folder: string): Promise<{ bavail: number; bsize: number }> {
+  try {
+    return await statfs(nearestExisting(folder));
+  } catch (error) {
+    throw explain(error as NodeJS.ErrnoException, folder);
+  }
 }
 
 /**
@@ -53,6 +61,9 @@ function explain(error: NodeJS.ErrnoException, folder: string): Error {
   }
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new StartError(`The disk of the data folder ${folder} is full: free some space, or ${wayOut}`);
+  }
+  if (code === 'EIO') {
+    return new StartError(`The disk of the data folder ${folder} fails: look after it, or ${wayOut}`);
   }
   if (code === 'EEXIST' || code === 'ENOTDIR') {
     return new StartError(`The data folder ${folder} is a file, or below one: ${wayOut}`);

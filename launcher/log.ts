@@ -1,5 +1,5 @@
-import { renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createLog, type Log, StartError } from '@croft/runtime';
 import type { Configuration } from './configuration.ts';
 
@@ -20,12 +20,19 @@ export function openLog(configuration: Configuration): RunLog {
   const { settings, dataFolder, logLevelGiven } = configuration;
   const quiet = process.stderr.isTTY && !logLevelGiven;
   const file = settings.LOG_FILE ?? (quiet ? join(dataFolder, 'croft.log') : undefined);
-  if (file !== undefined && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LONG) {
-    renameSync(file, `${file}.1`);
-  }
   try {
+    if (file !== undefined) prepareFile(file);
     return { log: createLog({ level: settings.LOG_LEVEL, file }), file };
   } catch (error) {
     throw new StartError(`The log cannot be written: ${(error as Error).message}. Choose another LOG_FILE.`);
   }
+}
+
+/** Sets a long log aside and makes a new one that only its owner reads: addresses and names of people are in it. */
+function prepareFile(file: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size !== undefined && size <= LONG) return;
+  if (size !== undefined) renameSync(file, `${file}.1`);
+  mkdirSync(dirname(file), { recursive: true });
+  closeSync(openSync(file, 'a', 0o600));
 }

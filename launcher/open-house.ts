@@ -14,6 +14,8 @@ export interface OpenHouse {
   readonly configuration: Configuration;
   /** As they are in `secrets.json`. */
   readonly secrets: Secrets;
+  /** Whether `secrets.json` was made by this run. */
+  readonly firstRun: boolean;
   readonly runLog: RunLog;
   readonly embedded: EmbeddedPostgres | undefined;
   /** Services with their real secrets, in the order of starting. */
@@ -38,7 +40,7 @@ export async function openHouse(
   const spaceWarning = await checkSpace(dataFolder);
 
   open.use(takeDataFolder(dataFolder));
-  const secrets = await readSecrets(dataFolder);
+  const { secrets, made } = await readSecrets(dataFolder);
   const atRestKey = configuration.settings.CROFT_AT_REST_KEY ?? secrets.atRestKey;
   const runLog = openLog(configuration);
   const { log } = runLog;
@@ -59,6 +61,7 @@ export async function openHouse(
   return {
     configuration,
     secrets,
+    firstRun: made,
     runLog,
     embedded,
     services,

@@ -23,17 +23,18 @@ export const PLACEHOLDERS: Secrets = {
 
 /**
  * Reads `secrets.json` of the data folder, or makes it at the first run.
+ * @returns the secrets, and whether they are new
  * @throws StartError when it is there and cannot be used: new ones would lock everybody out
  */
-export async function readSecrets(dataFolder: string): Promise<Secrets> {
+export async function readSecrets(dataFolder: string): Promise<{ secrets: Secrets; made: boolean }> {
   const file = join(dataFolder, 'secrets.json');
   const written = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new StartError(`${file} cannot be read: ${error.message}. Give it to the user that runs Croft.`);
   });
-  if (written === undefined) return makeSecrets(file);
+  if (written === undefined) return { secrets: await makeSecrets(file), made: true };
   await chmod(file, 0o600);
-  return parse(written, file);
+  return { secrets: parse(written, file), made: false };
 }
 
 /** Forgets the administrator's password once it has been shown. */

@@ -1,5 +1,5 @@
-import type { RunningService } from '@croft/runtime';
-import { makeAdministrator } from './administrator.ts';
+import { guardTransactions, type RunningService } from '@croft/runtime';
+import { lacksAdministrator, makeAdministrator } from './administrator.ts';
 import { type Environment, onOrphaned } from './environment.ts';
 import { greet } from './greeting.ts';
 import { type OpenHouse, openHouse } from './open-house.ts';
@@ -17,6 +17,7 @@ const GRACE_MS = 10_000;
  * @returns the exit code
  */
 export async function startCroft(environment: Environment, named: readonly ServiceName[]): Promise<number> {
+  if (['development', 'test'].includes(environment['NODE_ENV'] ?? '')) guardTransactions();
   const stop = new Stop();
   stop.listen();
   onOrphaned(environment, () => stop.request('the process that started Croft was killed'));
@@ -33,7 +34,15 @@ export async function startCroft(environment: Environment, named: readonly Servi
     const seconds = performance.now() / 1000;
     const { dataFolder } = house.configuration;
     process.stdout.write(
-      greet({ version, seconds, running, dataFolder, logFile: house.runLog.file, administrator }),
+      greet({
+        version,
+        seconds,
+        running,
+        dataFolder,
+        logFile: house.runLog.file,
+        administrator,
+        lacksAdministrator: lacksAdministrator(house),
+      }),
     );
     if (administrator !== undefined) await forgetPassword(dataFolder, house.secrets);
     log.info({ services: names, seconds: Number(seconds.toFixed(2)) }, 'ready');

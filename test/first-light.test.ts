@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { git, gitEnvironment, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auth, forgeClient, type Session, signUpByMail } from './support/clients.ts';
+import { postmaster } from './support/command-line.ts';
 import { type Croft, environment, type Place, placeFor, root, startCroft } from './support/croft.ts';
 import { sampleRepository } from './support/sample-repository.ts';
 import { dumpStates } from './support/stock-client.ts';
@@ -268,28 +269,44 @@ describe('an end and a new start', () => {
 describe('kill -9', () => {
   const at = { owner: 'ada', repo: 'sample' };
 
-  async function killDuring(action: () => Promise<unknown>, within: number): Promise<void> {
-    const acted = action().catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * within));
+  const ROUNDS = 10;
+
+  /** Kills Croft, in every second round PostgreSQL before it; tells whether the action was still under way. */
+  async function killDuring(round: number, action: () => Promise<unknown>, within: number): Promise<When> {
+    let when: When = 'inside';
+    const acted = action()
+      .catch(() => {})
+      .then(() => {
+        when = 'after';
+      });
+    // Each round has a slice of the time of its own, so that some kills come early and some come late.
+    const wait = ((round + Math.random()) / ROUNDS) * within;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    const fell: When = when;
+    if (round % 2 === 1) process.kill(postmaster(place) as number, 'SIGKILL');
     await croft.stop('SIGKILL');
     await acted;
     croft = await startCroft(place);
+    return fell;
   }
 
   it('during a push, ten times, leaves repositories that pass fsck', { timeout: 120_000 }, async () => {
-    for (let round = 0; round < 10; round++) {
+    const fell: When[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
       await git(work, 'checkout', '-q', '-B', `push-${round}`, 'main');
       await writeFile(join(work, `pushed-${round}`), Buffer.alloc(2_000_000, `${round} ${Math.random()}`));
       await git(work, 'add', '.');
       await git(work, 'commit', '-q', '-m', `push ${round}`);
       await git(work, 'remote', 'set-url', 'origin', remote('sample'));
-      await killDuring(() => git(work, 'push', '-q', 'origin', `push-${round}`), 250);
+      fell.push(await killDuring(round, () => git(work, 'push', '-q', 'origin', `push-${round}`), 250));
       await expectSound();
     }
+    expect(fell).toContain('inside');
   });
 
   it('during a merge, ten times, leaves no half-merged pull request', { timeout: 120_000 }, async () => {
-    for (let round = 0; round < 10; round++) {
+    const fell: When[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
       await git(work, 'fetch', '-q', remote('sample'), 'main');
       await git(work, 'checkout', '-q', '-B', `merge-${round}`, 'FETCH_HEAD');
       await appendFile(join(work, 'run.sh'), `echo ${round}\n`);
@@ -302,10 +319,9 @@ describe('kill -9', () => {
         title: `Merge ${round}`,
       });
       const index = (made.body as { number: number }).number;
-      await killDuring(
-        () => forge('POST /repos/{owner}/{repo}/pulls/{index}/merge', { ...at, index, Do: 'merge' }),
-        40,
-      );
+      const merge = () =>
+        forge('POST /repos/{owner}/{repo}/pulls/{index}/merge', { ...at, index, Do: 'merge' });
+      fell.push(await killDuring(round, merge, 60));
 
       const pull = (await forge('GET /repos/{owner}/{repo}/pulls/{index}', { ...at, index })).body as Pull;
       await git(work, 'fetch', '-q', remote('sample'), 'main');
@@ -324,19 +340,22 @@ describe('kill -9', () => {
         ).toBe(200);
       await expectSound();
     }
+    expect(fell).toContain('inside');
   });
 
   it('during a save, ten times, leaves whole states or none', { timeout: 120_000 }, async () => {
-    for (let round = 0; round < 10; round++) {
+    const fell: When[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
       for (let file = 0; file < 200; file++)
         await writeFile(join(tree, `conf.d/new-${round}-${file}`), `${round} ${file}\n`);
-      await killDuring(() => state('save', `crash-${round}`), 700);
+      fell.push(await killDuring(round, () => state('save', `crash-${round}`), 700));
       const shown = (await state('show')).out;
       if (!shown.includes(`crash-${round}`)) continue;
       const restored = join(folder.path, `restored-${round}`);
       expect(await state('restore', `crash-${round}`, restored)).toMatchObject({ code: 0 });
       expectSameTree(await describeTree(restored), await describeTree(tree));
     }
+    expect(fell).toContain('inside');
     expect(await state('save', 'sound')).toMatchObject({ code: 0 });
   });
 
@@ -348,6 +367,9 @@ describe('kill -9', () => {
     }
   }
 });
+
+/** Where a kill fell: the action was under way, or had been answered. */
+type When = 'inside' | 'after';
 
 interface Pull {
   merged: boolean;

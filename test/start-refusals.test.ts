@@ -132,11 +132,11 @@ function works(command: string, args: string[]): boolean {
 }
 
 it.runIf(canMount).each([
-  ['full', 'size=8m', /has \d+ MiB left, and Croft does not start with less than 50/],
-  ['read-only', 'ro', /is on a read-only file system: choose another folder/],
+  ['full', 'size=8m,mode=700', /has \d+ MiB left, and Croft does not start with less than 50/],
+  ['read-only', 'ro,mode=700', /is on a read-only file system: choose another folder/],
 ])('a %s disk is refused', async (_what, options, message) => {
   const place = await newPlace();
-  mkdirSync(place.data);
+  mkdirSync(place.data, { mode: 0o700 });
   const through = [
     'unshare',
     '-m',
@@ -146,4 +146,24 @@ it.runIf(canMount).each([
     'sh',
   ];
   expect(await refusal(place, ['start', 'state'], { through })).toMatch(message);
+});
+
+const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+
+it.runIf(process.getuid?.() === 0 && works('setpriv', [...nobody.slice(1), process.execPath, '--version']))(
+  'a data folder below one that this user may not enter is refused',
+  async () => {
+    expect(await refusal(await newPlace(), ['start', 'state'], { through: nobody })).toMatch(
+      /cannot be used by this user: give it to the user that runs Croft, or choose another/,
+    );
+  },
+);
+
+it('a log that cannot be looked at is refused', async () => {
+  const place = await newPlace({ LOG_FILE: `/tmp/${'long'.repeat(100)}` });
+  const { code, errors } = await finish(croft(place, ['start', 'state']));
+  expect({ code, errors }).toEqual({
+    code: 1,
+    errors: expect.stringMatching(/^The log cannot be written: .*Choose another LOG_FILE\.\n$/),
+  });
 });

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder } from '@croft/testing';
+import { authSettings } from '@croft/auth/settings';
+import { temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfiguration } from '../launcher/configuration.ts';
+import type { ServiceName } from '../launcher/services/index.ts';
 import { croft, finish, postmaster, ready, until } from './support/command-line.ts';
 import { environment, type Place, placeFor, root, startCroft } from './support/croft.ts';
 
@@ -141,6 +144,78 @@ it('an unknown variable is named with the nearest that exists', async () => {
   expect((await finish(running)).errors).toContain(
     'STATESVC_SOKET is no setting of Croft; did you mean STATESVC_SOCKET?',
   );
+});
+
+it('variables of Croft itself and of services that do not run are known, slips are not', async () => {
+  const environment = {
+    AUTHSVC_SITE_URL: 'http://a.test',
+    AUTHSVC_JWT_SECRET: 'x'.repeat(32),
+    CROFT_DATA: '/data',
+    CROFT_DTA: '/data',
+    CROFT_PARENT_PIPE: '3',
+    CROFT_TEST_DATABASE_URL: 'postgresql://x',
+    FORGE_HTTP_PORT: '1',
+    FORGE_HTTP_PROT: '1',
+  };
+  expect((await readConfiguration(environment, ['auth'], true)).warnings).toEqual([
+    'CROFT_DTA is no setting of Croft; did you mean CROFT_DATA?',
+    'FORGE_HTTP_PROT is no setting of Croft; did you mean FORGE_HTTP_PORT?',
+  ]);
+});
+
+it('PORT is the port of auth, and only when auth is named alone', async () => {
+  const authUrl = async (name: ServiceName) =>
+    (await readConfiguration({ PORT: '5000' }, [name], true)).authUrl;
+  expect([await authUrl('auth'), await authUrl('forge')]).toEqual([
+    'http://127.0.0.1:5000',
+    'http://127.0.0.1:8081',
+  ]);
+});
+
+it.each([
+  [{}, authSettings.settings.JWT_ADMIN_ROLES.default.split(',')],
+  [{ AUTHSVC_JWT_ADMIN_ROLES: 'root' }, ['root']],
+])('forge honours the administrators that auth has: %j', async (environment, roles) => {
+  expect((await readConfiguration(environment, ['forge'], true)).adminRoles).toEqual(roles);
+});
+
+it('a log file is for its owner alone', async () => {
+  const file = join(base, 'logs/croft.log');
+  const running = croft(await newPlace({ LOG_FILE: file }), ['start', 'state']);
+  await ready(running);
+  running.kill();
+  await once(running, 'exit');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+it('the first run on a database of its own says how an administrator is made', async () => {
+  await using database = await testDatabase();
+  const place = await newPlace({ DATABASE_URL: database.url });
+  const printed = [];
+  for (let run = 0; run < 2; run++) {
+    const running = croft(place, ['start']);
+    printed.push(await ready(running));
+    running.kill();
+    await once(running, 'exit');
+  }
+  expect(printed).toEqual([
+    expect.stringContaining('npx croft auth admin create-user <email>'),
+    expect.not.stringContaining('create-user'),
+  ]);
+});
+
+it.each([
+  ['development', true],
+  ['test', true],
+  ['production', false],
+])('with NODE_ENV=%s the guard of transactions is %s', async (NODE_ENV, guarded) => {
+  const probe = `import diagnostics from 'node:diagnostics_channel';
+    process.on('exit', () => console.error('guarded', diagnostics.hasSubscribers('child_process')));`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(probe)}`;
+  const running = croft(await newPlace({ NODE_ENV, NODE_OPTIONS }), ['start', 'state']);
+  await ready(running);
+  running.kill();
+  expect((await finish(running)).errors).toContain(`guarded ${guarded}`);
 });
 
 it('.env in the working directory is read, and the environment wins', async () => {

@@ -50,7 +50,7 @@ export interface Service {
   configure(environment: Environment, onItsOwn: boolean): Configured;
 }
 
-/** The settings of one service, and a way to its code; `npm start -- state` pays for state only. */
+/** The settings of one service, and a way to its code, which `npm start -- state` does not load for the others. */
 export async function findService(name: ServiceName): Promise<Service> {
   switch (name) {
     case 'auth':

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -65,4 +65,12 @@ it('goes to exactly one of two that ask at the same instant', async () => {
   );
   for (const racer of races) racer.kill();
   expect(outcomes.sort()).toEqual(['held', 'refused', 'refused', 'refused']);
+});
+
+it('says in the words of the system why a folder takes no lock', () => {
+  expect(() => lockFolder(join(folder, 'missing'), 'The folder')).toThrow(
+    expect.objectContaining({ code: 'ENOENT' }),
+  );
+  mkdirSync(join(folder, 'lock'));
+  expect(() => lockFolder(folder, 'The folder')).toThrow(expect.objectContaining({ code: 'EISDIR' }));
 });

@@ -72,6 +72,13 @@ export const phoneSignupsDisabled = (): Failure =>
   new Failure('invalid', 'phone_provider_disabled', 'Phone signups are disabled');
 export const userAlreadyExists = (): Failure =>
   new Failure('unprocessable', 'user_already_exists', 'User already registered');
+export const mailedTooRecently = (seconds: number): Failure =>
+  new Failure(
+    'exhausted',
+    'over_email_send_rate_limit',
+    `For security purposes, you can only request this after ${seconds} seconds.`,
+    { retryAfterSeconds: seconds },
+  );
 export const weakPassword = (message: string, reasons: readonly string[]): Failure =>
   new Failure('unprocessable', 'weak_password', message, { body: { weak_password: { reasons } } });
 

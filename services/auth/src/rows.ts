@@ -35,7 +35,8 @@ type UserColumn =
   | 'is_anonymous'
   | 'created_at'
   | 'updated_at'
-  | 'deleted_at';
+  | 'deleted_at'
+  | 'signup_answered_at';
 
 /** A user. */
 export type UserRow = AsJson<Pick<Tables['users'], UserColumn>> & {

@@ -135,6 +135,12 @@ export const authSettings = defineSettings('Auth service', 'AUTHSVC_', {
   SMTP_PASS: { kind: secret, about: 'Password at the mail server.' },
   SMTP_ADMIN_EMAIL: { kind: text, about: 'From address of all mails; required with `SMTP_HOST`.' },
   SMTP_SENDER_NAME: { kind: text, about: 'Sender name; the default is the From address.' },
+  SMTP_MAX_FREQUENCY: {
+    kind: duration,
+    default: '60',
+    about:
+      'Time between two sign-ups that mail the same address, at least; 0 sets no limit. Each mail brings a new code with ten guesses, so less makes guessing easier (the contract had 900 s, its servers of today 60 s).',
+  },
 
   MAILER_AUTOCONFIRM: { kind: boolean, default: 'false', about: 'New addresses need no confirmation.' },
   MAILER_OTP_EXP: { kind: duration, default: '86400', about: 'Validity of a link or code sent by mail.' },

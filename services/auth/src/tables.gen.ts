@@ -96,5 +96,6 @@ export interface Tables {
     created_at: Date;
     updated_at: Date;
     deleted_at: Date | null;
+    signup_answered_at: Date | null;
   };
 }

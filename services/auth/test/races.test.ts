@@ -1,5 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { confirmedUser, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+import type { Tx } from '@croft/sql';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  type Answer,
+  bearer,
+  claimsOf,
+  confirmedUser,
+  PASSWORD,
+  readMail,
+  type Subject,
+  someone,
+  startSubject,
+} from './harness.ts';
 
 let subject: Subject;
 beforeAll(async () => {
@@ -9,8 +20,39 @@ afterAll(() => subject[Symbol.asyncDispose]());
 
 const refresh = (token: unknown, on: Subject = subject) =>
   on.post('/token?grant_type=refresh_token', { refresh_token: token });
+const signIn = (email: string) => subject.post('/token?grant_type=password', { email, password: PASSWORD });
 const times = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+/** Returns once so many statements wait for a lock. */
+const waiting = (count: number, on: Subject = subject) =>
+  vi.waitFor(async () => {
+    const found = await on.rows.autocommit().row`
+      select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    expect(found).toEqual({ count });
+  }, 5000);
+
+/** Does the work while another transaction holds the locks it took. */
+async function whileLocked<T>(on: Subject, lock: (tx: Tx) => Promise<unknown>, work: () => Promise<T>) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let holder: Promise<void> = released;
+  await new Promise<void>((resolve, reject) => {
+    holder = on.rows.transaction(async (tx) => {
+      await lock(tx);
+      resolve();
+      await released;
+    });
+    holder.catch(reject);
+  });
+  try {
+    return await work();
+  } finally {
+    release();
+    await holder;
+  }
+}
 
 describe('refreshes', () => {
   test('64 at once with one token: all succeed with the same child, one rotates, the family lives', async () => {
@@ -61,22 +103,70 @@ describe('refreshes', () => {
     const afterwards = await Promise.all(children.map((child) => refresh(child)));
     expect(afterwards.every(({ status }) => status === 400)).toBe(true);
   });
+
+  test('sign-outs among refreshes from ever other places: none is an error of the server', async () => {
+    const email = someone();
+    await confirmedUser(subject, email);
+    const statuses = new Set<number>();
+    for (let round = 0; round < 4; round++) {
+      const sessions = await times(6, () => signIn(email));
+      const answers = await times(36, (index) => {
+        const session = sessions[index % 6] as Answer;
+        const from = { 'user-agent': `${round} ${index}`, 'x-forwarded-for': `10.0.${round}.${index}` };
+        if (index < 12 || index % 4 !== 0) {
+          const body = { refresh_token: session.body.refresh_token };
+          return subject.post('/token?grant_type=refresh_token', body, from);
+        }
+        const scope = index % 8 === 0 ? 'others' : 'global';
+        return subject.post(`/logout?scope=${scope}`, undefined, { ...bearer(session), ...from });
+      });
+      for (const { status } of answers) statuses.add(status);
+    }
+    expect([...statuses].filter((status) => status >= 500)).toEqual([]);
+    expect(statuses).toContain(200);
+    expect(statuses).toContain(204);
+  });
+
+  test('a sign-out and a refresh that meet at the worst moment do not wait for each other', async () => {
+    const email = someone();
+    await confirmedUser(subject, email);
+    const [first, second] = [await signIn(email), await signIn(email)];
+    // The sign-out is held up at the first session, the refresh of the second comes in between.
+    const answers = await whileLocked(
+      subject,
+      (tx) => tx.row`select session_id from :schema.refresh_tokens
+        where session_id = ${String(claimsOf(subject, first)['session_id'])}::uuid for update`,
+      async () => {
+        const ending = subject.post('/logout', undefined, bearer(first));
+        await waiting(1);
+        const body = { refresh_token: second.body.refresh_token };
+        const refreshing = subject.post('/token?grant_type=refresh_token', body, {
+          'user-agent': 'elsewhere',
+        });
+        await Promise.race([waiting(2), refreshing]);
+        return { ending, refreshing };
+      },
+    );
+    expect((await answers.ending).status).toBe(204);
+    expect((await answers.refreshing).status).toBeLessThan(500);
+  });
 });
 
 describe('sign-ups', () => {
   test('16 at once with one address: one account, one identity, one living code, nobody notices', async () => {
+    await using free = await startSubject({ AUTHSVC_SMTP_MAX_FREQUENCY: '0' });
     const email = someone();
-    const answers = await times(16, () => subject.post('/signup', { email, password: PASSWORD }));
+    const answers = await times(16, () => free.post('/signup', { email, password: PASSWORD }));
     expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200));
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
-    const counts = await subject.rows.autocommit().row`
+    const counts = await free.rows.autocommit().row`
       select count(distinct u.id) as users, count(distinct i.id) as identities, count(distinct t.id) as codes
       from :schema.users u join :schema.identities i on i.user_id = u.id join :schema.one_time_tokens t on t.user_id = u.id
       where u.email = ${email}`;
     expect(counts).toEqual({ users: 1, identities: 1, codes: 1 });
-    const mails = (await subject.mails()).filter(({ headers }) => headers.get('to') === email);
+    const mails = (await free.mails()).filter(({ headers }) => headers.get('to') === email);
     const verified = await times(mails.length, (index) =>
-      subject.post('/verify', { type: 'signup', token_hash: readMail(mails[index]).token }),
+      free.post('/verify', { type: 'signup', token_hash: readMail(mails[index]).token }),
     );
     expect(verified.filter(({ status }) => status === 200)).toHaveLength(1);
   });
@@ -87,6 +177,39 @@ describe('sign-ups', () => {
     const answers = await times(16, () => other.post('/signup', { email, password: PASSWORD }));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body['error_code'] === 'user_already_exists')).toHaveLength(15);
+  });
+
+  test('16 at once for an account left unconfirmed, under autoconfirm: one confirms it, the others are duplicates', async () => {
+    await using other = await startSubject({ AUTHSVC_MAILER_AUTOCONFIRM: 'true' });
+    const email = someone();
+    await other.post('/signup', { email, password: PASSWORD });
+    await other.rows.autocommit().run`update :schema.users set email_confirmed_at = null`;
+    // All have seen it unconfirmed before the first may go on.
+    const signUps = await whileLocked(
+      other,
+      (tx) => tx.row`select id from :schema.users where email = ${email} for update`,
+      async () => {
+        const started = times(16, (index) => other.post('/signup', { email, password: `password ${index}` }));
+        await waiting(16, other);
+        return { started };
+      },
+    );
+    const answers = await signUps.started;
+    const winners = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []));
+    expect(winners).toHaveLength(1);
+    expect(answers.filter(({ body }) => body['error_code'] === 'user_already_exists')).toHaveLength(15);
+    const password = `password ${winners[0]}`;
+    expect((await other.post('/token?grant_type=password', { email, password })).status).toBe(200);
+  });
+
+  test('16 at once for a taken address: one answer, fifteen are too soon, as for a new one', async () => {
+    const [taken, fresh] = [someone(), someone()];
+    await confirmedUser(subject, taken);
+    subject.clock.advance(60_000);
+    for (const email of [taken, fresh]) {
+      const answers = await times(16, () => subject.post('/signup', { email, password: PASSWORD }));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(15).fill(429)]);
+    }
   });
 });
 

@@ -29,7 +29,9 @@ test('sign-up takes one, three when the address is taken', async () => {
   const email = someone();
   const signUp = () => subject.post('/signup', { email, password: PASSWORD });
   expect(await cost(subject, 200, signUp)).toBe(1);
+  subject.clock.advance(60_000);
   expect(await cost(subject, 200, signUp)).toBe(3);
+  expect(await cost(subject, 429, signUp)).toBe(3);
 });
 
 test('sign-up with autoconfirm takes one', async () => {

@@ -99,6 +99,7 @@ describe('POST /signup with confirmation', () => {
   test('again, unconfirmed: the newest code works, the old one does not, and the password stays', async () => {
     const email = someone('again');
     const first = await subject.post('/signup', { email, password: PASSWORD });
+    subject.clock.advance(60_000);
     const second = await subject.post('/signup', { email, password: 'another password' });
     expect(second.body.id).toBe(first.body.id);
     const mails = (await subject.mails()).filter(({ headers }) => headers.get('to') === email);
@@ -116,9 +117,67 @@ describe('POST /signup with confirmation', () => {
     ).toBe(400);
   });
 
+  test('again too soon: 429, and nothing changed, whether the address is new, pending or taken', async () => {
+    const [fresh, pending, taken] = [someone('fresh'), someone('pending'), someone('taken')];
+    await subject.post('/signup', { email: pending, password: PASSWORD });
+    await confirmedUser(subject, taken);
+    subject.clock.advance(60_000);
+    const wrong = { type: 'signup', email: pending, token: 'abcdef' };
+    for (const email of [fresh, pending, taken]) {
+      expect((await subject.post('/signup', { email, password: PASSWORD })).status).toBe(200);
+    }
+    await subject.post('/verify', wrong);
+    subject.clock.advance(1_500);
+    const before = await subject.snapshot();
+    for (const email of [fresh, pending, taken]) {
+      const answer = await subject.post('/signup', { email, password: PASSWORD });
+      expect([answer.status, answer.headers['retry-after'], answer.headers['x-sb-error-code']]).toEqual([
+        429,
+        '59',
+        'over_email_send_rate_limit',
+      ]);
+      expect(answer.body).toEqual({
+        code: 429,
+        error_code: 'over_email_send_rate_limit',
+        msg: 'For security purposes, you can only request this after 59 seconds.',
+      });
+    }
+    expect(await subject.snapshot()).toBe(before); // the wrong guess counts on
+    subject.clock.advance(58_499);
+    for (const email of [fresh, pending, taken]) {
+      expect((await subject.post('/signup', { email, password: PASSWORD })).status).toBe(429);
+    }
+    subject.clock.advance(1);
+    for (const email of [fresh, pending, taken]) {
+      expect((await subject.post('/signup', { email, password: PASSWORD })).status).toBe(200);
+    }
+  });
+
+  test('right after somebody confirmed the address the limit tells nothing of it', async () => {
+    const [confirmed, pending] = [someone(), someone()];
+    await confirmedUser(subject, confirmed);
+    await subject.post('/signup', { email: pending, password: PASSWORD });
+    const answers = [];
+    for (const email of [confirmed, pending]) {
+      answers.push(await subject.post('/signup', { email, password: PASSWORD }));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([429, 429]);
+    expect(answers[0]?.text).toBe(answers[1]?.text);
+  });
+
+  test('SMTP_MAX_FREQUENCY sets how soon, 0 lifts the limit', async () => {
+    await using slow = await startSubject({ AUTHSVC_SMTP_MAX_FREQUENCY: '15m' });
+    await using free = await startSubject({ AUTHSVC_SMTP_MAX_FREQUENCY: '0' });
+    const body = { email: someone(), password: PASSWORD };
+    const twice = async (on: Subject) => [await on.post('/signup', body), await on.post('/signup', body)];
+    expect((await twice(slow)).map(({ headers }) => headers['retry-after'])).toEqual([undefined, '900']);
+    expect((await twice(free)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   test('duplicate: the answer is that of a new address, no mail is sent and only the log knows', async () => {
     const email = someone('duplicate');
     const real = await confirmedUser(subject, email);
+    subject.clock.advance(60_000);
     const mailsBefore = (await subject.mails()).length;
     const auditBefore = (await subject.audit()).length;
     const faux = await subject.post('/signup', { email, password: PASSWORD, data: { name: 'Eve' } });
@@ -297,12 +356,12 @@ test.each([
   expect(await subject.snapshot()).toBe(before);
 });
 
-test('X-JWT-AUD chooses the audience of a new user', async () => {
+test('X-JWT-AUD does not choose the audience of a new user: nobody makes an account its owner cannot sign in to', async () => {
   await using subject = await startSubject({ AUTHSVC_MAILER_AUTOCONFIRM: 'true', AUTHSVC_JWT_AUD: 'one' });
   const email = someone();
   const answer = await subject.post('/signup', { email, password: PASSWORD }, { 'x-jwt-aud': 'two' });
-  expect(answer.body.user).toMatchObject({ aud: 'two' });
+  expect(answer.body.user).toMatchObject({ aud: 'one' });
   const grant = { email, password: PASSWORD };
-  expect((await subject.post('/token?grant_type=password', grant)).status).toBe(400);
-  expect((await subject.post('/token?grant_type=password', grant, { 'x-jwt-aud': 'two' })).status).toBe(200);
+  expect((await subject.post('/token?grant_type=password', grant)).status).toBe(200);
+  expect((await subject.post('/token?grant_type=password', grant, { 'x-jwt-aud': 'two' })).status).toBe(400);
 });

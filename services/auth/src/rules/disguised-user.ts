@@ -1,4 +1,5 @@
 import type { Person, UserRow } from '../rows.ts';
+import { inOrderOfJsonb } from './jsonb-order.ts';
 
 /** What a sign-up asks for, as it goes into the rows of a new user. */
 export interface SignUpDraft {
@@ -27,7 +28,7 @@ export function emailIdentityData(
  */
 export function pendingPerson(id: string, identityId: string, draft: SignUpDraft, now: Date): Person {
   const at = now.toISOString();
-  const data = emailIdentityData(id, draft, false);
+  const data = inOrderOfJsonb(emailIdentityData(id, draft, false));
   const user: UserRow = {
     id,
     aud: draft.aud,
@@ -55,6 +56,7 @@ export function pendingPerson(id: string, identityId: string, draft: SignUpDraft
     created_at: at,
     updated_at: at,
     deleted_at: null,
+    signup_answered_at: at,
   };
   const identity = {
     id: identityId,

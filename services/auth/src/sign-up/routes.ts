@@ -26,7 +26,13 @@ export function signUpRoutes(app: App, context: AuthContext): void {
           data: objectField,
           code_challenge: textField,
         }),
-        response: { 200: z.union([userBody, sessionBody]), 400: errorBody, 422: errorBody, 503: errorBody },
+        response: {
+          200: z.union([userBody, sessionBody]),
+          400: errorBody,
+          422: errorBody,
+          429: errorBody,
+          503: errorBody,
+        },
       },
     },
     async (request) => {

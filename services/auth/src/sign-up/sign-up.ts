@@ -39,7 +39,8 @@ export async function signUp(context: AuthContext, request: SignUpRequest): Prom
   const { origin, data, password, redirect } = request;
   const email = checkSignUp(request, settings);
   const signUp: CheckedSignUp = {
-    draft: { aud: origin.audience ?? settings.JWT_AUD, role: settings.JWT_DEFAULT_GROUP_NAME, email, data },
+    // Not the audience the client wishes: the address would be taken, and its owner find no account where they look.
+    draft: { aud: settings.JWT_AUD, role: settings.JWT_DEFAULT_GROUP_NAME, email, data },
     passwordHash: await passwords.hash(password),
     redirectTo: chooseRedirect(redirect, redirects),
     origin,

@@ -59,18 +59,25 @@ export function guess(
     where t.token_hash = ${tokenHash}`;
 }
 
-/** Gives an unconfirmed user a new code in place of the old one, and the row of its mail. */
+/**
+ * Gives an unconfirmed user a new code in place of the old one, and the row of its mail, unless a sign-up was
+ * answered after `notAfter`.
+ * @returns false then: nothing was written, and wrong guesses at the old code count on
+ */
 export async function replaceConfirmation(
   tx: Tx,
   userId: string,
+  notAfter: Date | undefined,
   confirmation: Confirmation,
   trace: Trace,
-): Promise<void> {
+): Promise<boolean> {
   const now = tx.now;
-  await tx.run`
+  const written = await tx.run`
     with person as (
-      update :schema.users set confirmation_sent_at = ${now}, updated_at = ${now}
-      where id = ${userId}::uuid returning id, email),
+      update :schema.users set confirmation_sent_at = ${now}, updated_at = ${now}, signup_answered_at = ${now}
+      where id = ${userId}::uuid and (${notAfter}::timestamptz is null or signup_answered_at is null
+        or signup_answered_at <= ${notAfter})
+      returning id, email),
     code as (
       insert into :schema.one_time_tokens (user_id, token_type, token_hash, relates_to, created_at, updated_at)
       select id, 'confirmation_token', ${confirmation.tokenHash}, email, ${now}, ${now} from person
@@ -83,4 +90,5 @@ export async function replaceConfirmation(
     insert into :schema.audit_log_entries (payload, ip_address, created_at)
     select entry, coalesce(${trace.ip}::text, ''), ${now}
     from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
+  return written > 0;
 }

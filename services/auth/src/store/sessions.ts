@@ -23,6 +23,8 @@ export interface SignIn {
   consumes?: string | undefined;
   /** Whether the address is proven by this. */
   confirms?: boolean;
+  /** Whether somebody else having proven it meanwhile forbids the session. */
+  onlyUnconfirmed?: boolean;
   trace: Trace;
 }
 
@@ -31,7 +33,7 @@ export interface SignIn {
  * @returns undefined when what was proven does not hold any more: nothing was written then
  */
 export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
-  const { userId, session, consumes, confirms = false, trace } = signIn;
+  const { userId, session, consumes, confirms = false, onlyUnconfirmed = false, trace } = signIn;
   const now = tx.now;
   return tx.row<Person>`
     with consumed as (
@@ -48,6 +50,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
         raw_user_meta_data = case when ${confirms} then raw_user_meta_data || '{"email_verified": true}' else raw_user_meta_data end
       where id = ${userId}::uuid and deleted_at is null and (banned_until is null or banned_until <= ${now})
         and (${signIn.checkedPasswordHash}::text is null or encrypted_password = ${signIn.checkedPasswordHash})
+        and (not ${onlyUnconfirmed}::boolean or confirmed_at is null)
         and (${consumes}::text is null or exists (select from consumed))
       returning *),
     verified as (
@@ -81,11 +84,18 @@ export interface EndedSessions {
   except?: string | undefined;
 }
 
-/** Ends sessions; their refresh tokens go with them. */
+/**
+ * Ends sessions; their refresh tokens go with them. These are locked first, as a rotation does, and in one order: a
+ * rotation or another sign-out at the same moment waits, but never in a circle.
+ */
 export async function end(tx: Tx, ended: EndedSessions, trace: Trace): Promise<void> {
   await tx.run`
-    with gone as (
-      delete from :schema.sessions where user_id = ${ended.userId}::uuid
+    with locked as (
+      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
+      where s.user_id = ${ended.userId}::uuid order by t.session_id for update of t),
+    gone as (
+      -- The count is there to make the locks come first.
+      delete from :schema.sessions where user_id = ${ended.userId}::uuid and (select count(*) from locked) >= 0
         and (${ended.only}::uuid is null or id = ${ended.only})
         and (${ended.except}::uuid is null or id <> ${ended.except}))
     insert into :schema.audit_log_entries (payload, ip_address, created_at)

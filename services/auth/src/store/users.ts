@@ -57,10 +57,11 @@ export function insert(tx: Tx, user: NewUser): Promise<Person | undefined> {
   return tx.row<Person>`
     with person as (
       insert into :schema.users (id, aud, role, email, encrypted_password, email_confirmed_at, confirmation_sent_at,
-        last_sign_in_at, raw_app_meta_data, raw_user_meta_data, created_at, updated_at)
+        last_sign_in_at, raw_app_meta_data, raw_user_meta_data, created_at, updated_at, signup_answered_at)
       values (${user.id}, ${user.aud}, ${user.role}, ${user.email}, ${user.passwordHash}, ${confirmedAt},
         ${confirmation && now}, ${session && now},
-        ${JSON.stringify(user.appMetadata)}, ${JSON.stringify(user.identityData)}, ${now}, ${now})
+        ${JSON.stringify(user.appMetadata)}, ${JSON.stringify(user.identityData)}, ${now}, ${now},
+        ${now})
       on conflict (email) where is_sso_user = false do nothing
       returning *),
     identity as (
@@ -94,10 +95,36 @@ export function insert(tx: Tx, user: NewUser): Promise<Person | undefined> {
     select to_jsonb(person) as "user", jsonb_build_array(to_jsonb(identity)) as identities from person, identity`;
 }
 
+/**
+ * Records a sign-up with the address of a confirmed user, unless there was one after `notAfter`.
+ * @returns false then: nothing was written
+ */
+export async function noteRepeatedSignUp(
+  tx: Tx,
+  userId: string,
+  notAfter: Date | undefined,
+  trace: Trace,
+): Promise<boolean> {
+  const noted = await tx.run`
+    with person as (
+      update :schema.users set signup_answered_at = ${tx.now}
+      where id = ${userId}::uuid and (${notAfter}::timestamptz is null or signup_answered_at is null
+        or signup_answered_at <= ${notAfter})
+      returning id)
+    insert into :schema.audit_log_entries (payload, ip_address, created_at)
+    select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
+    from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
+  return noted > 0;
+}
+
 /** Makes an account the administrator's own: role, password and a confirmed address; whoever was signed in is not any more. */
 export async function takeOver(tx: Tx, userId: string, role: string, passwordHash: string): Promise<void> {
   await tx.run`
-    with sessions as (delete from :schema.sessions where user_id = ${userId}::uuid),
+    with locked as (
+      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
+      where s.user_id = ${userId}::uuid order by t.session_id for update of t),
+    sessions as (
+      delete from :schema.sessions where user_id = ${userId}::uuid and (select count(*) from locked) >= 0),
     codes as (delete from :schema.one_time_tokens where user_id = ${userId}::uuid)
     update :schema.users set role = ${role}, encrypted_password = ${passwordHash}, banned_until = null,
       email_confirmed_at = coalesce(email_confirmed_at, ${tx.now}), updated_at = ${tx.now}
