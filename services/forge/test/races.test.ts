@@ -156,10 +156,11 @@ async function withTrigger<T>(body: string, work: () => Promise<T>): Promise<T> 
     await scene.sql.script('drop trigger meddle on forge.pulls; drop function forge.meddle()');
   }
 }
-const whenAsleep = () =>
-  expect
+async function whenAsleep(): Promise<void> {
+  await expect
     .poll(() => scene.sql.rows`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)
     .toHaveLength(1);
+}
 
 it('a base that changes while the merge is recorded stays: it comes after the merge', async () => {
   await git(tree, 'push', '-q', 'origin', 'main:refs/heads/second-base');
