@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -194,6 +195,8 @@ describe('auth refuses', () => {
   });
 });
 
+const ourKey = () =>
+  (JSON.parse(readFileSync(join(place.data, 'secrets.json'), 'utf8')) as { jwtSecret: string }).jwtSecret;
 const seconds = () => Math.floor(Date.now() / 1000);
 const claims = (exp: number) => ({
   sub: '00000000-0000-4000-8000-000000000001',
@@ -214,6 +217,10 @@ describe('tokens nobody issued are refused everywhere', () => {
     ],
     ['another key', () => forged({ alg: 'HS256', typ: 'JWT' }, claims(seconds() + 60), 'x'.repeat(32))],
     ['garbage', () => 'a.b.c'],
+    [
+      'expired, though signed with our key',
+      () => forged({ alg: 'HS256', typ: 'JWT' }, claims(seconds() - 60), ourKey()),
+    ],
   ])('%s', async (_name, make) => {
     const bearer = make();
     const atAuth = await auth(croft, 'GET', '/user', undefined, bearer);
@@ -307,6 +314,14 @@ describe('forge refuses', () => {
       'content-type': 'application/x-git-receive-pack-request',
     });
     expect(answer.body).not.toContain('ok refs/heads/evil');
+    await nothingChanged();
+  });
+
+  it('a branch whose name leaves its folder', async () => {
+    await expect(git(work, 'push', '-q', remote('sample'), 'main:refs/heads/../../evil')).rejects.toThrow();
+    const pull = { title: 'x', head: '../../evil', base: 'main' };
+    const made = await forgeClient(croft, `token ${token}`)('POST /repos/ada/sample/pulls', pull);
+    expect([made.status, made.body]).toMatchObject([404, { message: expect.any(String) }]);
     await nothingChanged();
   });
 
