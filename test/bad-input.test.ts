@@ -313,6 +313,9 @@ describe('forge refuses', () => {
       authorization: `Basic ${Buffer.from(`${token}:x`).toString('base64')}`,
       'content-type': 'application/x-git-receive-pack-request',
     });
+    // git's own report of the push: the pack was not taken in, and so no ref moved.
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatch(/unpack (?!ok).*ng refs\/heads\/evil/s);
     expect(answer.body).not.toContain('ok refs/heads/evil');
     await nothingChanged();
   });
@@ -348,6 +351,8 @@ describe('forge refuses', () => {
         'content-type': 'application/x-git-receive-pack-request',
       },
     );
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatch(/ng refs\/heads\/a\x07b /);
     expect(answer.body).not.toMatch(/\nok |000eok/);
     await nothingChanged();
   });

@@ -188,7 +188,7 @@ it('a log file is for its owner alone', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-it('the first run on a database of its own says how an administrator is made', async () => {
+it('on a database of its own nothing is embedded, and the first run says how an administrator is made', async () => {
   await using database = await testDatabase();
   const place = await newPlace({ DATABASE_URL: database.url });
   const printed = [];
@@ -202,6 +202,7 @@ it('the first run on a database of its own says how an administrator is made', a
     expect.stringContaining('npx croft auth admin create-user <email>'),
     expect.not.stringContaining('create-user'),
   ]);
+  expect(existsSync(join(place.data, 'postgres'))).toBe(false);
 });
 
 it.each([
