@@ -1,4 +1,4 @@
-export { type Endpoint, endpoint } from './endpoint.ts';
+export { endpoint } from './endpoint.ts';
 export { EndpointError } from './error.ts';
 export { expand } from './expand.ts';
 export type { RouteParameters } from './route-types.ts';

@@ -1,3 +1,5 @@
+import type { RouteParameters } from './route-types.ts';
+
 /** What a header may be given as; `null` takes a default away. */
 export type HeaderValue = string | number | boolean | bigint | Date | readonly string[] | null | undefined;
 
@@ -59,4 +61,30 @@ export interface RequestOptions {
   headers: RequestHeaders;
   body?: unknown;
   request?: RequestSettings;
+}
+
+// Options are optional only where the route asks for no parameter.
+type RouteOptions<Route extends string, Defaults> =
+  unknown extends RouteParameters<Route, Defaults>
+    ? [options?: RequestParameters]
+    : // biome-ignore lint/complexity/noBannedTypes: asks whether an empty object would do
+      {} extends RouteParameters<Route, Defaults>
+      ? [options?: RequestParameters & RouteParameters<Route, Defaults>]
+      : [options: RequestParameters & RouteParameters<Route, Defaults>];
+
+/** Turns routes and parameters into request options, over defaults of its own. */
+export interface Endpoint<Defaults = unknown> {
+  <const Route extends string>(route: Route, ...options: RouteOptions<Route, Defaults>): RequestOptions;
+  <const Url extends string = string>(
+    options?: EndpointOptions & { url?: Url | undefined } & RouteParameters<Url, Defaults>,
+  ): RequestOptions;
+  /** The current defaults, frozen to the ground. */
+  readonly DEFAULTS: Readonly<MergedOptions>;
+  /** A builder with `options` as defaults on top of these. */
+  defaults<const Options extends EndpointOptions>(options: Options): Endpoint<Defaults & Options>;
+  /** The options with all defaults in place, not yet turned into a request. */
+  merge(route: string, options?: EndpointOptions): MergedOptions;
+  merge(options?: EndpointOptions): MergedOptions;
+  /** Turns merged options into request options; needs no defaults and keeps no state. */
+  parse(options: EndpointOptions): RequestOptions;
 }
