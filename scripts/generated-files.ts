@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configurationPage } from './configuration-page.ts';
+import { forgeRoutes } from './forge-routes.ts';
 import { rowTypes } from './row-types.ts';
 
 const root = new URL('../', import.meta.url);
@@ -12,9 +13,14 @@ const TABLE_OWNERS = ['auth', 'forge'].map((name) => ({
 
 /** Makes every file whose text follows from the code and writes it, or names those that differ from what is checked in. */
 export async function generatedFiles(options: { write: boolean }): Promise<string> {
-  const [page, rows] = await Promise.all([configurationPage(), rowTypes(TABLE_OWNERS)]);
+  const [page, routes, rows] = await Promise.all([
+    configurationPage(),
+    forgeRoutes(),
+    rowTypes(TABLE_OWNERS),
+  ]);
   const made = [
     { path: 'docs/configuration.md', text: page },
+    { path: 'packages/endpoint/src/forge-routes.gen.ts', text: routes },
     ...TABLE_OWNERS.map(({ path }, index) => ({ path, text: rows[index] ?? '' })),
   ];
   const stale: string[] = [];

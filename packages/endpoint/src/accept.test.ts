@@ -13,7 +13,7 @@ test.each([
   ['application/vnd.github', 'diff', 'application/vnd.github.diff'],
   ['application/vnd.acme.v4+json', 'raw', 'application/vnd.acme.v4.raw'],
   ['application/vnd.acme.shop.v12+json', 'raw', 'application/vnd.acme.shop.v12.raw'],
-  ['application/vnd.acme.shop+json', 'raw', 'application/vnd.acme.shop.raw'],
+  ['application/vnd.acme.shop+json', 'raw', 'application/vnd.acme.raw'],
   ['application/vnd.my-company.v1+json', 'raw', 'application/vnd.my-company.v1.raw'],
   [
     'application/vnd.a.v1+json, text/html,application/vnd.b+json',
@@ -26,7 +26,14 @@ test.each([
   [
     'application/octet-stream, application/vnd.a+json',
     'raw',
-    'application/octet-stream, application/vnd.a+json',
+    'application/octet-stream, application/vnd.a.raw',
+  ],
+  ['text/vnd.a.v2+xml', 'raw', 'text/vnd.a.v2.raw'],
+  ['application/vnd.a.v2x+json', 'raw', 'application/vnd.a.raw'],
+  [
+    'application/vnd.my-preview-tools.x-preview+json',
+    'raw',
+    'application/vnd.my-preview-tools.x-preview+json',
   ],
   ['application/vnd.a.v1+json', '$&', 'application/vnd.a.v1.$&'],
   ['application/vnd.a.v1+json', '', 'application/vnd.a.v1+json'],
@@ -55,6 +62,12 @@ test.each([
     'application/vnd.croft.z-preview+json,application/vnd.croft.a-preview+json',
   ],
   ['application/json', ['a'], undefined, 'application/vnd.croft.a-preview+json'],
+  [
+    'application/json',
+    ['a-preview', 'b', 'a'],
+    'raw',
+    'application/vnd.croft.a-preview.raw,application/vnd.croft.b-preview.raw',
+  ],
   ['application/vnd.croft.v3+json', [], undefined, 'application/vnd.croft.v3+json'],
 ])('%s with the previews %j on /graphql', (accept, previews, format, amended) => {
   expect(acceptOf(accept, { previews, format }, 'POST /graphql')).toBe(amended);
@@ -69,6 +82,6 @@ test('previews mean nothing elsewhere', () => {
 
 test('a format cannot begin another header', () => {
   expect(() => acceptOf('application/vnd.a+json', { format: 'raw\r\nx: y' })).toThrow(
-    expect.objectContaining({ option: 'mediaType' }),
+    expect.objectContaining({ option: 'accept' }),
   );
 });

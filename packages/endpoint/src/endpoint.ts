@@ -1,23 +1,21 @@
 import { layer } from './layer.ts';
-import { merge } from './merge.ts';
-import { isParameter } from './options.ts';
+import { layersOf, merge } from './merge.ts';
 import { build, parse } from './parse.ts';
 import type { Endpoint, EndpointOptions, MergedOptions } from './types.ts';
 import { version } from './version.ts';
 
-function endpointOver(options: MergedOptions): Endpoint {
+function endpointOver(options: MergedOptions, isWhole = false): Endpoint {
   const DEFAULTS = layer(options, undefined, true) as MergedOptions;
-  // Without parameters among the defaults, those of a call are read where they are.
-  const isWhole = Object.keys(DEFAULTS).some((key) => isParameter(key) || key === 'request');
+  const mergeWhole = (route?: unknown, options?: unknown) => merge(DEFAULTS, layersOf(route, options), true);
   const endpoint = (route: unknown, options?: unknown) => {
-    const merged = merge(DEFAULTS, route, options, isWhole);
-    const given = isWhole ? merged : typeof route === 'string' ? options : route;
-    return build(merged, merged.headers, (given ?? {}) as EndpointOptions);
+    const layers = layersOf(route, options);
+    const merged = merge(DEFAULTS, layers, isWhole);
+    return build(merged, merged.headers, isWhole ? merged : layers[1]);
   };
   return Object.assign(endpoint, {
     DEFAULTS,
-    defaults: (options: EndpointOptions) => endpointOver(merge(DEFAULTS, options, undefined, true)),
-    merge: (route?: unknown, options?: unknown) => merge(DEFAULTS, route, options, true),
+    defaults: (options: EndpointOptions) => endpointOver(mergeWhole(options), true),
+    merge: mergeWhole,
     parse,
   });
 }

@@ -5,12 +5,14 @@ export class EndpointError extends Error {
 
   constructor(problem: string, option: string, position = 0) {
     super(`${option} at ${position}: ${problem}`);
-    Object.assign(this, { name: 'EndpointError', option, position });
+    this.name = 'EndpointError';
+    this.option = option;
+    this.position = position;
   }
 }
 
 /** Refuses a text in which `pattern` is found, at that position. */
-export function refuse(pattern: RegExp, text: string, problem: string, option: string): void {
+export function refuse(pattern: RegExp, text: string, problem: string, option: string, offset = 0): void {
   const position = text.search(pattern);
-  if (position >= 0) throw new EndpointError(problem, option, position);
+  if (position >= 0) throw new EndpointError(problem, option, position + offset);
 }

@@ -7,7 +7,7 @@ import { isPlain, textOf } from './value.ts';
 /** Values by the names of variables. */
 export type Values = Readonly<Record<string, unknown>>;
 
-const compiled = cached((template) => compile(template, 'template'));
+const compiled = cached((template) => compile(template, 'template', /(\{[^{}]+\})/));
 
 /**
  * Expands a URI template by RFC 6570, all four levels. `null`, `undefined` and empty lists count as undefined;
@@ -18,18 +18,25 @@ export function expand(template: string, variables: Values = {}): string {
 }
 
 /** Expands a compiled template. */
-export function expandTemplate(template: Template, values: Values): string {
+export function expandTemplate(template: Template, values: Values, isStrict?: boolean): string {
   let result = '';
-  for (const part of template) result += typeof part === 'string' ? part : expandExpression(part, values);
+  for (const part of template)
+    result += typeof part === 'string' ? part : expandExpression(part, values, false, isStrict);
   return result;
 }
 
-/** Expands one expression by the algorithm of RFC 6570 section 3.2.1. */
-export function expandExpression({ sign, variables, position }: Expression, values: Values): string {
+/** Expands one expression by the algorithm of RFC 6570 section 3.2.1; a bare query encodes names and commas too, and `q` keeps its plus signs. */
+export function expandExpression(
+  { sign, variables, position }: Expression,
+  values: Values,
+  isBare?: boolean,
+  isStrict?: boolean,
+): string {
   // The table of appendix A
   const separator = sign === '?' ? '&' : '+#'.includes(sign) ? ',' : sign;
   const isNamed = ';&'.includes(separator);
-  const isReserved = sign === '+' || sign === '#';
+  const comma = isBare ? '%2C' : ',';
+  const isReserved = !!sign && '+#'.includes(sign);
   const pair = (label: string, text: string) => (sign === ';' && text === '' ? label : `${label}=${text}`);
 
   let result = '';
@@ -37,28 +44,27 @@ export function expandExpression({ sign, variables, position }: Expression, valu
   for (const [name, explode, limit] of variables) {
     // Own properties only: `{constructor}` is not what a prototype holds.
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (value === undefined || value === null) continue;
     const isMap = isPlain(value);
-    let text: string;
-    if (isMap || Array.isArray(value)) {
-      if (limit) throw new EndpointError('prefix of a list', name, position);
-      const members: string[] = [];
-      for (const key of Object.keys(value)) {
-        const member = (value as Values)[key];
-        if (member === undefined || member === null) continue;
-        const item = encode(textOf(member, name), name, isReserved);
-        const label = isMap ? encode(key, name, isReserved) : name;
-        members.push(explode && (isMap || isNamed) ? pair(label, item) : isMap ? `${label},${item}` : item);
-      }
-      if (!members.length) continue; // section 2.3: an empty list or map is undefined
-      text = members.join(explode ? separator : ',');
-      if (isNamed && !explode) text = pair(name, text);
-    } else {
-      text = textOf(value, name);
-      text = encode(limit ? prefix(text, limit, isReserved) : text, name, isReserved);
-      if (isNamed) text = pair(name, text);
+    const isMany = isMap || Array.isArray(value);
+    if (limit && isMany) throw new EndpointError('prefix of a list', name, position);
+    let text: string | undefined;
+    for (const key of isMany ? Object.keys(value) : [name]) {
+      const member = isMany ? (value as Values)[key] : value;
+      if (member === undefined || member === null) continue;
+      let item = textOf(member, name);
+      if (limit) item = prefix(item, limit, isReserved);
+      item = encode(item, isReserved);
+      const label = isMap ? encode(key, isReserved) : name;
+      if (isMap || (explode && isNamed)) item = explode ? pair(label, item) : label + comma + item;
+      text = text === undefined ? item : text + (explode ? separator : comma) + item;
     }
-    result += lead + text;
+    if (isStrict && !text && '+'.includes(sign)) throw new EndpointError('missing', name, position);
+    if (text === undefined) continue; // section 2.3: an empty list or map is undefined
+    result +=
+      lead +
+      (isNamed && !explode
+        ? pair(isBare ? encode(name) : name, isBare && name === 'q' ? text.replaceAll('%2B', '+') : text)
+        : text);
     lead = separator;
   }
   return result;
@@ -67,6 +73,6 @@ export function expandExpression({ sign, variables, position }: Expression, valu
 // Section 2.4.1 counts characters, not octets: a surrogate pair is one, and so are the triplets of one character
 // where triplets are copied.
 function prefix(text: string, limit: number, reserved: boolean): string {
-  const characters = (reserved && text.match(/%[\da-f]{2}(?:%[89ab][\da-f])*|./gisu)) || Array.from(text);
+  const characters = text.match(reserved ? /%[\da-f]{2}(?:%[89ab][\da-f])*|./gisu : /./gsu) ?? [];
   return characters.slice(0, limit).join('');
 }

@@ -116,7 +116,7 @@ test('header names are lowercased and merged; any form of headers will do', () =
   expect(endpoint.merge({ headers: { 'X-A': '1', 'x-a': '2' } }).headers['x-a']).toBe('2');
   expect(endpoint.merge({ headers: null }).headers).toEqual(headers);
   expect(endpoint('/x', { headers: { 'content-length': 14, 'x-list': ['a', 'b'] } }).headers).toMatchObject({
-    'content-length': 14,
+    'content-length': '14',
     'x-list': 'a, b',
   });
 });
@@ -133,6 +133,12 @@ test('a header that is null takes the default away', () => {
 test('previews add up', () => {
   const builder = endpoint.defaults({ mediaType: { previews: ['a-preview'] } });
   expect(builder.merge('/graphql', { mediaType: { format: 'raw', previews: ['b', 'a'] } }).mediaType).toEqual(
-    { format: 'raw', previews: ['a', 'b'] },
+    { format: 'raw', previews: ['a-preview', 'b', 'a'] },
+  );
+  expect(builder('POST /graphql', { mediaType: { previews: ['b', 'a'] } }).headers['accept']).toBe(
+    'application/vnd.croft.a-preview+json,application/vnd.croft.b-preview+json',
+  );
+  expect(builder('POST /graphql', { mediaType: null }).headers['accept']).toBe(
+    'application/vnd.croft.v3+json',
   );
 });

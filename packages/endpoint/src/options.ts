@@ -1,12 +1,11 @@
-const unsafe = ['__proto__', 'constructor', 'prototype'];
-const settings = new Set(['method', 'baseUrl', 'url', 'headers', 'mediaType', 'request', ...unsafe]);
+const settings = new Set(['method', 'baseUrl', 'url', 'headers', 'mediaType', 'request', '__proto__']);
 
-/** Whether a key may be copied; the others could reach a prototype and are ignored everywhere. */
+/** Whether a key may be copied; assigning `__proto__` would set a prototype. */
 export function isSafe(key: string): boolean {
-  return !unsafe.includes(key);
+  return key !== '__proto__';
 }
 
-/** Whether an option is a parameter, not one of the builder's own settings. */
-export function isParameter(key: string): boolean {
-  return !settings.has(key);
+/** Whether an option is one of the builder's own settings or ignored, not a parameter. */
+export function isSetting(key: string): boolean {
+  return settings.has(key);
 }

@@ -19,8 +19,8 @@ const urls: Record<string, [string, Record<string, unknown>, string][]> = {
     ['GET /x', { a: 1, b: 'c d', 'e&f=g': true }, '/x?a=1&b=c%20d&e%26f%3Dg=true'],
     ['HEAD /x', { a: 1 }, '/x?a=1'],
     ['/x?a=1', { b: 2 }, '/x?a=1&b=2'],
-    ['/x?', { b: 2 }, '/x?b=2'],
-    ['/x?a=1&', { b: 2 }, '/x?a=1&b=2'],
+    ['/x?', { b: 2 }, '/x?&b=2'],
+    ['/x?a=1&', { b: 2 }, '/x?a=1&&b=2'],
     ['/x{?a}', { a: 1, b: 2 }, '/x?a=1&b=2'],
     ['/x#top', { b: 2 }, '/x?b=2#top'],
     ['/x?a=1{#at}', { b: 2, at: 'b?c' }, '/x?a=1&b=2#b?c'],
@@ -36,7 +36,9 @@ const urls: Record<string, [string, Record<string, unknown>, string][]> = {
       { a: new Date(0), b: 10n ** 20n, c: false, d: '', e: 0 },
       '/x?a=1970-01-01T00%3A00%3A00.000Z&b=100000000000000000000&c=false&d=&e=0',
     ],
-    ['/x', { a: null, b: undefined, c: [], d: [null] }, '/x'],
+    ['/x', { a: null, b: undefined, c: [], d: [null], e: {} }, '/x'],
+    ['/x', { a: { b: 1, 'c&d': 'e,f', g: null } }, '/x?a=b%2C1%2Cc%26d%2Ce%2Cf'],
+    ['/x', { a: '\ud800' }, '/x?a=%EF%BF%BD'],
   ],
   'names used by the template are not emitted again': [
     ['/x/{a:3}', { a: 'abcdef' }, '/x/abc'],
@@ -44,8 +46,10 @@ const urls: Record<string, [string, Record<string, unknown>, string][]> = {
     ['/x/{a}/{a}', { a: 1 }, '/x/1/1'],
     ['/x/{a}', { a: null }, '/x'],
   ],
-  'settings are never parameters': [
-    ['/{method}{url}{headers}{request}{baseUrl}{mediaType}x', { constructor: 1, prototype: 2 }, '/x'],
+  'constructor and prototype are names like any other': [
+    ['/{constructor}/:prototype', { constructor: 1, prototype: 2 }, '/1/2'],
+    ['/{constructor}{?toString}', {}, '/'],
+    ['/x', { constructor: 1, prototype: 2, valueOf: 3 }, '/x?constructor=1&prototype=2&valueOf=3'],
   ],
   'a trailing slash goes unless it is the whole path': [
     ['/', {}, '/'],
@@ -66,7 +70,9 @@ const urls: Record<string, [string, Record<string, unknown>, string][]> = {
     ['/{+a}', { a: '/b' }, '/b'],
     ['{/a}', { a: 'b' }, '/b'],
     ['{?a}', { a: 'b' }, '/?a=b'],
-    ['/{a}/b', { a: '' }, '//b'],
+    ['/{a}/b', { a: '' }, '/b'],
+    ['/{a}/{b}/{c}', { c: 'd' }, '/d'],
+    ['/a/{b}/c', {}, '/a//c'],
   ],
 };
 
@@ -89,16 +95,16 @@ test.each([
   ['https://h/v3/', 'https://h/v3'],
   ['HTTPS://h/x', 'HTTPS://h/x'],
   ['ftp://user:password@h:21/:a', 'ftp://user:password@h:21/1'],
-  ['https://h:8080{/a}{?b}', 'https://h:8080/1?b=2'],
-  ['https://h{?b}', 'https://h?b=2&a=1'],
+  ['https://h:8080/{a}{?b}', 'https://h:8080/1?b=2'],
+  ['https://h/{?b}', 'https://h/?b=2&a=1'],
+  ['https://h?c=3{&b}', 'https://h?c=3&b=2&a=1'],
+  ['https://h#top', 'https://h#top'],
   ['https://münchen.example/{a}', 'https://m%C3%BCnchen.example/1'],
   ['httpd/logs', `${base}/httpd/logs`],
   ['https:x', `${base}/https`],
 ])('%s is absolute only by its own scheme', (url, result) => {
-  const used = url.includes('{a}') || url.includes('{/a}') || url.includes(':a') || url.includes('{?b}');
-  expect(endpoint({ url, ...(used ? { a: 1 } : {}), ...(url.includes('{?b}') ? { b: 2 } : {}) }).url).toBe(
-    result,
-  );
+  const has = (pattern: RegExp, values: object) => (pattern.test(url) ? values : {});
+  expect(endpoint({ url, ...has(/\{.*\}|:a/, { a: 1 }), ...has(/[?&]b/, { b: 2 }) }).url).toBe(result);
 });
 
 test.each([
@@ -179,10 +185,35 @@ test('query parameters can be declared beside a body', () => {
   });
 });
 
-test('request is returned as the same object', () => {
+test.each(['url', 'method', 'baseUrl', 'headers', 'mediaType', 'request', '__proto__'])(
+  '%s is a setting, never a placeholder',
+  (name) => {
+    for (const url of [`/a/{${name}}`, `/a/{?b,${name}*}`, `/a/:${name}`, `https/{+${name}:3}`]) {
+      const refused = expect.objectContaining({ option: 'url', position: url.search(/[{:]/) });
+      expect(() => endpoint(url), url).toThrow(refused);
+    }
+  },
+);
+
+test('a header value is text', () => {
+  const headers = { a: 1, b: 10n ** 20n, c: false, d: new Date(0), e: '', f: ['g', 'h'] };
+  expect(endpoint.parse({ url: '/x', headers }).headers).toEqual({
+    a: '1',
+    b: '100000000000000000000',
+    c: 'false',
+    d: '1970-01-01T00:00:00.000Z',
+    e: '',
+    f: 'g, h',
+  });
+});
+
+test('request is returned as the same object unless there is a default to merge it over', () => {
   const request = { timeout: 5 };
   expect(endpoint('/x', { request }).request).toBe(request);
   expect(endpoint('/x')).not.toHaveProperty('request');
+  const retrying = endpoint.defaults({ request: { retries: 1 } });
+  expect(retrying('/x', { request }).request).toEqual({ retries: 1, timeout: 5 });
+  expect(request).toEqual({ timeout: 5 });
 });
 
 test('request.strict asks for a value of every placeholder that is not optional', () => {
@@ -190,9 +221,23 @@ test('request.strict asks for a value of every placeholder that is not optional'
   const required = { a: 1, b: 'c' };
   expect(strict('/{a}/:b{/c}{?d}{&e}{#f}{;g}{.h}', required).url).toBe(`${base}/1/c`);
   for (const value of [undefined, null, '', [], {}]) {
-    const refused = expect.objectContaining({ option: 'b', position: 5 });
+    const refused = expect.objectContaining({ option: 'b', position: 5, message: 'b at 5: missing' });
     expect(() => strict('/{a}/{+b}' as string, { a: 1, b: value })).toThrow(refused);
     expect(() => strict('/{a}/:b' as string, { a: 1, b: value })).toThrow(refused);
+  }
+});
+
+test('the position of a :name is its own, whatever the host has in it', () => {
+  const strict = endpoint.defaults({ request: { strict: true } });
+  const rows: [string, number][] = [
+    ['http://u:a@h/:a', 13],
+    ['http://h/x{?a:3}/:a', 17],
+    ['/:ab/:a', 5],
+    ['x/:a', 2],
+    ['//x/:a', 4],
+  ];
+  for (const [url, position] of rows) {
+    expect(() => strict({ url, ab: 1 }), url).toThrow(expect.objectContaining({ option: 'a', position }));
   }
 });
 

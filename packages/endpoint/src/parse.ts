@@ -1,46 +1,57 @@
 import { withFormat, withPreviews } from './accept.ts';
 import { isRawBody } from './body.ts';
-import { addHeaders, checkHeader, methodName } from './headers.ts';
-import { locate, requireValues } from './locate.ts';
-import { isParameter } from './options.ts';
-import { addQuery, queryPair } from './query.ts';
+import { expandExpression } from './expand.ts';
+import { addHeaders, lowerToken } from './headers.ts';
+import { locate } from './locate.ts';
+import { isSetting } from './options.ts';
 import { targetOf } from './target.ts';
-import type { EndpointOptions, MediaType, RequestHeaders, RequestOptions } from './types.ts';
+import type { Variable } from './template.ts';
+import type { EndpointOptions, RequestHeaders, RequestOptions } from './types.ts';
 import { textOf } from './value.ts';
 
 /** Turns merged options into what an HTTP client needs; needs no defaults and keeps no state. */
 export function parse(options: EndpointOptions): RequestOptions {
-  return build(options, addHeaders({}, options.headers ?? {}), options);
+  return build(options, addHeaders({}, options.headers), options);
 }
 
 /** Places every parameter in the url, the query or the body; `headers` are in order already, amended and given out. */
 export function build(
-  settings: EndpointOptions,
+  options: EndpointOptions,
   headers: RequestHeaders,
-  parameters: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
 ): RequestOptions {
-  const { request, mediaType } = settings;
-  const method = methodName(textOf(settings.method ?? 'GET', 'method'));
-  const target = targetOf(textOf(settings.url ?? '', 'url'));
-  if (request?.strict === true) requireValues(target.template, parameters);
-  const url = locate(target, textOf(settings.baseUrl ?? '', 'baseUrl'), parameters);
+  const { request } = options;
+  const method = lowerToken(textOf(options.method ?? 'get', 'method'), 'method');
+  const target = targetOf(textOf(options.url ?? '', 'url'));
+  const url = locate(target, textOf(options.baseUrl ?? '', 'baseUrl'), values, request?.strict);
 
   const isQuery = method === 'get' || method === 'head';
-  let pairs = '';
+  const variables: Variable[] = [];
   let json: Record<string, unknown> | undefined;
   let data: unknown;
-  for (const name of Object.keys(parameters)) {
-    const value = parameters[name];
-    if (value === undefined || !isParameter(name) || target.names.has(name)) continue;
+  for (const name of Object.keys(values)) {
+    const value = values[name];
+    if (value === undefined || isSetting(name) || target.names.has(name)) continue;
     // `data` is the body itself, so never a parameter.
     if (name === 'data') data = value;
-    else if (isQuery) pairs += queryPair(name, value);
+    else if (isQuery) variables.push([name, false, 0]);
     else (json ??= {})[name] = value;
   }
-  for (const name of Object.keys(headers)) if (headers[name] === null) delete headers[name];
-  amendAccept(headers, mediaType ?? {}, url);
 
-  const result: RequestOptions = { method, url: addQuery(url, pairs), headers };
+  const { accept } = headers;
+  const { format, previews } = options.mediaType ?? {};
+  if (accept && previews?.[0] && url.endsWith('/graphql'))
+    addHeaders(headers, { accept: withPreviews(accept, previews, format) });
+  else if (accept && format) addHeaders(headers, { accept: withFormat(accept, format) });
+
+  const result: RequestOptions = { method, url, headers };
+  if (variables.length) {
+    // The query stands before the fragment.
+    const end = `${url}#`.indexOf('#');
+    const sign = url.slice(0, end).includes('?') ? '&' : '?';
+    result.url =
+      url.slice(0, end) + expandExpression({ sign, variables, position: 0 }, values, true) + url.slice(end);
+  }
   const body = data === undefined ? json : data;
   if (body !== undefined && !isQuery) {
     result.body = body;
@@ -48,13 +59,4 @@ export function build(
   }
   if (request) result.request = request;
   return result;
-}
-
-function amendAccept(headers: RequestHeaders, { format, previews }: MediaType, url: string): void {
-  const { accept } = headers;
-  if (typeof accept !== 'string' || (!format && !previews) || /application\/octet-stream/i.test(accept))
-    return;
-  if (previews?.length && url.endsWith('/graphql')) headers.accept = withPreviews(accept, previews, format);
-  else if (format) headers.accept = withFormat(accept, format);
-  checkHeader(headers.accept as string, 'mediaType');
 }

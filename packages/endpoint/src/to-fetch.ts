@@ -1,8 +1,5 @@
-import { isRawBody, isStream } from './body.ts';
-import { EndpointError } from './error.ts';
-import type { RequestOptions } from './types.ts';
-
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
+import { isRawBody } from './body.ts';
+import type { FetchInit, RequestOptions } from './types.ts';
 
 /**
  * The arguments of `fetch` for a request, with `signal`, `redirect` and the like from its `request` settings. The
@@ -15,22 +12,18 @@ export function toFetch({
   headers,
   body,
   request,
-}: RequestOptions): [url: string, init: RequestInit] {
+}: RequestOptions): [url: string, init: FetchInit] {
   const init = {
     ...request,
     method: method.toUpperCase(),
-    headers: { ...headers },
-    body: body === undefined || isRawBody(body) ? body : serialise(body),
-    ...(isStream(body) && { duplex: 'half' }),
+    headers,
+    body: isRawBody(body)
+      ? body
+      : JSON.stringify(body, (_, value) =>
+          typeof value === 'bigint' && BigInt.asIntN(54, value) === value ? Number(value) : value,
+        ),
+    // what a stream needs, and the only value there is
+    duplex: 'half',
   };
-  return [url, init as unknown as RequestInit];
-}
-
-function serialise(body: unknown): string {
-  try {
-    // A bigint is a number with all its digits.
-    return JSON.stringify(body, (_, value) => (typeof value === 'bigint' ? rawJSON(String(value)) : value));
-  } catch (cause) {
-    throw new EndpointError(String(cause), 'body');
-  }
+  return [url, init as unknown as FetchInit];
 }

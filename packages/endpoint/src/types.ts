@@ -1,4 +1,4 @@
-import type { RouteParameters } from './route-types.ts';
+import type { NamesGiven, RouteParameters } from './route-types.ts';
 
 /** What a header may be given as; `null` takes a default away. */
 export type HeaderValue = string | number | boolean | bigint | Date | readonly string[] | null | undefined;
@@ -7,33 +7,42 @@ export type HeaderValue = string | number | boolean | bigint | Date | readonly s
 export type HeaderInput = Readonly<Record<string, HeaderValue>> | Iterable<readonly [string, HeaderValue]>;
 
 /** Headers by lower-case name. */
-export type RequestHeaders = Record<string, string | number | boolean | bigint>;
+export type RequestHeaders = Record<string, string>;
 
 /** What amends the `accept` header. */
 export interface MediaType {
   /** For example `raw`, `diff` or `text+json`. */
   format?: string | undefined;
   /** Names of previews, for `/graphql` only. */
-  previews?: string[] | undefined;
+  previews?: readonly string[] | undefined;
 }
+
+// `AbortSignal` where the platform has one; its bare name would not compile elsewhere.
+type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Known } } ? Known : unknown;
 
 /** Meta information of a request, returned as it was given; `toFetch` takes what `fetch` knows from it. */
 export interface RequestSettings {
   /** Refuse a missing or empty value of a required placeholder instead of expanding it to nothing. */
   strict?: boolean | undefined;
-  signal?: AbortSignal | undefined;
+  signal?: Signal | undefined;
   [setting: string]: unknown;
 }
 
-/** Options besides method and url; every other key is a parameter. */
-export interface RequestParameters {
+/** Options besides method, url and parameters. */
+export interface Settings {
   baseUrl?: string | null | undefined;
   headers?: HeaderInput | null | undefined;
   mediaType?: MediaType | null | undefined;
   /** The body itself, instead of an object of the parameters. */
   data?: unknown;
   request?: RequestSettings | null | undefined;
-  [parameter: string]: unknown;
+}
+
+/** Options besides method and url; every other key is a parameter. */
+export interface RequestParameters extends Settings {
+  // An object typed by an interface fits an index of any, none other.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  [parameter: string]: any;
 }
 
 /** Everything a call takes. */
@@ -63,28 +72,62 @@ export interface RequestOptions {
   request?: RequestSettings;
 }
 
-// Options are optional only where the route asks for no parameter.
-type RouteOptions<Route extends string, Defaults> =
-  unknown extends RouteParameters<Route, Defaults>
-    ? [options?: RequestParameters]
-    : // biome-ignore lint/complexity/noBannedTypes: asks whether an empty object would do
-      {} extends RouteParameters<Route, Defaults>
-      ? [options?: RequestParameters & RouteParameters<Route, Defaults>]
-      : [options: RequestParameters & RouteParameters<Route, Defaults>];
+// Every text is a route; those that are known an editor can offer.
+type RouteName<Routes> = [keyof Routes] extends [never] ? string : (keyof Routes & string) | (string & {});
 
-/** Turns routes and parameters into request options, over defaults of its own. */
-export interface Endpoint<Defaults = unknown> {
-  <const Route extends string>(route: Route, ...options: RouteOptions<Route, Defaults>): RequestOptions;
-  <const Url extends string = string>(
-    options?: EndpointOptions & { url?: Url | undefined } & RouteParameters<Url, Defaults>,
+// What all of a union ask for: either of its routes may be taken.
+type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Each) => void
+  ? Each
+  : never;
+
+// `Parameters` with those optional that are `Given` by defaults
+type Lightened<Parameters, Given> = [keyof Parameters & Given] extends [never]
+  ? Parameters
+  : { [Name in keyof Parameters as Exclude<Name, Given>]: Parameters[Name] } & {
+      [Name in keyof Parameters & Given]?: Parameters[Name] | undefined;
+    };
+
+// Of a known route exactly its parameters, or `data` instead of those of the body; of another what its text says.
+type OptionsOf<Route, Routes, Given> = [Route] extends [keyof Routes & string]
+  ?
+      | (Settings & Lightened<All<Routes[Route]>, Given>)
+      | (Settings & { data: {} | null } & RouteParameters<Route, Given>)
+  : [Route] extends [string]
+    ? RequestParameters & RouteParameters<Route, Given>
+    : never;
+
+// Options are optional only where the route asks for no parameter.
+type Rest<Options> = [Options] extends [never]
+  ? []
+  : {} extends Options
+    ? [options?: Options]
+    : [options: Options];
+
+/**
+ * Turns routes and parameters into request options, over defaults of its own. `Routes` has the parameters of known
+ * routes by their text: `const forge: Endpoint<ForgeRoutes> = endpoint`. `Given` are the names the defaults fill.
+ */
+export interface Endpoint<Routes extends object = object, Given = never> {
+  <const Route extends RouteName<Routes> | EndpointOptions>(
+    route?: Route & (Route extends { url: infer Url extends string } ? RouteParameters<Url, Given> : unknown),
+    ...options: Rest<OptionsOf<Route, Routes, Given>>
   ): RequestOptions;
   /** The current defaults, frozen to the ground. */
   readonly DEFAULTS: Readonly<MergedOptions>;
   /** A builder with `options` as defaults on top of these. */
-  defaults<const Options extends EndpointOptions>(options: Options): Endpoint<Defaults & Options>;
+  defaults<const Options extends EndpointOptions>(
+    options: Options,
+  ): Endpoint<Routes, Given | NamesGiven<Options>>;
   /** The options with all defaults in place, not yet turned into a request. */
   merge(route: string, options?: EndpointOptions): MergedOptions;
   merge(options?: EndpointOptions): MergedOptions;
   /** Turns merged options into request options; needs no defaults and keeps no state. */
   parse(options: EndpointOptions): RequestOptions;
 }
+
+/** The second argument of the platform's `fetch`, where it has one. */
+export type FetchInit = typeof globalThis extends {
+  Request: new (input: never, init?: infer Init) => unknown;
+}
+  ? NonNullable<Init>
+  : Record<string, unknown>;

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type EndpointOptions, endpoint, expand, type HeaderInput } from '../src/index.ts';
+import {
+  EndpointError,
+  type EndpointOptions,
+  endpoint,
+  expand,
+  type HeaderInput,
+  toFetch,
+} from '../src/index.ts';
 import { layer } from '../src/layer.ts';
 import { expandByTheBook } from './rfc6570.ts';
 
@@ -45,7 +52,7 @@ test('a prefix agrees with it too', () => {
     fc.property(
       plain,
       fc.integer({ min: 1, max: 12 }),
-      fc.constantFrom('', '+', '/', '?', ';'),
+      fc.constantFrom('', '+', '#', '.', '/', ';', '?', '&'),
       (a, limit, operator) => {
         expect(expand(`{${operator}a:${limit}}`, { a })).toBe(
           expandByTheBook(`{${operator}a:${limit}}`, { a }),
@@ -94,8 +101,8 @@ test('merging is associative over defaults', () => {
   fc.assert(
     fc.property(options, options, options, (a, b, c) => {
       const stepwise = endpoint.defaults(a).defaults(b).merge(c);
-      expect(stepwise).toEqual(endpoint.defaults(a).merge(mergeOf(b, c)));
-      expect(stepwise).toEqual(endpoint.defaults(mergeOf(a, b)).merge(c));
+      expect(stepwise).toStrictEqual(endpoint.defaults(a).merge(mergeOf(b, c)));
+      expect(stepwise).toStrictEqual(endpoint.defaults(mergeOf(a, b)).merge(c));
     }),
     { numRuns: 1000 },
   );
@@ -106,7 +113,11 @@ type Given = typeof options extends fc.Arbitrary<infer T> ? T : never;
 
 function mergeOf(a: Given, b: Given): EndpointOptions {
   const lower = (given: object | undefined) =>
-    Object.fromEntries(Object.entries(given ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
+    Object.fromEntries(
+      Object.entries(given ?? {})
+        .filter(([, value]) => value !== undefined)
+        .map(([key, value]) => [key.toLowerCase(), value]),
+    );
   const merged = layer(a, b) as EndpointOptions;
   const headers = [a.headers, b.headers].map((given) => lower(layer({}, given ?? {}) as object));
   merged.headers = layer(headers[0], headers[1]) as HeaderInput;
@@ -138,6 +149,70 @@ test('parse is pure: same input, same result, input untouched', () => {
   );
 });
 
+test('parse keeps no state: what was asked before does not matter', () => {
+  fc.assert(
+    fc.property(options, fc.array(options, { maxLength: 5 }), (given, others) => {
+      const first = outcome(() => endpoint.parse(given));
+      for (const other of others) outcome(() => endpoint.defaults(other)({ ...given, ...other } as never));
+      expect(outcome(() => endpoint.parse(given))).toEqual(first);
+    }),
+  );
+  // and neither does what the caches of templates, routes and names have let go
+  const before = endpoint('GET /x/{a}{?b}', { a: 1, b: 2, headers: { 'X-A': '1' } });
+  for (let i = 0; i < 1200; i++)
+    endpoint(`M${'-'.repeat(i % 7)} /${i}/{a}`, { a: i, headers: { [`x-${i}`]: '1' } });
+  expect(endpoint('GET /x/{a}{?b}', { a: 1, b: 2, headers: { 'X-A': '1' } })).toEqual(before);
+});
+
+test('whatever the values are, a call ends in a request or in an EndpointError', () => {
+  const anything = fc.anything({
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withNullPrototype: true,
+    withSet: true,
+  });
+  const any = fc.record(
+    {
+      method: fc.oneof(anything, fc.constant('POST')),
+      url: fc.oneof(
+        anything,
+        fc.string(),
+        fc.constantFrom('/x/{a}', '/:a{?b}{#c*}', '{+a}{/b:3}', '/graphql'),
+      ),
+      baseUrl: anything,
+      headers: fc.oneof(fc.constantFrom(null, undefined), fc.dictionary(fc.string(), anything)),
+      mediaType: fc.oneof(
+        fc.constantFrom(null, undefined),
+        fc.record({ format: fc.string(), previews: fc.array(fc.string()) }, { requiredKeys: [] }),
+      ),
+      request: anything,
+      data: anything,
+      a: anything,
+      b: anything,
+      q: anything,
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(any, any, (a, b) => {
+      for (const call of [
+        () => toFetch(endpoint.defaults(a as never)(b as never)),
+        () => endpoint.parse(a as never),
+        () => expand('{a}{+q:3}{?a*}', a),
+      ]) {
+        try {
+          call();
+        } catch (error) {
+          // JSON has an error of its own for an integer that is no number.
+          if (!/serialize a BigInt/.test(String(error))) expect(error).toBeInstanceOf(EndpointError);
+        }
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 test('whatever the values, host and first segment stay those of the template', () => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -165,11 +240,17 @@ test('whatever the values, host and first segment stay those of the template', (
     '//{a}',
     '{a}{+b}',
     '/{+a}/{+b}',
+    'https://good/{/a}',
+    'https://good/{?a,b}',
     'https://good{/a}',
     'https://good{?a,b}',
     '{?a}{&b}',
     '{#a}',
     ':a:b',
+    'https://{a}/x',
+    'https://{+a}{b}',
+    'https://good{a}/{b}',
+    'https:{+a}',
   );
   fc.assert(
     fc.property(
@@ -181,11 +262,12 @@ test('whatever the values, host and first segment stay those of the template', (
           endpoint({ url, baseUrl: 'https://good/api', a: a.join(''), b: b.join('') }),
         );
         if (typeof result === 'string') {
-          expect(result).toMatch(/^EndpointError: [ab] at \d+: (dot segment|lone surrogate)/);
+          expect(result).toMatch(/^EndpointError: (?:(?:[ab]|url) at \d+: dot segment|url at \d+: no host)$/);
         } else {
           const { host, pathname } = new URL((result as { url: string }).url);
           expect(host).toBe('good');
-          if (!url.startsWith('https://good{')) expect(pathname).toMatch(/^\/api(\/|$)/);
+          if (!url.startsWith('https://good/{')) expect(pathname).toMatch(/^\/api(\/|$)/);
+          expect(pathname).not.toMatch(/\/(\.|%2e){1,2}(\/|$)/i);
         }
       },
     ),

@@ -8,10 +8,16 @@ import { endpoint, type RequestParameters, toFetch } from '../src/index.ts';
 const server = createServer(async (request: IncomingMessage, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
+  if (request.url === '/silence') return;
   if (request.url === '/redirect') response.writeHead(302, { location: '/elsewhere' });
   const { method, url, headers } = request;
   response.end(JSON.stringify({ method, url, headers, body: Buffer.concat(chunks).toString() }));
 });
+
+async function* generated() {
+  yield new TextEncoder().encode('gene');
+  yield new TextEncoder().encode('rated');
+}
 
 let send: (
   route: string,
@@ -51,6 +57,17 @@ describe('every method arrives', () => {
     expect(received.headers).not.toHaveProperty('content-type');
   });
 
+  test.each(['get', 'Post', 'pUt', 'patch', 'PaTcH', 'delete', 'options', 'QUERY', 'm-search', 'Purge'])(
+    '%s, spelled like that',
+    async (method) => {
+      const received = await send(`${method} /x`, { method });
+      expect([received.method, endpoint({ method }).method]).toEqual([
+        method.toUpperCase(),
+        method.toLowerCase(),
+      ]);
+    },
+  );
+
   test('HEAD', async () => {
     const port = (server.address() as AddressInfo).port;
     const response = await fetch(...toFetch(endpoint('HEAD /x', { baseUrl: `http://127.0.0.1:${port}` })));
@@ -66,9 +83,31 @@ describe('every body arrives', () => {
     ['a form', new URLSearchParams({ a: 'b c' }), 'a=b+c', /^application\/x-www-form-urlencoded/],
     ['a web stream', new Blob(['stream']).stream(), 'stream', undefined],
     ['a Node stream', Readable.from([Buffer.from('no'), Buffer.from('de')]), 'node', undefined],
+    ['an async generator', generated(), 'generated', undefined],
+    ['a data view', new DataView(new TextEncoder().encode('view').buffer), 'view', undefined],
+    ['no bytes', new ArrayBuffer(0), '', undefined],
+    ['a file', new File(['file'], 'a.txt', { type: 'text/csv' }), 'file', /^text\/csv$/],
+    ['empty text', '', '', /^text\/plain/],
+    ['a number', 0, '0', /^application\/json/],
+    ['a date', new Date(0), '"1970-01-01T00:00:00.000Z"', /^application\/json/],
+    [
+      'what has a toJSON',
+      new (class {
+        toJSON() {
+          return { a: 1 };
+        }
+      })(),
+      '{"a":1}',
+      /^application\/json/,
+    ],
     ['null', null, 'null', /^application\/json/],
     ['a list', [1, new Date(0)], '[1,"1970-01-01T00:00:00.000Z"]', /^application\/json/],
-    ['a bigint', { id: 12345678901234567890n }, '{"id":12345678901234567890}', /^application\/json/],
+    [
+      'a bigint',
+      { id: 9007199254740991n, list: [-9007199254740991n, 0n] },
+      '{"id":9007199254740991,"list":[-9007199254740991,0]}',
+      /^application\/json/,
+    ],
   ])('%s', async (_, data, body, type) => {
     const received = await send('POST /x', { data });
     expect(received.body).toBe(body);
@@ -82,6 +121,64 @@ describe('every body arrives', () => {
     const { headers, body } = await send('POST /x', { data });
     expect(body).toContain(headers['content-type']?.split('boundary=')[1]);
   });
+});
+
+describe('what JSON cannot say ends in its own error', () => {
+  const cycle: { a?: object } = {};
+  cycle.a = cycle;
+
+  test.each([
+    ['a cycle', cycle],
+    ['a bigint that is no number', { id: 9007199254740992n }],
+    ['a negative one', [-9007199254740993n]],
+  ])('%s', (_, data) => {
+    expect(() => toFetch(endpoint('POST /x', { data }))).toThrow(TypeError);
+  });
+
+  test('what throws on the way is thrown', () => {
+    const data = {
+      toJSON() {
+        throw new RangeError('no');
+      },
+    };
+    expect(() => toFetch(endpoint('POST /x', { data }))).toThrow(new RangeError('no'));
+  });
+});
+
+test('what has a tag or can be iterated asynchronously is no JSON and goes as it is', () => {
+  class Tagged {
+    get [Symbol.toStringTag]() {
+      return 'Tagged';
+    }
+  }
+  for (const data of [new Map(), new Set(), Promise.resolve(), new Headers(), new Tagged(), generated()]) {
+    const options = endpoint('POST /x', { data });
+    expect(options.headers).not.toHaveProperty('content-type');
+    expect(toFetch(options)[1].body).toBe(data);
+  }
+});
+
+test('no body stays none, and the headers are those of the options', () => {
+  const options = endpoint('POST /x');
+  const [url, init] = toFetch(options);
+  expect(url).toBe(options.url);
+  expect(init.body).toBeUndefined();
+  expect(init.headers).toBe(options.headers);
+});
+
+test('all is half-duplex: what a stream needs, and the only value there is', () => {
+  for (const data of [new ReadableStream(), Readable.from([]), generated(), 'text', { a: 1 }, undefined]) {
+    const [url, init] = toFetch(endpoint('POST /x', { data }));
+    expect(init).toHaveProperty('duplex', 'half');
+    expect(new Request(url, init).method).toBe('POST');
+  }
+});
+
+test('a signal ends a request under way', async () => {
+  const controller = new AbortController();
+  const answer = send('/silence', { request: { signal: controller.signal } });
+  setTimeout(() => controller.abort(new Error('enough')), 50);
+  await expect(answer).rejects.toThrow('enough');
 });
 
 test('signal, redirect and other settings come from request', async () => {
