@@ -9,7 +9,7 @@ type Node = Record<string, unknown>;
  * No object and no list of `below` is shared, and on request the copy is frozen. A cycle is refused by its depth.
  */
 export function layer(below: unknown, above?: unknown, isFrozen?: boolean, depth = 0): unknown {
-  const isMap = typeof below === 'object' && isPlain(below);
+  const isMap = isPlain(below);
   if (above !== undefined && !(isMap && isPlain(above))) return above;
   if (!isMap && !Array.isArray(below)) return below;
   if (depth > 99) throw new EndpointError('too deep', 'defaults');

@@ -47,7 +47,7 @@ export function build(
   const result: RequestOptions = { method, url, headers };
   if (variables.length) {
     // The query stands before the fragment.
-    const end = `${url}#`.indexOf('#');
+    const end = url.includes('#') ? url.indexOf('#') : url.length;
     const sign = url.slice(0, end).includes('?') ? '&' : '?';
     result.url =
       url.slice(0, end) + expandExpression({ sign, variables, position: 0 }, values, true) + url.slice(end);

@@ -2,8 +2,9 @@ import { EndpointError } from './error.ts';
 
 /** Whether `value` is a plain object of any realm, that is, a map of names to values. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
-  const prototype = Object.getPrototypeOf(value ?? 0);
-  return !(prototype && Object.getPrototypeOf(prototype));
+  return (
+    typeof value === 'object' && !Object.getPrototypeOf(Object.getPrototypeOf(value ?? 0) ?? Object.prototype)
+  );
 }
 
 /** The text of a single value in a URL; an object's is that of its `toJSON`, so a date is ISO 8601. What has none is refused. */
