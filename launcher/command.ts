@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { readSettings } from '@croft/settings';
 import { Command, CommanderError } from 'commander';
+import { describeAdmin } from './admin/command.ts';
 import type { Environment } from './environment.ts';
 import { type ServiceName, serviceNames } from './services/index.ts';
 import { launcherSettings } from './settings.ts';
@@ -82,13 +83,7 @@ function describe(environment: Environment, done: (exitCode: number) => void): C
   const migrate = (name: ServiceName) => async () =>
     done(await (await tasks()).runMigrations(environment, name));
   auth.command('migrate').description('bring the tables of auth up to date').action(migrate('auth'));
-  auth
-    .command('admin')
-    .description('administrators')
-    .command('create-user')
-    .description('make an administrator and print the password')
-    .argument('<email>')
-    .action(async (email: string) => done(await (await tasks()).createAdministrator(environment, email)));
+  describeAdmin(auth, environment, done);
   const forge = program.command('forge').description('tasks of the forge');
   forge.command('migrate').description('bring the tables of forge up to date').action(migrate('forge'));
   program.command('state').description('talk to the state service: croft state --help');

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { authSettings } from '@croft/auth/settings';
-import { defineSettings, readSettings, SettingsError, text, unknownVariables } from '@croft/settings';
+import { defineSettings, readSettings, SettingsError, text } from '@croft/settings';
 import type { Environment } from './environment.ts';
 import type { Secrets } from './secrets.ts';
 import { PLACEHOLDERS } from './secrets.ts';
@@ -12,6 +12,7 @@ import {
   serviceNames,
 } from './services/index.ts';
 import { type LauncherSettings, launcherSettings } from './settings.ts';
+import { explainUnknown } from './unknown-variables.ts';
 
 /** A run whose settings are all good; nothing has been touched yet. */
 export interface Configuration {
@@ -59,7 +60,7 @@ export async function readConfiguration(
   return {
     settings,
     dataFolder: resolve(settings.CROFT_DATA),
-    logLevelGiven: given(environment)['LOG_LEVEL'] !== undefined,
+    logLevelGiven: isGiven(environment, ['LOG_LEVEL', ...launcherSettings.settings.LOG_LEVEL.alsoNamed]),
     services,
     warnings: await warnOfUnknown(environment),
     git: tried.flatMap((configured) => configured?.git ?? []),
@@ -83,10 +84,7 @@ const internal = defineSettings('Croft', 'CROFT_', {
 async function warnOfUnknown(environment: Environment): Promise<string[]> {
   const all = await Promise.all(serviceNames.map(findService));
   const tables = [launcherSettings, internal, ...all.map(({ table }) => table)];
-  return unknownVariables(tables, environment).map(({ name, nearest }) => {
-    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-    return `${name} is no setting of Croft${hint}`;
-  });
+  return explainUnknown(tables, environment);
 }
 
 function attempt<T>(problems: string[], read: () => T): T | undefined {
@@ -99,13 +97,14 @@ function attempt<T>(problems: string[], read: () => T): T | undefined {
   }
 }
 
+/** Asks for exactly the names its table reads: one more, and it would be on its own without its database. */
 function usesOwnDatabase(service: Service, environment: Environment): boolean {
-  const variables = [
-    'DATABASE_URL',
-    `${service.table.prefix}DB_DATABASE_URL`,
-    `${service.table.prefix}DATABASE_URL`,
-  ];
-  return service.usesDatabase && variables.some((name) => given(environment)[name] !== undefined);
+  const { prefix, settings } = service.table;
+  const names = ['DB_DATABASE_URL', 'DATABASE_URL'].flatMap((name) => {
+    const setting = settings[name];
+    return setting === undefined ? [] : [prefix + name, ...(setting.alsoNamed ?? [])];
+  });
+  return service.usesDatabase && isGiven(environment, names);
 }
 
 /** What is required and has a value only because everything runs here, together. */
@@ -126,7 +125,9 @@ function authAddress(environment: Environment): string {
   const values = given(environment);
   const port = values['AUTHSVC_API_PORT'] ?? values['PORT'] ?? '8081';
   return (
-    values['AUTHSVC_API_EXTERNAL_URL'] ?? `http://${reachable(values['AUTHSVC_API_HOST'] ?? '')}:${port}`
+    values['AUTHSVC_API_EXTERNAL_URL'] ??
+    values['API_EXTERNAL_URL'] ??
+    `http://${reachable(values['AUTHSVC_API_HOST'] ?? '')}:${port}`
   );
 }
 
@@ -134,6 +135,10 @@ function authAddress(environment: Environment): string {
 function reachable(host: string): string {
   if (host === '' || host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+function isGiven(environment: Environment, names: readonly string[]): boolean {
+  return names.some((name) => (environment[name] ?? '') !== '');
 }
 
 /** An empty variable counts as not set, so it must not hide a default. */

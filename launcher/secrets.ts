@@ -28,18 +28,29 @@ export const PLACEHOLDERS: Secrets = {
  */
 export async function readSecrets(dataFolder: string): Promise<{ secrets: Secrets; made: boolean }> {
   const file = join(dataFolder, 'secrets.json');
-  const written = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw new StartError(`${file} cannot be read: ${error.message}. Give it to the user that runs Croft.`);
-  });
+  const written = await readWritten(file);
   if (written === undefined) return { secrets: await makeSecrets(file), made: true };
   await chmod(file, 0o600);
   return { secrets: parse(written, file), made: false };
 }
 
+/** Reads `secrets.json` without making or mending anything, beside a Croft that may be running; undefined without one. */
+export async function lookAtSecrets(dataFolder: string): Promise<Secrets | undefined> {
+  const file = join(dataFolder, 'secrets.json');
+  const written = await readWritten(file);
+  return written === undefined ? undefined : parse(written, file);
+}
+
 /** Forgets the administrator's password once it has been shown. */
 export async function forgetPassword(dataFolder: string, secrets: Secrets): Promise<void> {
   await write(join(dataFolder, 'secrets.json'), { ...secrets, administratorPassword: undefined });
+}
+
+async function readWritten(file: string): Promise<string | undefined> {
+  return await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new StartError(`${file} cannot be read: ${error.message}. Give it to the user that runs Croft.`);
+  });
 }
 
 async function makeSecrets(file: string): Promise<Secrets> {

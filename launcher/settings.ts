@@ -22,10 +22,12 @@ export const launcherSettings = defineSettings('Croft', '', {
   LOG_LEVEL: {
     kind: choice(...logLevels),
     default: 'info',
+    alsoNamed: ['AUTHSVC_LOG_LEVEL'],
     about: 'How much is logged, one JSON line an event.',
   },
   LOG_FILE: {
     kind: text,
+    alsoNamed: ['AUTHSVC_LOG_FILE'],
     about:
       'File of the log. Without it the log goes to standard error, or, when that is a terminal and `LOG_LEVEL` is not set, to `<data>/croft.log`.',
   },

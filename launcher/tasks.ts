@@ -1,4 +1,3 @@
-import { randomToken, StartError } from '@croft/runtime';
 import type { Environment } from './environment.ts';
 import { openHouse } from './open-house.ts';
 import type { Configured, House, ServiceName } from './services/index.ts';
@@ -9,20 +8,6 @@ export async function runMigrations(environment: Environment, name: ServiceName)
     const applied = (await service.migrate?.(house)) ?? [];
     const lines = applied.map((migration) => `applied ${migration}\n`).join('');
     process.stdout.write(lines === '' ? `${name} is up to date\n` : lines);
-  });
-}
-
-/** Makes a further administrator of auth, with a password that is printed. */
-export async function createAdministrator(environment: Environment, email: string): Promise<number> {
-  return await inHouse(environment, 'auth', async (service, house) => {
-    const password = randomToken(15);
-    try {
-      await service.createAdministrator?.(house, email, password);
-    } catch (error) {
-      if (error instanceof Error && 'kind' in error) throw new StartError(error.message, { cause: error });
-      throw error;
-    }
-    process.stdout.write(`name      ${email}\npassword  ${password}\n`);
   });
 }
 

@@ -22,7 +22,11 @@ export const forge: Service = {
         (await load()).startForge({
           ...house,
           settings,
-          tokens: { secret: settings.JWT_SECRET ?? house.secrets.jwtSecret, adminRoles: house.adminRoles },
+          tokens: {
+            secret: settings.JWT_SECRET ?? house.secrets.jwtSecret,
+            keys: settings.JWT_KEYS,
+            adminRoles: house.adminRoles,
+          },
         }),
       migrate: async (house) => (await load()).migrateForge({ ...house, settings }),
     };

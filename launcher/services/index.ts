@@ -1,3 +1,4 @@
+import type { AdminTasks } from '@croft/auth';
 import type { Log, RunningService } from '@croft/runtime';
 import type { Secret, SettingsTable } from '@croft/settings';
 import type { Environment } from '../environment.ts';
@@ -34,6 +35,7 @@ export interface Configured {
   start(house: House): Promise<RunningService>;
   migrate?(house: House): Promise<string[]>;
   createAdministrator?(house: House, email: string, password: string): Promise<void>;
+  adminTasks?(house: House): Promise<AdminTasks>;
 }
 
 /** A service: its settings are here, its code comes with `load`. */

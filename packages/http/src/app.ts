@@ -20,6 +20,11 @@ export interface AppOptions {
   bodyLimitBytes?: number;
   /** Milliseconds a request may take; routes that stream say otherwise with `config: { timeoutMs }`. */
   handlerTimeoutMs?: number;
+  /**
+   * Whether a handler that took too long can begin no further statement. Not for services whose handlers must record
+   * what they did outside the database.
+   */
+  stopLateWork?: boolean;
   /** Whether `GET` routes answer `HEAD` as well. */
   headRoutes?: boolean;
   /** Whether `/a/` is `/a`. */
@@ -55,7 +60,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify);
   parseJsonBodies(app);
   answerErrors(app, options.errors, options.log);
-  limitTime(app, options.handlerTimeoutMs ?? DEFAULT_HANDLER_TIMEOUT_MS, options.errors);
+  limitTime(
+    app,
+    options.handlerTimeoutMs ?? DEFAULT_HANDLER_TIMEOUT_MS,
+    options.errors,
+    options.stopLateWork ?? false,
+  );
   logRequests(app, options.log);
   serveOpenApi(app, options.api);
   return app;

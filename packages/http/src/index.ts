@@ -4,4 +4,4 @@ export type { ErrorAnswer, ErrorContext, ErrorDialect, Issue } from './errors.ts
 export type { ApiDescription } from './openapi.ts';
 export { collectMethods } from './other-methods.ts';
 export { closeGracefully, listen } from './server.ts';
-export type { App } from './types.ts';
+export type { App, Request } from './types.ts';

@@ -1,4 +1,12 @@
+import { readForm } from './form-body.ts';
 import type { App } from './types.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a body under `application/x-www-form-urlencoded` is read as one, its fields as texts. */
+    form?: boolean;
+  }
+}
 
 /** The body is no JSON. */
 export class MalformedBody extends Error {
@@ -6,14 +14,18 @@ export class MalformedBody extends Error {
 }
 
 /**
- * Reads every body as JSON unless a route registered another parser: clients of both reference servers send JSON
- * under all kinds of content types, or none. An empty body is no body.
+ * Reads every body as JSON unless a route registered another parser or takes forms: clients of both reference servers
+ * send JSON under all kinds of content types, or none. An empty body is no body.
  */
 export function parseJsonBodies(app: App): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/json', '*'], { parseAs: 'string' }, (_request, body, done) => {
+  app.addContentTypeParser(['application/json', '*'], { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined);
     try {
+      if (request.routeOptions.config.form === true) {
+        const form = readForm(request.headers['content-type'], body as string);
+        if (form !== undefined) return done(null, form);
+      }
       done(null, JSON.parse(body as string, dropPrototype));
     } catch (error) {
       done(new MalformedBody((error as Error).message));

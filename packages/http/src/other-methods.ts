@@ -5,7 +5,8 @@ import type { App } from './types.ts';
 const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Answers 405 with `Allow` on every path that has routes, for the methods it has none for (RFC 9110 §15.5.6).
+ * Answers 405 with `Allow` on every path that has routes, for the methods it has none for (RFC 9110 §15.5.6), and
+ * `OPTIONS` with the methods it has (§9.3.7).
  * Collects from the moment of the call: call it before the routes are added, and `answerOthers` after them.
  */
 export function collectMethods(app: App, dialect: ErrorDialect): { answerOthers(): void } {
@@ -19,6 +20,20 @@ export function collectMethods(app: App, dialect: ErrorDialect): { answerOthers(
     answerOthers() {
       for (const [url, methods] of methodsByPath) {
         const allow = [...methods].sort();
+        if (!methods.has('OPTIONS')) {
+          app.route({
+            url,
+            method: 'OPTIONS',
+            schema: { hide: true },
+            onRequest: (_request, reply) => {
+              reply
+                .header('allow', [...allow, 'OPTIONS'].sort().join(', '))
+                .code(204)
+                .send();
+            },
+            handler: () => {},
+          });
+        }
         const others = METHODS.filter((method) => !methods.has(method));
         if (others.length === 0) continue;
         app.route({

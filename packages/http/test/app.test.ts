@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, httpStatus } from '@croft/failure';
 import { type Log, silentLog } from '@croft/runtime';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type App,
@@ -13,6 +13,7 @@ import {
   createApp,
   type ErrorDialect,
   listen,
+  type Request,
 } from '../src/index.ts';
 
 const dialect: ErrorDialect = {
@@ -41,9 +42,19 @@ interface Line {
 }
 let lines: Line[];
 let app: App;
+/** Why the handlers that wait were told to stop. */
+let stopped: string[];
+
+/** Works until nobody wants the answer any more. */
+async function waitFor(request: Request, name: string): Promise<object> {
+  await new Promise<void>((resolve) => request.abandoned.addEventListener('abort', () => resolve()));
+  stopped.push(`${name}: ${(request.abandoned.reason as Error).message}`);
+  return {};
+}
 
 beforeEach(async () => {
   lines = [];
+  stopped = [];
   const record = (fields: object, message: string) => void lines.push({ fields: { ...fields }, message });
   const log: Log = { ...silentLog, info: record, error: record };
   app = await createApp({
@@ -74,6 +85,16 @@ beforeEach(async () => {
   app.get('/bug', () => {
     throw new TypeError('secret detail');
   });
+  app.post(
+    '/forms',
+    {
+      config: { form: true },
+      schema: { body: z.object({ name: z.string() }).loose() },
+    },
+    (request) => request.body,
+  );
+  app.get('/long', { config: { timeoutMs: 0 } }, (request) => waitFor(request, 'long'));
+  app.post('/waits', (request) => waitFor(request, 'waits'));
   methods.answerOthers();
 });
 afterEach(() => app.close());
@@ -110,6 +131,55 @@ describe('bodies', () => {
   });
 });
 
+describe('forms', () => {
+  const send = (payload: string, type = 'application/x-www-form-urlencoded', url = '/forms') =>
+    app.inject({ method: 'POST', url, payload, headers: { 'content-type': type } });
+
+  it.each([
+    ['fields', 'name=a%20b+c&x=%26', { name: 'a b c', x: '&' }],
+    ['of several with one name the first', 'name=a&name=b', { name: 'a' }],
+    ['a field without a value', 'name', { name: '' }],
+    ['JSON under their content type, as curl sends it', ' {"name":"a"}', { name: 'a' }],
+    ['no prototype', 'name=a&__proto__=b&__proto__[c]=d', { name: 'a', '__proto__[c]': 'd' }],
+    ['half a percent sign', 'name=%zz', { name: '%zz' }],
+  ])('are read: %s', async (_name, payload, body) => {
+    const answer = await send(payload);
+    expect([answer.statusCode, answer.json()]).toEqual([200, body]);
+  });
+
+  it.each(['application/x-www-form-urlencoded; charset=utf-8', 'Application/X-WWW-Form-Urlencoded'])(
+    'are known as %s',
+    async (type) => {
+      expect((await send('name=a', type)).json()).toEqual({ name: 'a' });
+    },
+  );
+
+  it.each(['application/json', 'application/x-www-form-urlencodedx', 'text/plain'])(
+    'are none as %s',
+    async (type) => {
+      expect((await send('name=a', type)).json().code).toBe('bad_json');
+    },
+  );
+
+  it('are no bodies for other routes', async () => {
+    const answer = await send('name=a', undefined, '/things');
+    expect([answer.statusCode, answer.json().code]).toEqual([400, 'bad_json']);
+  });
+
+  it('of endless fields are refused before they are read', async () => {
+    app = await createApp({
+      api: { title: '', description: '', version: '' },
+      log: silentLog,
+      errors: dialect,
+    });
+    app.post('/forms', { config: { form: true } }, () => ({}));
+    const startedAt = performance.now();
+    const answer = await send('a&'.repeat(500_000));
+    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect([answer.statusCode, answer.json().message]).toEqual([400, 'the form has too many fields']);
+  });
+});
+
 describe('routes', () => {
   it('that do not exist are 404 in the dialect', async () => {
     expect((await app.inject('/nothing?token=secret')).json()).toMatchObject({
@@ -125,6 +195,18 @@ describe('routes', () => {
       expect([answer.statusCode, answer.headers['allow']]).toEqual([405, 'GET']);
     },
   );
+
+  it.each([
+    ['/things/1', 'GET, OPTIONS'],
+    ['/things', 'OPTIONS, POST'],
+  ])('answer OPTIONS %s with what there is: %s', async (url, allow) => {
+    const answer = await app.inject({ method: 'OPTIONS', url });
+    expect([answer.statusCode, answer.headers['allow'], answer.body]).toEqual([204, allow, '']);
+  });
+
+  it('that do not exist have no options', async () => {
+    expect((await app.inject({ method: 'OPTIONS', url: '/nothing' })).statusCode).toBe(404);
+  });
 
   it.each(['/things/%zz', '/things/%00', `/things/${'x'.repeat(2000)}`])(
     'survive the path %s',
@@ -147,6 +229,34 @@ describe('what is no failure', () => {
 
   it('times out in the dialect', async () => {
     expect((await app.inject('/slow')).json().code).toBe('timeout');
+  });
+});
+
+describe('work nobody waits for', () => {
+  it('is told when the time is over, after the answer', async () => {
+    const answer = await app.inject({ method: 'POST', url: '/waits', payload: '{"a":1}' });
+    expect([answer.statusCode, stopped]).toEqual([504, ['waits: the request took too long']]);
+  });
+
+  it('is told when the client hangs up', async () => {
+    const address = await listen(app, { host: '127.0.0.1', port: 0, portSetting: '' }, '/busy');
+    const hungUp = new AbortController();
+    const asked = fetch(`${address}/long`, { signal: hungUp.signal });
+    await sleep(50);
+    hungUp.abort();
+    await expect(asked).rejects.toThrow('aborted');
+    await vi.waitFor(() => expect(stopped).toEqual(['long: the client has gone']));
+  });
+
+  it('is not told anything else: a body that was read is no client that has gone', async () => {
+    let seen: AbortSignal | undefined;
+    app.addHook('preHandler', (request, _reply, done) => {
+      seen = request.abandoned;
+      setTimeout(done, 50);
+    });
+    const address = await listen(app, { host: '127.0.0.1', port: 0, portSetting: '' }, '/busy');
+    const answer = await fetch(`${address}/things`, { method: 'POST', body: '{"name":"a"}' });
+    expect([answer.status, seen?.aborted]).toEqual([200, false]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Secret } from './secret.ts';
 
 /** How the text of a variable becomes a value; `parse` throws an Error that says what was expected. */
@@ -35,6 +36,25 @@ export function integer(min = 0, max = Number.MAX_SAFE_INTEGER): Kind<number> {
       const number = Number(value);
       if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) throw new Error('expected a whole number');
       if (number < min || number > max) throw new Error(`expected a number from ${min} to ${max}`);
+      return number;
+    },
+  };
+}
+
+/** A number with or without a fraction, between `min` and `max`. */
+export function float(min = 0, max = Number.MAX_VALUE): Kind<number> {
+  return {
+    label: max === Number.MAX_VALUE ? `number from ${min}` : `number ${min}–${max}`,
+    parse(value) {
+      if (!/^-?\d+(\.\d+)?(e-?\d+)?$/i.test(value)) throw new Error('expected a number');
+      const number = Number(value);
+      if (number < min || number > max) {
+        throw new Error(
+          max === Number.MAX_VALUE
+            ? `expected a number from ${min}`
+            : `expected a number from ${min} to ${max}`,
+        );
+      }
       return number;
     },
   };
@@ -97,6 +117,66 @@ export const list: Kind<readonly string[]> = {
       .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== ''),
+};
+
+/** So many events in so long a time. */
+export interface Rate {
+  readonly events: number;
+  readonly perMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How often something may happen: `30` and `10.5` count an hour, `100/24h` says the time itself. */
+export const rate: Kind<Rate> = {
+  label: 'rate (`30` an hour, `100/24h`)',
+  parse(value) {
+    const [, events, per] = /^(\d{1,15}(?:\.\d{1,9})?)(?:\/(.+))?$/s.exec(value) ?? [];
+    const perMs = per === undefined ? HOUR_MS : parseDuration(per);
+    if (events === undefined || perMs === undefined || perMs <= 0) {
+      throw new Error('expected a rate such as 30 (an hour) or 100/24h');
+    }
+    return { events: Number(events), perMs };
+  },
+};
+
+/** Names with values, `a:1,b:2`; a name ends at the first colon, blanks around names and values are dropped. */
+export const pairs: Kind<ReadonlyMap<string, string>> = {
+  label: 'comma-separated list of `name:value`',
+  parse(value) {
+    const found = new Map<string, string>();
+    for (const item of list.parse(value)) {
+      const [, name, content] = /^([^:]+):(.+)$/s.exec(item) ?? [];
+      if (name === undefined || content === undefined) throw new Error('expected name:value,name:value');
+      if (found.has(name.trim())) throw new Error(`expected every name once, ${name.trim()} is there twice`);
+      found.set(name.trim(), content.trim());
+    }
+    return found;
+  },
+};
+
+/** A moment as RFC 3339 writes it, with its offset from UTC. */
+export const timestamp: Kind<Date> = {
+  label: 'time (`2030-01-31T12:00:00Z`)',
+  parse(value) {
+    const shape = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i.exec(value);
+    const moment = new Date(value);
+    // Date.parse takes 30 February for 1 March.
+    const days = shape === null ? 0 : new Date(Date.UTC(Number(shape[1]), Number(shape[2]), 0)).getUTCDate();
+    if (shape === null || Number.isNaN(moment.getTime()) || Number(shape[3]) > days) {
+      throw new Error('expected a time such as 2030-01-31T12:00:00Z');
+    }
+    return moment;
+  },
+};
+
+/** An IPv4 or IPv6 address. */
+export const ipAddress: Kind<string> = {
+  label: 'IP address',
+  parse(value) {
+    if (isIP(value) === 0) throw new Error('expected an IP address');
+    return value;
+  },
 };
 
 /** One of the given words. */

@@ -106,6 +106,14 @@ describe('describeSettings', () => {
     );
     expect(describeSettings(table)).toContain('| `SAMPLE_SITE` | URL | **required** | where the site is |');
   });
+
+  it('shows a family of settings once', () => {
+    const family = { kind: text, about: 'Id of a client.', familyName: '<NAME>_ID' };
+    const page = describeSettings(defineSettings('Families', 'F_', { A_ID: family, B_ID: family }));
+    expect(page.split('\n').filter((line) => line.startsWith('| `'))).toEqual([
+      '| `F_<NAME>_ID` | text |  | Id of a client. |',
+    ]);
+  });
 });
 
 function catchError(run: () => unknown): unknown {

@@ -11,6 +11,8 @@ export interface Setting<T> {
   readonly required?: boolean;
   /** Full names, prefix included, that are read when the own name is not set. */
   readonly alsoNamed?: readonly string[];
+  /** The name that stands in the documentation for a whole family of settings, without the prefix; printed once. */
+  readonly familyName?: string;
 }
 
 /** A setting with a default or a requirement always has a value. */
@@ -61,11 +63,12 @@ export function readSettings<T extends Record<string, Setting<unknown>>>(
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(table.settings)) {
-    const names = [table.prefix + name, ...(setting.alsoNamed ?? [])];
-    const used = names.find((candidate) => (environment[candidate] ?? '') !== '') ?? names[0];
-    const given = environment[used as string] || setting.default;
+    const own = table.prefix + name;
+    const isSet = (candidate: string) => (environment[candidate] ?? '') !== '';
+    const used = isSet(own) ? own : (setting.alsoNamed?.find(isSet) ?? own);
+    const given = environment[used] || setting.default;
     if (given === undefined) {
-      if (setting.required === true) problems.push(`${names[0]} is required: ${setting.about}`);
+      if (setting.required === true) problems.push(`${own} is required: ${setting.about}`);
       continue;
     }
     try {
@@ -96,7 +99,10 @@ export function unknownVariables(
 
 /** The table as Markdown rows for `docs/configuration.md`. */
 export function describeSettings(table: SettingsTable): string {
-  const rows = Object.entries(table.settings).map(([name, setting]) => {
+  const printed = new Map(
+    Object.entries(table.settings).map(([name, setting]) => [setting.familyName ?? name, setting]),
+  );
+  const rows = [...printed].map(([name, setting]) => {
     const names = [table.prefix + name, ...(setting.alsoNamed ?? [])].map((one) => `\`${one}\``).join(', ');
     const fallback =
       setting.default === undefined

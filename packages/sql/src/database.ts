@@ -1,4 +1,5 @@
 import {
+  assertInTime,
   assertOutsideTransaction,
   type Clock,
   insideTransaction,
@@ -51,6 +52,8 @@ export interface DatabaseOptions {
   clock?: Clock;
   /** Connections at most. */
   poolSize?: number;
+  /** Milliseconds a statement may take; what runs longer than any request waits only holds a connection. */
+  statementTimeoutMs?: number;
   /** False behind pgbouncer in transaction mode, which loses named statements. */
   prepare?: boolean;
 }
@@ -58,8 +61,7 @@ export interface DatabaseOptions {
 /** What a process takes when nobody says otherwise: two services leave room for others among 100 connections. */
 export const DEFAULT_POOL_SIZE = 20;
 
-/** Longer than any request waits; what still runs then only holds a connection. */
-const STATEMENT_TIMEOUT_MS = 30_000;
+const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000;
 
 /** bigint as number: every id and count of ours is below 2^53. */
 const INT8 = 20;
@@ -78,7 +80,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
     // A pooler in transaction mode refuses settings of a session; it has time-outs of its own.
-    ...(prepare ? { statement_timeout: STATEMENT_TIMEOUT_MS } : {}),
+    ...(prepare ? { statement_timeout: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS } : {}),
     application_name: `croft ${schema}`,
   });
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
@@ -87,11 +89,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   const compile = statementCompiler(schema);
   let roundTrips = 0;
 
-  function query(
+  async function query(
     client: pg.Pool | pg.ClientBase,
     statement: Statement,
     values: unknown[],
   ): Promise<pg.QueryResult> {
+    assertInTime();
     roundTrips++;
     return client.query(prepare ? { ...statement, values } : { text: statement.text, values });
   }
@@ -135,6 +138,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         await command(client, 'begin');
         const result = await insideTransaction(() => work(on(client, clock.now())));
         // A statement that failed unnoticed makes PostgreSQL roll back here, and say so only in the tag of its answer.
+        assertInTime();
         const { command: outcome } = await command(client, 'commit');
         if (outcome !== 'COMMIT')
           throw new Error('the transaction was rolled back: a statement in it had failed');

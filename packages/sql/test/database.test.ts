@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertOutsideTransaction, silentLog } from '@croft/runtime';
+import { assertOutsideTransaction, silentLog, withinTime } from '@croft/runtime';
 import { fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, isUniqueViolation, migrate, openDatabase } from '../src/index.ts';
@@ -25,6 +25,27 @@ const names = async () =>
   (await database.autocommit().rows<{ name: string }>`select name from :schema.accounts order by name`).map(
     ({ name }) => name,
   );
+
+describe('work whose time is over', () => {
+  it('begins no statement and commits nothing', async () => {
+    const limit = { over: false };
+    await withinTime(limit, async () => {
+      const late = database.transaction(async (tx) => {
+        await tx.run`insert into :schema.accounts (name, balance) values ('late', 1)`;
+        limit.over = true;
+      });
+      await expect(late).rejects.toThrow('the time for this request is over');
+      await expect(open('later', 1)).rejects.toThrow('is over');
+    });
+    expect(await names()).toEqual([]);
+  });
+
+  it('is ended by the server when a statement takes longer than it may', async () => {
+    const hasty = openDatabase({ url: home.url, schema: 'bank', log: silentLog, statementTimeoutMs: 100 });
+    await expect(hasty.autocommit().row`select pg_sleep(5)`).rejects.toMatchObject({ code: '57014' });
+    await hasty.close();
+  });
+});
 
 describe('statements', () => {
   it('carry values apart from the text, so that a value cannot become SQL', async () => {

@@ -7,13 +7,30 @@ export interface Mail {
   headers: ReadonlyMap<string, string>;
   /** The whole message with quoted-printable and base64 parts decoded, so that links can be searched for. */
   text: string;
+  /** The HTML part alone. */
+  html: string;
+  /** The text part alone. */
+  plain: string;
   raw: string;
+}
+
+interface Part {
+  type: string;
+  text: string;
 }
 
 /** Takes a message apart as far as tests need it: header fields, and the text of all its parts. */
 export function parseMail(raw: string): Mail {
   const [head = '', ...rest] = raw.split(/\r?\n\r?\n/);
-  return { headers: parseHeaders(head), text: decodeParts(head, rest.join('\n\n')), raw };
+  const parts = decodeParts(head, rest.join('\n\n'));
+  const partOf = (type: string): string => parts.find((part) => part.type.startsWith(type))?.text ?? '';
+  return {
+    headers: parseHeaders(head),
+    text: parts.map(({ text }) => text).join('\n'),
+    html: partOf('text/html'),
+    plain: partOf('text/plain'),
+    raw,
+  };
 }
 
 /** The mails captured in a folder, oldest first. */
@@ -33,17 +50,20 @@ function parseHeaders(head: string): Map<string, string> {
   );
 }
 
-function decodeParts(head: string, body: string): string {
-  const boundary = /boundary="?([^";\r\n]+)"?/i.exec(head)?.[1];
-  if (boundary === undefined) return decode(parseHeaders(head).get('content-transfer-encoding') ?? '', body);
+function decodeParts(head: string, body: string): Part[] {
+  const headers = parseHeaders(head);
+  const type = headers.get('content-type') ?? 'text/plain';
+  const boundary = /boundary="?([^";\r\n]+)"?/i.exec(type)?.[1];
+  if (boundary === undefined) {
+    return [{ type, text: decode(headers.get('content-transfer-encoding') ?? '', body) }];
+  }
   return body
     .split(`--${boundary}`)
     .slice(1, -1)
-    .map((part) => {
+    .flatMap((part) => {
       const [partHead = '', ...rest] = part.replace(/^\r?\n/, '').split(/\r?\n\r?\n/);
       return decodeParts(partHead, rest.join('\n\n'));
-    })
-    .join('\n');
+    });
 }
 
 function decode(encoding: string, body: string): string {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { type Mail, parseMail } from './mail.ts';
 
@@ -10,47 +11,76 @@ export interface ReceivedMail extends Mail {
   to: string[];
   user: string | undefined;
   secure: boolean;
+  /** Mails of one session came over one connection. */
+  session: string;
+}
+
+/** smtp-server's options, for authentication, TLS or refusals, and what a test wants besides. */
+export interface SmtpSinkOptions extends SMTPServerOptions {
+  port?: number;
+  /** Waited for when a mail is complete and before the sender is told that it was taken. */
+  beforeAccepting?: (mail: Mail) => Promise<void>;
 }
 
 /** A real SMTP server on loopback that keeps what it receives. */
 export interface SmtpSink extends AsyncDisposable {
   readonly port: number;
   readonly mails: readonly ReceivedMail[];
+  /** Connections that are open. */
+  readonly connections: number;
   /** Waits until `count` mails have arrived. */
   received(count: number): Promise<readonly ReceivedMail[]>;
 }
 
-/** Starts the server; `options` are smtp-server's, for authentication, TLS or refusals. */
-export async function smtpSink(options: SMTPServerOptions & { port?: number } = {}): Promise<SmtpSink> {
+/** Clients that keep a connection for their next mail must not keep a test from ending. */
+const CLOSE_AFTER_MS = 50;
+
+/** Starts the server; with `key` and `cert` it offers STARTTLS, with `secure` it speaks TLS from the first byte. */
+export async function smtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
+  const { port = 0, beforeAccepting, ...serverOptions } = options;
   const mails: ReceivedMail[] = [];
+  const gone = new Set<string>();
   let arrived = Promise.withResolvers<void>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: options.secure === true || options.key !== undefined ? [] : ['STARTTLS'],
-    ...options,
+    closeTimeout: CLOSE_AFTER_MS,
+    logger: false,
+    ...serverOptions,
+    onClose: (session) => void gone.add(session.id),
     onData(stream, session, done) {
-      text(stream)
-        .then((raw) => {
-          const { mailFrom, rcptTo } = session.envelope;
-          mails.push({
-            ...parseMail(raw),
-            from: mailFrom === false ? '' : mailFrom.address,
-            to: rcptTo.map(({ address }) => address),
-            user: session.user,
-            secure: session.secure,
-          });
-          arrived.resolve();
-          arrived = Promise.withResolvers();
-          done();
-        })
-        .catch(done);
+      const accept = async (): Promise<void> => {
+        const mail = parseMail(await text(stream));
+        await beforeAccepting?.(mail);
+        // The end of a session is announced a turn after its connection is gone.
+        await setImmediate();
+        // A sender that was never told keeps the mail, and so the server must not have it.
+        if (gone.has(session.id)) return;
+        const { mailFrom, rcptTo } = session.envelope;
+        mails.push({
+          ...mail,
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          user: session.user,
+          secure: session.secure,
+          session: session.id,
+        });
+        arrived.resolve();
+        arrived = Promise.withResolvers();
+      };
+      accept().then(() => done(), done);
     },
   });
-  server.listen(options.port ?? 0, '127.0.0.1');
+  // A client that does not trust the certificate breaks the handshake off; that is its right.
+  server.on('error', () => {});
+  server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');
   return {
     port: (server.server.address() as AddressInfo).port,
     mails,
+    get connections() {
+      return server.connections.size;
+    },
     async received(count) {
       while (mails.length < count) await arrived.promise;
       return mails;

@@ -1,33 +1,59 @@
 import { type App, collectMethods, createApp } from '@croft/http';
+import type { Telemetry } from '@croft/telemetry';
 import { accountRoutes } from './account/routes.ts';
+import { adminRoutes } from './admin/routes.ts';
+import { requireCaptcha } from './caller/check-captcha.ts';
+import { checkOperator } from './caller/check-operator.ts';
+import { limitClients } from './caller/limit-clients.ts';
+import { recogniseClients } from './caller/origin.ts';
 import type { AuthContext } from './context.ts';
 import { allowBrowsers } from './cors.ts';
 import { errorDialect } from './error-json.ts';
+import { externalRoutes } from './external/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { keyRoutes } from './keys/routes.ts';
 import { publicSettingsRoutes } from './public-settings/routes.ts';
+import { recoveryRoutes } from './recovery/routes.ts';
 import { signInRoutes } from './sign-in/routes.ts';
 import { signUpRoutes } from './sign-up/routes.ts';
 import { verificationRoutes } from './verification/routes.ts';
 
 /** Every endpoint of auth. */
-export async function createAuthApp(context: AuthContext): Promise<App> {
+export async function createAuthApp(
+  context: AuthContext,
+  telemetry?: Pick<Telemetry, 'observe'>,
+): Promise<App> {
   const { settings, log, version } = context;
   const app = await createApp({
     api: { title: 'Croft auth', description: 'Users and sign-in.', version },
     log,
     errors: errorDialect,
     requestIdHeader: settings.REQUEST_ID_HEADER,
+    ignoreTrailingSlash: true,
+    stopLateWork: true,
     handlerTimeoutMs: Math.max(1, Math.ceil(settings.API_MAX_REQUEST_DURATION)),
   });
+  telemetry?.observe(app);
   allowBrowsers(app, settings.CORS_ALLOWED_HEADERS);
+  recogniseClients(app, settings);
+  limitClients(app, context);
+  requireCaptcha(app, context);
+  app.addHook('onRequest', (request, _reply, done) => {
+    checkOperator(context, request.headers);
+    done();
+  });
   answerPlainJson(app);
   const methods = collectMethods(app, errorDialect);
   healthRoutes(app, context); // GET /health, GET /ready
   publicSettingsRoutes(app, context); // GET /settings
   signUpRoutes(app, context); // POST /signup
   verificationRoutes(app, context); // GET /verify, POST /verify
+  recoveryRoutes(app, context); // POST /recover, /magiclink, /otp, /resend
   signInRoutes(app, context); // POST /token
-  accountRoutes(app, context); // GET /user, POST /logout
+  externalRoutes(app, context); // GET /authorize, GET and POST /callback
+  adminRoutes(app, context); // POST /admin/users, POST and PUT /admin/users/:user_id, /invite, /admin/generate_link
+  keyRoutes(app, context); // GET /.well-known/jwks.json
+  accountRoutes(app, context); // GET and PUT /user, GET /reauthenticate, POST /logout
   methods.answerOthers();
   return app;
 }

@@ -2,7 +2,13 @@ import type { AccessTokens } from '@croft/access-token';
 import type { Clock, Log } from '@croft/runtime';
 import type { Database } from '@croft/sql';
 import type { AtRest } from './at-rest.ts';
+import type { Limits } from './limits/limits.ts';
+import type { Captcha } from './outside/captcha/captcha.ts';
+import type { LeakedPasswords } from './outside/leaked-passwords.ts';
+import type { OutgoingHttp } from './outside/outgoing-http.ts';
 import type { PasswordHasher } from './outside/password-hash.ts';
+import type { Providers } from './outside/providers/open-providers.ts';
+import type { SmsSender } from './outside/sms/outgoing.ts';
 import type { RedirectPolicy } from './rules/redirect.ts';
 import type { AuthSettings } from './settings.ts';
 
@@ -15,6 +21,19 @@ export interface AuthContext {
   readonly log: Log;
   readonly accessTokens: AccessTokens;
   readonly atRest: AtRest;
-  readonly passwords: PasswordHasher;
   readonly redirects: RedirectPolicy;
+  readonly limits: Limits;
+  readonly outside: Outside;
+}
+
+/** What takes time or leaves the process; an operation waits for it outside any transaction. */
+export interface Outside {
+  readonly passwords: PasswordHasher;
+  readonly http: OutgoingHttp;
+  readonly providers: Providers;
+  /** Undefined when the settings ask for none, as with the two below. */
+  readonly captcha: Captcha | undefined;
+  readonly leaked: LeakedPasswords | undefined;
+  /** Says whether a code is right that an SMS provider made. */
+  readonly verifySms: SmsSender['verify'];
 }

@@ -3,7 +3,7 @@ import type { App } from '@croft/http';
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 const ALLOWED =
   'Accept, Authorization, Content-Type, X-Client-IP, X-Client-Info, X-JWT-AUD, x-use-cookie, X-Supabase-Api-Version';
-const EXPOSED = 'X-Total-Count, Link, X-Supabase-Api-Version';
+const EXPOSED = 'X-Total-Count, Link, X-Supabase-Api-Version, X-SB-Error-Code, Retry-After';
 
 /**
  * Lets browsers of any origin call (§3.1 of the reference notes): callers prove themselves by a header that only

@@ -16,10 +16,17 @@ export const errorDialect: ErrorDialect = {
   routeNotFound: (_method, path) => failures.routeNotFound(path),
   methodNotAllowed: (method) => failures.methodNotAllowed(method),
   timedOut: () => failures.requestTimedOut(),
-  fromError: (error) =>
-    isDatabaseUnavailable(error) ? failures.databaseUnavailable(error) : failures.unexpected(),
+  fromError(error) {
+    if (isDatabaseUnavailable(error)) return failures.databaseUnavailable(error);
+    return hasTimedOut(error) ? failures.requestTimedOut() : failures.unexpected();
+  },
   render: renderError,
 };
+
+/** Whether the database ended a statement that took as long as a request may (SQLSTATE query_canceled). */
+function hasTimedOut(error: Error): boolean {
+  return (error as { code?: unknown }).code === '57014';
+}
 
 /** The wording of Go's decoder as far as clients can depend on it. */
 function describeIssue(issue: Issue | undefined): string {

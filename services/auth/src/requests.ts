@@ -36,6 +36,12 @@ export function lenientBody<Shape extends z.ZodRawShape>(shape: Shape) {
   }, z.object(shape));
 }
 
+/** A field of a body that is not validated yet, found as `lenientBody` finds it: without case, of several the last. */
+export function lastField(body: unknown, name: string): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  return Object.entries(body).findLast(([key]) => key.toLowerCase() === name)?.[1];
+}
+
 /** A query parameter; of several with the name the first counts. */
 export const queryText = z.preprocess(
   (value) => (Array.isArray(value) ? value[0] : value),

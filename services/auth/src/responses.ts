@@ -61,15 +61,23 @@ export const sessionBody = z
     user: userBody,
     type: z.string().optional(),
     weak_password: z
-      .object({ message: z.string(), reasons: z.array(z.enum(['length', 'characters'])) })
+      .object({ message: z.string(), reasons: z.array(z.enum(['length', 'characters', 'pwned'])) })
       .optional(),
   })
   .meta({ title: 'Session' });
 
+const weakness = z.object({ reasons: z.array(z.string()) });
+
 /** Any refusal: the first shape by default, the second with `X-Supabase-Api-Version: 2024-01-01`. */
 export const errorBody = z
   .union([
-    z.object({ code: z.int(), error_code: z.string(), msg: z.string(), error_id: z.string().optional() }),
-    z.object({ code: z.string(), message: z.string() }),
+    z.object({
+      code: z.int(),
+      error_code: z.string(),
+      msg: z.string(),
+      error_id: z.string().optional(),
+      weak_password: weakness.optional(),
+    }),
+    z.object({ code: z.string(), message: z.string(), weak_password: weakness.optional() }),
   ])
   .meta({ title: 'Error' });

@@ -36,7 +36,7 @@ type UserColumn =
   | 'created_at'
   | 'updated_at'
   | 'deleted_at'
-  | 'signup_answered_at';
+  | 'email_change_confirm_status';
 
 /** A user. */
 export type UserRow = AsJson<Pick<Tables['users'], UserColumn>> & {
@@ -55,8 +55,15 @@ export interface Person {
   identities: IdentityRow[];
 }
 
-/** Kinds of codes that sign somebody in. */
-export type SignInTokenType = 'confirmation_token' | 'recovery_token';
+/** Kinds of codes, as the database names them; of each a user has one at a time. */
+export type TokenType =
+  | 'confirmation_token'
+  | 'recovery_token'
+  | 'email_change_token_new'
+  | 'email_change_token_current'
+  | 'phone_token'
+  | 'phone_change_token'
+  | 'reauthentication_token';
 
 /** Milliseconds since the epoch of a time in a row; `infinity`, as PostgreSQL writes it, is one as well. */
 export function instant(text: string | null): number | null {

@@ -13,6 +13,17 @@ export interface Tables {
     checksum: string;
     applied_at: Date;
   };
+  flow_state: {
+    id: string;
+    state_hash: Buffer;
+    browser_hash: Buffer | null;
+    provider: string;
+    redirect_to: string;
+    sealed: string | null;
+    invite_token_hash: string | null;
+    linking_user_id: string | null;
+    created_at: Date;
+  };
   identities: {
     id: string;
     provider_id: string;
@@ -40,6 +51,10 @@ export interface Tables {
     wrong_guesses: number;
     created_at: Date;
     updated_at: Date;
+    link_hash: string | null;
+    expires_at: Date;
+    pending_password: string | null;
+    pending_data: unknown | null;
   };
   outbox: {
     id: number;
@@ -51,6 +66,11 @@ export interface Tables {
     last_error: string | null;
     parked_at: Date | null;
   };
+  rate_limits: {
+    key: Buffer;
+    tokens: number;
+    refilled_at: Date;
+  };
   refresh_tokens: {
     session_id: string;
     token_hash: Buffer;
@@ -58,6 +78,10 @@ export interface Tables {
     counter: number;
     rotated_at: Date;
     revoked_at: Date | null;
+  };
+  send_limits: {
+    key: Buffer;
+    sent_at: Date;
   };
   sessions: {
     id: string;
@@ -96,6 +120,6 @@ export interface Tables {
     created_at: Date;
     updated_at: Date;
     deleted_at: Date | null;
-    signup_answered_at: Date | null;
+    email_change_confirm_status: number;
   };
 }

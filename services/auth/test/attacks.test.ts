@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '@croft/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -378,4 +378,36 @@ test('secrets in the log: neither passwords, codes, links nor tokens', async () 
     expect(all).not.toContain(secret);
   }
   expect(all).not.toMatch(new RegExp(`\\b${sent.code}\\b`));
+});
+
+describe('codes and links', () => {
+  test('a link cannot be computed from the address and the digits of its code', async () => {
+    const email = someone();
+    await subject.post('/signup', { email, password: PASSWORD });
+    const mail = (await subject.mails()).findLast(({ headers }) => headers.get('to') === email);
+    const { code, token } = readMail(mail);
+    const computed = createHash('sha224')
+      .update(email + code)
+      .digest('hex');
+    expect(token).not.toBe(computed);
+    const before = await subject.snapshot();
+    for (const token_hash of [computed, createHash('sha224').update(code).digest('hex')]) {
+      expect((await subject.post('/verify', { type: 'signup', token_hash })).status).toBe(403);
+    }
+    expect(await subject.snapshot()).toBe(before);
+  });
+
+  test('who signs an address up before its owner cannot sign in to the account its owner confirms', async () => {
+    const email = someone('owner');
+    await subject.post('/signup', { email, password: 'the attacker’s', data: { role: 'attacker' } });
+    subject.clock.advance(60_000);
+    await subject.post('/signup', { email, password: PASSWORD, data: { role: 'owner' } });
+    // A new mail asked for by anybody does not bring the attacker's password back.
+    const mail = (await subject.mails()).findLast(({ headers }) => headers.get('to') === email);
+    const session = await subject.post('/verify', { type: 'signup', token_hash: readMail(mail).token });
+    expect(session.body.user).toMatchObject({ user_metadata: { role: 'owner' } });
+    const signIn = (password: string) => subject.post('/token?grant_type=password', { email, password });
+    expect((await signIn('the attacker’s')).status).toBe(400);
+    expect((await signIn(PASSWORD)).status).toBe(200);
+  });
 });

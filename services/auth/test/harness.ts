@@ -15,9 +15,10 @@ import {
 } from '@croft/testing';
 import { createAuthApp } from '../src/app.ts';
 import type { AuthContext } from '../src/context.ts';
-import { effectHandlers } from '../src/effects.ts';
+import { effectHandlers } from '../src/effects/handlers.ts';
+import { migrations, openContext } from '../src/open-context.ts';
 import { chooseMailer } from '../src/outside/mail/mailer.ts';
-import { migrations, openContext } from '../src/service.ts';
+import { openSms } from '../src/outside/sms/sms.ts';
 import { authSettings } from '../src/settings.ts';
 
 /** The key every test signs with. */
@@ -84,6 +85,8 @@ export async function startSubject(
     AUTHSVC_SITE_URL: 'https://site.example',
     AUTHSVC_API_EXTERNAL_URL: 'https://auth.example',
     AUTHSVC_JWT_SECRET: JWT_SECRET,
+    // One client makes all requests of a test.
+    AUTHSVC_RATE_LIMIT_ENABLED: 'false',
     ...environment,
   });
   const secrets = { atRestKey: new Secret('an at-rest key of the tests') };
@@ -117,7 +120,10 @@ export async function startSubject(
   const outbox = async (): Promise<Outbox> => {
     outboxes[0] ??= startOutbox({
       database: context.database,
-      handlers: effectHandlers(context.atRest, chooseMailer(settings, folder.path, log, clock)),
+      handlers: effectHandlers(context, {
+        mailer: chooseMailer(settings, folder.path, log, clock),
+        sms: openSms(settings, context.outside.http, folder.path, log, clock),
+      }),
       log,
     });
     return outboxes[0];
@@ -169,6 +175,7 @@ export async function startSubject(
     async [Symbol.asyncDispose]() {
       await app.close();
       await Promise.all(outboxes.map((one) => one.close()));
+      await context.limits.close?.();
       await context.database.close();
       await rows.close();
       await database[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, type Subject, someone, startSubject } from './harness.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { bearer, confirmedUser, PASSWORD, type Subject, someone, startSubject } from './harness.ts';
 
 let subject: Subject;
 beforeAll(async () => {
@@ -76,6 +76,33 @@ describe('errors', () => {
     expect(answer.body).toMatchObject({ code: 405, error_code: 'method_not_allowed' });
   });
 
+  test.each([
+    ['/signup', 'OPTIONS, POST'],
+    ['/signup/', 'OPTIONS, POST'],
+    ['/verify', 'GET, OPTIONS, POST'],
+    ['/health', 'GET, OPTIONS'],
+  ])('OPTIONS %s of somebody who is no browser names %s', async (path, allow) => {
+    const answer = await subject.send('OPTIONS', path, undefined);
+    expect([answer.status, answer.headers['allow'], answer.text]).toEqual([204, allow, '']);
+  });
+
+  test('OPTIONS of an unknown path is 404', async () => {
+    expect((await subject.send('OPTIONS', '/nowhere', undefined)).status).toBe(404);
+  });
+
+  test.each([
+    ['POST', '/signup/', 400, 'bad_json'],
+    ['POST', '/verify/', 400, 'bad_json'],
+    ['POST', '/token/?grant_type=x', 400, 'bad_json'],
+    ['GET', '/user/', 401, 'no_authorization'],
+    ['DELETE', '/user/', 405, 'method_not_allowed'],
+    ['GET', '/user//', 404, 'not_found'],
+    ['GET', '//user', 404, 'not_found'],
+  ])('%s %s, with a slash too many, is %i %s', async (method, path, status, code) => {
+    const answer = await subject.send(method, path, undefined);
+    expect([answer.status, answer.body['error_code']]).toEqual([status, code]);
+  });
+
   test('a body of more than 1 MiB is 413', async () => {
     const answer = await subject.send('POST', '/signup', JSON.stringify({ email: 'x'.repeat(1024 * 1024) }));
     expect(answer.body).toMatchObject({ code: 413, error_code: 'request_entity_too_large' });
@@ -115,6 +142,141 @@ describe('errors', () => {
     });
     await lock;
   });
+
+  test('what was answered 504 is not done afterwards', async () => {
+    await using slow = await startSubject({ AUTHSVC_API_MAX_REQUEST_DURATION: '300ms' });
+    const known = await confirmedUser(slow);
+    const before = await slow.snapshot();
+    const lock = slow.rows.transaction(async (tx) => {
+      await tx.run`lock table :schema.users, :schema.sessions in access exclusive mode`;
+      await sleep(1500);
+    });
+    await sleep(100);
+    const answers = await Promise.all([
+      slow.post('/signup', { email: someone(), password: PASSWORD }),
+      slow.post('/signup', { email: known.body.user?.email, password: PASSWORD }),
+      slow.post('/token?grant_type=password', { email: known.body.user?.email, password: PASSWORD }),
+      slow.post('/token?grant_type=refresh_token', { refresh_token: known.body.refresh_token }),
+      slow.post('/logout', undefined, bearer(known)),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([504, 504, 504, 504, 504]);
+    await lock;
+    await sleep(500);
+    expect(await slow.snapshot()).toBe(before);
+  });
+});
+
+describe('POST /token with a form', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const token = (payload: string, query = '') => subject.send('POST', `/token${query}`, payload, form);
+  const credentials = (email: string) => `email=${encodeURIComponent(email)}&password=correct+horse`;
+
+  test('signs in, with the grant in the body or in the address', async () => {
+    const email = someone();
+    await confirmedUser(subject, email);
+    const inBody = await token(`grant_type=password&${credentials(email)}`);
+    expect([inBody.status, inBody.body.user?.email]).toEqual([200, email]);
+    expect((await token(credentials(email), '?grant_type=password')).status).toBe(200);
+    const refresh = await token(`grant_type=refresh_token&refresh_token=${inBody.body.refresh_token}`);
+    expect([refresh.status, refresh.body.token_type]).toEqual([200, 'bearer']);
+  });
+
+  test('takes the JSON that curl sends under its content type', async () => {
+    const email = someone();
+    await confirmedUser(subject, email);
+    const answer = await token(JSON.stringify({ email, password: PASSWORD }), '?grant_type=password');
+    expect(answer.status).toBe(200);
+  });
+
+  test.each([
+    ['no grant', 'email=a@b.c', 'invalid_credentials'],
+    ['another grant', 'grant_type=x', 'invalid_credentials'],
+    ['U+0000', 'grant_type=password&email=%00', 'bad_json'],
+    ['too many fields', 'a&'.repeat(5000), 'bad_json'],
+  ])('%s is refused, and nothing changes', async (_name, payload, code) => {
+    const before = await subject.snapshot();
+    const answer = await token(payload);
+    expect([answer.status, answer.body['error_code']]).toEqual([400, code]);
+    expect(await subject.snapshot()).toBe(before);
+  });
+
+  test('other endpoints read JSON only', async () => {
+    const answer = await subject.send('POST', '/signup', `email=${someone()}&password=${PASSWORD}`, form);
+    expect([answer.status, answer.body['error_code']]).toEqual([400, 'bad_json']);
+  });
+});
+
+describe('limits', () => {
+  let limited: Subject;
+  beforeAll(async () => {
+    limited = await startSubject({ AUTHSVC_RATE_LIMIT_ENABLED: 'true' });
+  });
+  afterAll(() => limited[Symbol.asyncDispose]());
+  // By then every bucket is full again.
+  beforeEach(() => limited.clock.advance(3_600_000));
+
+  test.each([
+    [
+      'POST /token',
+      (on: Subject) => on.post('/token?grant_type=password', { email: 'a@b.c', password: 'x' }),
+    ],
+    ['GET /verify', (on: Subject) => on.get('/verify?type=signup&token=x')],
+    ['POST /verify', (on: Subject) => on.post('/verify', { type: 'signup', token_hash: 'x' })],
+    ['POST /signup', (on: Subject) => on.post('/signup', { email: 'no address', password: PASSWORD })],
+    ['POST /signup without an address', (on: Subject) => on.post('/signup', {})],
+    ['POST /recover', (on: Subject) => on.post('/recover', { email: 'no address' })],
+    ['POST /magiclink', (on: Subject) => on.post('/magiclink', { email: 'no address' })],
+    ['POST /otp', (on: Subject) => on.post('/otp', { email: 'no address' })],
+    ['POST /resend', (on: Subject) => on.post('/resend', { type: 'signup', email: 'no address' })],
+    ['PUT /user', (on: Subject) => on.send('PUT', '/user', '{}')],
+    ['GET /authorize', (on: Subject) => on.get('/authorize?provider=nobody')],
+  ])('%s: after 30 requests 429, and nothing changed', async (_name, ask) => {
+    for (let n = 0; n < 30; n++) expect((await ask(limited)).status).not.toBe(429);
+    const before = await limited.snapshot();
+    const answer = await ask(limited);
+    expect(answer).toMatchObject({ status: 429, body: { error_code: 'over_request_rate_limit' } });
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await limited.snapshot()).toBe(before);
+    limited.clock.advance(Number(answer.headers['retry-after']) * 1000);
+    expect((await ask(limited)).status).not.toBe(429);
+  });
+
+  test('each endpoint is limited by itself', async () => {
+    const paths = ['/recover', '/magiclink', '/otp', '/resend'];
+    for (const path of paths) {
+      for (let n = 0; n < 30; n++) {
+        expect([path, (await limited.post(path, { email: 'no address' })).status]).not.toContain(429);
+      }
+    }
+    for (const path of paths) expect((await limited.post(path, {})).status).toBe(429);
+  });
+
+  test.each(['/health', '/ready', '/settings', '/user'])('GET %s has none', async (path) => {
+    for (let n = 0; n < 200; n++) expect((await limited.get(path)).status).not.toBe(429);
+  });
+
+  test('in the database, a refresh waits for one round trip', async () => {
+    await using shared = await startSubject({
+      AUTHSVC_RATE_LIMIT_ENABLED: 'true',
+      AUTHSVC_RATE_LIMIT_STORE: 'postgres',
+    });
+    const session = await confirmedUser(shared);
+    await shared.context.limits.close?.();
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    // The rows of the limits are locked, so whoever waited for them would wait for us.
+    const lock = shared.rows.transaction(async (tx) => {
+      await tx.run`lock table :schema.rate_limits in access exclusive mode`;
+      await held;
+    });
+    await sleep(50);
+    const refreshed = await shared.post('/token?grant_type=refresh_token', {
+      refresh_token: session.body.refresh_token,
+    });
+    expect(refreshed.status).toBe(200);
+    release();
+    await lock;
+    await shared.context.limits.close?.();
+  });
 });
 
 describe('browsers', () => {
@@ -143,7 +305,8 @@ describe('browsers', () => {
       const answer = await subject.get(path, origin);
       expect(answer.headers).toMatchObject({
         'access-control-allow-origin': '*',
-        'access-control-expose-headers': 'X-Total-Count, Link, X-Supabase-Api-Version',
+        'access-control-expose-headers':
+          'X-Total-Count, Link, X-Supabase-Api-Version, X-SB-Error-Code, Retry-After',
       });
     }
   });
@@ -210,7 +373,6 @@ test('a database that is away is 503 on every endpoint that needs it', async () 
     away.get('/ready'),
     away.post('/signup', { email: someone(), password: PASSWORD }),
     away.post('/token?grant_type=password', { email: someone(), password: PASSWORD }),
-    away.get('/verify?type=signup&token=x'),
   ]);
   for (const { status, body, headers } of answers) {
     expect(body).toMatchObject({
@@ -220,21 +382,20 @@ test('a database that is away is 503 on every endpoint that needs it', async () 
     });
     expect([status, headers['retry-after']]).toEqual([503, '2']);
   }
+  // A browser is sent home with it.
+  const link = await away.get('/verify?type=signup&token=x');
+  expect([link.status, link.headers['location']]).toEqual([
+    303,
+    expect.stringMatching(/#error=temporarily_unavailable&error_code=database_unavailable&/),
+  ]);
   expect((await away.get('/health')).status).toBe(200);
 });
 
 test('the OpenAPI document describes every endpoint', async () => {
   const { body } = await subject.get('/openapi.json');
-  expect(Object.keys(body['paths'] as object).sort()).toEqual([
-    '/health',
-    '/logout',
-    '/ready',
-    '/settings',
-    '/signup',
-    '/token',
-    '/user',
-    '/verify',
-  ]);
+  const contract = `/admin/generate_link /admin/users /admin/users/{user_id} /authorize /callback /health /invite /logout
+    /magiclink /otp /reauthenticate /recover /resend /settings /signup /token /user /verify`;
+  expect(Object.keys(body['paths'] as object)).toEqual(expect.arrayContaining(contract.split(/\s+/)));
   const paths = body['paths'] as Record<string, Record<string, { summary?: string; tags?: string[] }>>;
   for (const methods of Object.values(paths)) {
     for (const operation of Object.values(methods)) {

@@ -249,7 +249,7 @@ describe('codes', () => {
   test('a password changed while another is being checked opens no session', async () => {
     const email = someone();
     await confirmedUser(subject, email);
-    const { passwords } = subject.context;
+    const { passwords } = subject.context.outside;
     const changing = {
       ...passwords,
       async verify(password: string, stored: string | null) {
@@ -259,12 +259,68 @@ describe('codes', () => {
         return matches;
       },
     };
-    Object.assign(subject.context, { passwords: changing });
+    Object.assign(subject.context.outside, { passwords: changing });
     try {
       const answer = await subject.post('/token?grant_type=password', { email, password: PASSWORD });
       expect(answer.body).toMatchObject({ error_code: 'invalid_credentials' });
     } finally {
-      Object.assign(subject.context, { passwords });
+      Object.assign(subject.context.outside, { passwords });
     }
+  });
+});
+
+describe('codes', () => {
+  test('used, asked for and taken back at the same moment, again and again: none is an error of the server', async () => {
+    await using busy = await startSubject({ AUTHSVC_SMTP_MAX_FREQUENCY: '0' });
+    const email = someone('busy');
+    let session = await confirmedUser(busy, email);
+    for (let round = 0; round < 6; round++) {
+      busy.clock.advance(1000);
+      await busy.post('/recover', { email });
+      const mail = (await busy.mails()).findLast(({ headers }) => headers.get('to') === email);
+      const { token } = readMail(mail);
+      const verify = () => busy.post('/verify', { type: 'recovery', token_hash: token });
+      const answers = await Promise.all([
+        verify(),
+        busy.post('/recover', { email }),
+        verify(),
+        busy.send('PUT', '/user', JSON.stringify({ password: `number ${round}` }), bearer(session)),
+        busy.post('/otp', { email }),
+        refresh(session.body.refresh_token, busy),
+        busy.send('PUT', '/user', JSON.stringify({ email: someone() }), bearer(session)),
+        verify(),
+        busy.post('/resend', { type: 'email_change', email }),
+      ]);
+      expect(answers.filter(({ status }) => status >= 500).map(({ text }) => text)).toEqual([]);
+      const verified = [answers[0], answers[2], answers[7]].filter((answer) => answer?.status === 200);
+      expect(verified.length).toBeLessThanOrEqual(1);
+      busy.clock.advance(1000);
+      await busy.post('/recover', { email });
+      const next = (await busy.mails()).findLast(({ headers }) => headers.get('to') === email);
+      session = await busy.post('/verify', { type: 'recovery', token_hash: readMail(next).token });
+      expect(session.status).toBe(200);
+    }
+  });
+
+  test('a refusal that is only seen at the end uses nothing up', async () => {
+    const email = someone();
+    const session = await confirmedUser(subject, email);
+    subject.clock.advance(60_000);
+    await subject.post('/recover', { email });
+    const mail = (await subject.mails()).findLast(({ headers }) => headers.get('to') === email);
+    const { token } = readMail(mail);
+    const ban = (until: string | null) => (tx: Tx) =>
+      tx.run`update :schema.users set banned_until = ${until} where id = ${session.body.user?.id}`;
+    const verify = () => subject.post('/verify', { type: 'recovery', token_hash: token });
+    // The code is found while the user may still sign in, and used when the ban is there.
+    const { verified } = await whileLocked(subject, ban('infinity'), async () => {
+      const verified = verify();
+      await waiting(1);
+      return { verified };
+    });
+    const answer = await verified;
+    expect(answer.status).toBe(403);
+    await ban(null)(subject.rows.autocommit());
+    expect((await verify()).status).toBe(200);
   });
 });

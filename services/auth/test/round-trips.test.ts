@@ -25,13 +25,41 @@ async function cost(on: Subject, status: number, work: () => Promise<{ status: n
   return count;
 }
 
-test('sign-up takes one, three when the address is taken', async () => {
+test('sign-up takes two, whether the address is new, waits for its confirmation or is taken', async () => {
   const email = someone();
   const signUp = () => subject.post('/signup', { email, password: PASSWORD });
-  expect(await cost(subject, 200, signUp)).toBe(1);
+  expect(await cost(subject, 200, signUp)).toBe(2);
   subject.clock.advance(60_000);
-  expect(await cost(subject, 200, signUp)).toBe(3);
-  expect(await cost(subject, 429, signUp)).toBe(3);
+  expect(await cost(subject, 200, signUp)).toBe(2);
+  expect(await cost(subject, 429, signUp)).toBe(2);
+  await subject.rows.autocommit()
+    .run`update :schema.users set email_confirmed_at = created_at where email = ${email}`;
+  expect(await cost(subject, 429, signUp)).toBe(2);
+  subject.clock.advance(60_000);
+  expect(await cost(subject, 200, signUp)).toBe(2);
+});
+
+test('a recovery takes two, whoever has the address', async () => {
+  const [known, unknown] = [someone(), someone()];
+  await autoconfirming.post('/signup', { email: known, password: PASSWORD });
+  for (const email of [known, unknown]) {
+    const recover = () => autoconfirming.post('/recover', { email });
+    expect(await cost(autoconfirming, 200, recover)).toBe(2);
+    expect(await cost(autoconfirming, 429, recover)).toBe(2);
+  }
+});
+
+test('a change of the own account takes two, three with a new address; a nonce takes two', async () => {
+  const session = await autoconfirming.post('/signup', { email: someone(), password: PASSWORD });
+  const put = (body: object) => () =>
+    autoconfirming.send('PUT', '/user', JSON.stringify(body), bearer(session));
+  expect(await cost(autoconfirming, 200, put({ data: { a: 1 }, password: 'another one' }))).toBe(2);
+  expect(
+    await cost(autoconfirming, 200, put({ email: someone(), data: { a: 2 }, password: 'a third one' })),
+  ).toBe(3);
+  expect(await cost(autoconfirming, 200, () => autoconfirming.get('/reauthenticate', bearer(session)))).toBe(
+    2,
+  );
 });
 
 test('sign-up with autoconfirm takes one', async () => {

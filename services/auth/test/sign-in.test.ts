@@ -134,6 +134,40 @@ describe('POST /token?grant_type=password', () => {
     expect(await subject.snapshot()).toBe(before);
   });
 
+  test.each(['application/x-www-form-urlencoded', 'application/x-www-form-urlencoded; charset=utf-8'])(
+    'a form (%s) has the grant in its body',
+    async (type) => {
+      const email = someone();
+      await confirmedUser(subject, email);
+      const form = (fields: Record<string, string>) =>
+        subject.send('POST', '/token', new URLSearchParams(fields).toString(), { 'content-type': type });
+      const session = await form({ grant_type: 'password', email, password: PASSWORD });
+      expect(session.status).toBe(200);
+      const token = session.body.refresh_token ?? '';
+      expect((await form({ grant_type: 'refresh_token', refresh_token: token })).status).toBe(200);
+      const before = await subject.snapshot();
+      expect(
+        (await form({ grant_type: 'client_credentials', email, password: PASSWORD })).body,
+      ).toMatchObject({
+        msg: 'unsupported_grant_type',
+      });
+      expect(await subject.snapshot()).toBe(before);
+    },
+  );
+
+  test('another audience has other users: the address is unknown there, and nothing changed', async () => {
+    const email = someone();
+    await confirmedUser(subject, email);
+    const grant = (headers: Record<string, string>) =>
+      subject.post('/token?grant_type=password', { email, password: PASSWORD }, headers);
+    const before = await subject.snapshot();
+    expect((await grant({ 'x-jwt-aud': 'another' })).body).toMatchObject({
+      error_code: 'invalid_credentials',
+    });
+    expect(await subject.snapshot()).toBe(before);
+    expect((await grant({ 'x-jwt-aud': 'authenticated' })).status).toBe(200);
+  });
+
   test('EXTERNAL_EMAIL_ENABLED=false refuses', async () => {
     await using closed = await startSubject({ AUTHSVC_EXTERNAL_EMAIL_ENABLED: 'false' });
     const answer = await closed.post('/token?grant_type=password', { email: 'a@b.c', password: 'x' });
@@ -155,4 +189,68 @@ describe('POST /token?grant_type=password', () => {
       });
     },
   );
+});
+
+describe('with a phone number', () => {
+  let phones: Subject;
+  const number = '14155552671';
+  const withNumber = (phone: string, password = PASSWORD, on = phones) =>
+    on.post('/token?grant_type=password', { phone, password });
+  beforeAll(async () => {
+    phones = await startSubject({ AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true' });
+    const email = someone();
+    await confirmedUser(phones, email);
+    await phones.rows.autocommit().run`
+      update :schema.users set email = null, email_confirmed_at = null, phone = ${number},
+        phone_confirmed_at = created_at where email = ${email}`;
+  });
+  afterAll(() => phones[Symbol.asyncDispose]());
+
+  test.each([number, `+${number}`, '+1 415 555 2671'])('%s signs in, and the log says how', async (phone) => {
+    const answer = await withNumber(phone);
+    expect(answer.status).toBe(200);
+    expect(answer.body.user).toMatchObject({ phone: number });
+    expect(claimsOf(phones, answer)).toMatchObject({ phone: number, amr: [{ method: 'password' }] });
+    const entry = await phones.rows.autocommit().row<{ payload: object }>`
+      select payload from :schema.audit_log_entries order by age(xmin), ctid desc`;
+    expect(entry?.payload).toMatchObject({
+      action: 'login',
+      actor_username: number,
+      traits: { provider: 'phone' },
+    });
+  });
+
+  test.each([
+    ['a wrong password', number, 'wrong password'],
+    ['an unknown number', '14155550000', PASSWORD],
+    ['no number at all', "'; drop table users", PASSWORD],
+    ['an address', 'ada@example.com', PASSWORD],
+    ['two plus signs', `++${number}`, PASSWORD],
+  ])('%s is refused in the same words, and nothing changed', async (_name, phone, password) => {
+    const before = await phones.snapshot();
+    const answer = await withNumber(phone, password);
+    expect(answer.body).toEqual({
+      code: 400,
+      error_code: 'invalid_credentials',
+      msg: 'Invalid login credentials',
+    });
+    expect(await phones.snapshot()).toBe(before);
+  });
+
+  test('a number nobody proved is refused, but only with the right password', async () => {
+    await using unproven = await startSubject({ AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true' });
+    const email = someone();
+    await confirmedUser(unproven, email);
+    await unproven.rows.autocommit().run`update :schema.users set phone = ${number} where email = ${email}`;
+    const before = await unproven.snapshot();
+    expect((await withNumber(number, PASSWORD, unproven)).body).toEqual({
+      code: 400,
+      error_code: 'phone_not_confirmed',
+      msg: 'Phone not confirmed',
+    });
+    expect((await withNumber(number, 'wrong password', unproven)).body).toMatchObject({
+      error_code: 'invalid_credentials',
+    });
+    expect(await unproven.snapshot()).toBe(before);
+  });
 });

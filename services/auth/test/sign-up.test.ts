@@ -96,7 +96,7 @@ describe('POST /signup with confirmation', () => {
     expect(targets.sort()).toEqual(['https://site.example', 'https://site.example/#/in']);
   });
 
-  test('again, unconfirmed: the newest code works, the old one does not, and the password stays', async () => {
+  test('again, unconfirmed: the newest code works, the old one does not, and its sign-up’s password counts', async () => {
     const email = someone('again');
     const first = await subject.post('/signup', { email, password: PASSWORD });
     subject.clock.advance(60_000);
@@ -109,12 +109,36 @@ describe('POST /signup with confirmation', () => {
       tokens.map((token_hash) => subject.post('/verify', { type: 'signup', token_hash })),
     );
     expect(tries.map(({ status }) => status).sort()).toEqual([200, 403]);
-    expect((await subject.post('/token?grant_type=password', { email, password: PASSWORD })).status).toBe(
-      200,
-    );
-    expect(
-      (await subject.post('/token?grant_type=password', { email, password: 'another password' })).status,
-    ).toBe(400);
+    const signIn = (password: string) => subject.post('/token?grant_type=password', { email, password });
+    expect((await signIn('another password')).status).toBe(200);
+    expect((await signIn(PASSWORD)).status).toBe(400);
+  });
+
+  test('again, unconfirmed: nothing that came with an earlier sign-up is left once the newest is proven', async () => {
+    const email = someone('again');
+    await subject.post('/signup', { email, password: PASSWORD, data: { name: 'Stranger', evil: true } });
+    subject.clock.advance(60_000);
+    const { body } = await subject.post('/signup', { email, password: PASSWORD, data: { name: 'Owner' } });
+    const mail = (await subject.mails()).findLast(({ headers }) => headers.get('to') === email);
+    const session = await subject.post('/verify', { type: 'signup', token_hash: readMail(mail).token });
+    const metadata = { name: 'Owner', sub: body.id, email, email_verified: true, phone_verified: false };
+    expect(session.body.user?.['user_metadata']).toEqual(metadata);
+    expect(session.body.user?.['identities']).toMatchObject([{ identity_data: metadata }]);
+    expect(JSON.stringify(session.body.user?.['identities'])).not.toContain('evil');
+  });
+
+  test('again, invited: what an administrator gave the account stays', async () => {
+    const email = someone('invited');
+    await subject.post('/signup', { email, password: PASSWORD, data: { team: 'red' } });
+    await subject.rows.autocommit()
+      .run`update :schema.users set invited_at = created_at where email = ${email}`;
+    subject.clock.advance(60_000);
+    await subject.post('/signup', { email, password: 'my own one', data: { team: 'blue' } });
+    const mail = (await subject.mails()).findLast(({ headers }) => headers.get('to') === email);
+    const session = await subject.post('/verify', { type: 'signup', token_hash: readMail(mail).token });
+    expect(session.body.user).toMatchObject({ user_metadata: { team: 'red' } });
+    const grant = { email, password: 'my own one' };
+    expect((await subject.post('/token?grant_type=password', grant)).status).toBe(200);
   });
 
   test('again too soon: 429, and nothing changed, whether the address is new, pending or taken', async () => {
@@ -364,4 +388,87 @@ test('X-JWT-AUD does not choose the audience of a new user: nobody makes an acco
   const grant = { email, password: PASSWORD };
   expect((await subject.post('/token?grant_type=password', grant)).status).toBe(200);
   expect((await subject.post('/token?grant_type=password', grant, { 'x-jwt-aud': 'two' })).status).toBe(400);
+});
+
+describe('POST /signup with a number', () => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await startSubject({
+      AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true',
+      AUTHSVC_SMS_TEST_OTP: '14155552671:123456',
+    });
+  });
+  afterAll(() => subject[Symbol.asyncDispose]());
+  const phone = '+14155552671';
+
+  test('answers the user, and the code signs in', async () => {
+    const answer = await subject.post('/signup', { phone, password: PASSWORD });
+    expect(answer.body).toMatchObject({
+      phone: '14155552671',
+      email: '',
+      identities: [{ provider: 'phone' }],
+    });
+    const session = await subject.post('/verify', { type: 'sms', phone, token: '123456' });
+    expect(session.body.user).toMatchObject({ id: answer.body.id, phone_confirmed_at: expect.any(String) });
+    expect((await subject.post('/token?grant_type=password', { phone, password: PASSWORD })).status).toBe(
+      200,
+    );
+  });
+
+  test.each([
+    ['4: before 7', { phone, channel: 'pigeon' }, 400, 'validation_failed', /valid password$/],
+    ['5: before 7', { phone, password: '1', channel: 'pigeon' }, 422, 'weak_password', /6 characters/],
+    [
+      '7: before 11',
+      { phone: 'x', password: PASSWORD, channel: 'pigeon' },
+      400,
+      'validation_failed',
+      /^Invalid channel/,
+    ],
+    [
+      '8',
+      { phone, password: PASSWORD, code_challenge: 'x' },
+      400,
+      'validation_failed',
+      /^PKCE not supported for phone/,
+    ],
+    ['11', { phone: 'x', password: PASSWORD }, 400, 'validation_failed', /E\.164/],
+  ] as const)('step %s: %j → %i %s, and nothing changed', async (_step, body, status, error_code, msg) => {
+    const before = await subject.snapshot();
+    const answer = await subject.post('/signup', body);
+    expect(answer.body).toMatchObject({ code: status, error_code, msg: expect.stringMatching(msg) });
+    expect(await subject.snapshot()).toBe(before);
+  });
+});
+
+test('sign-up that is off says so before it looks at anything else', async () => {
+  await using subject = await startSubject({ AUTHSVC_DISABLE_SIGNUP: 'true' });
+  expect((await subject.post('/signup', { email: 'x' })).body['error_code']).toBe('signup_disabled');
+  expect((await subject.post('/signup', {})).body['error_code']).toBe('anonymous_provider_disabled');
+});
+
+test('the mails of the hour count for addresses somebody has as for those nobody has', async () => {
+  await using subject = await startSubject({
+    AUTHSVC_RATE_LIMIT_ENABLED: 'true',
+    AUTHSVC_RATE_LIMIT_EMAIL_SENT: '3',
+  });
+  const taken = someone('taken');
+  await confirmedUser(subject, taken);
+  subject.clock.advance(60_000);
+  expect((await subject.post('/signup', { email: taken, password: PASSWORD })).status).toBe(200);
+  expect((await subject.post('/recover', { email: someone('nobody') })).status).toBe(200);
+  const before = await subject.snapshot();
+  const refused = [
+    await subject.post('/signup', { email: someone(), password: PASSWORD }),
+    await subject.post('/otp', { email: someone() }),
+    await subject.post('/recover', { email: taken }),
+  ];
+  for (const { body } of refused) {
+    expect(body).toMatchObject({
+      code: 429,
+      error_code: 'over_email_send_rate_limit',
+      msg: 'email rate limit exceeded',
+    });
+  }
+  expect(await subject.snapshot()).toBe(before);
 });

@@ -89,15 +89,13 @@ describe('POST /verify', () => {
     expect((await subject.post('/verify', { type: 'signup', token_hash: sent.token })).status).toBe(200);
   });
 
-  test('after ten wrong guesses the right code is spent, in both forms', async () => {
+  test('after ten wrong guesses the right code is spent; the link, which nobody can guess, is not', async () => {
     const sent = await pending();
     const wrong = sent.code === '000000' ? '000001' : '000000';
     const guess = (token: string) => subject.post('/verify', { type: 'signup', email: sent.email, token });
     for (let n = 0; n < 10; n++) expect((await guess(wrong)).body).toEqual(codeDead);
     expect((await guess(sent.code)).body).toEqual(codeDead);
-    expect((await subject.post('/verify', { type: 'signup', token_hash: sent.token })).body).toEqual(
-      linkDead,
-    );
+    expect((await subject.post('/verify', { type: 'signup', token_hash: sent.token })).status).toBe(200);
   });
 
   test('nine wrong guesses are forgiven', async () => {
@@ -231,4 +229,96 @@ describe('GET /verify', () => {
       error_code: 'validation_failed',
     });
   });
+});
+
+describe('GET /verify with MAILER_LINK_CONFIRM_PAGE', () => {
+  let asking: Subject;
+  beforeAll(async () => {
+    asking = await startSubject({
+      AUTHSVC_MAILER_LINK_CONFIRM_PAGE: 'true',
+      AUTHSVC_URI_ALLOW_LIST: 'myapp://**',
+    });
+  });
+  afterAll(() => asking[Symbol.asyncDispose]());
+  const pressed = (html: string) =>
+    /<form method="post" action="([^"]*)">/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+  test('opening it uses nothing up; the button signs in', async () => {
+    const email = someone();
+    await asking.post('/signup', { email, password: PASSWORD });
+    const { url } = readMail((await asking.mails()).at(-1));
+    const before = await asking.snapshot();
+    const page = await asking.get(url.pathname + url.search);
+    expect(page.status).toBe(200);
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy':
+        "default-src 'none'; form-action 'self' https://site.example; base-uri 'none'; frame-ancestors 'none'",
+    });
+    expect(page.text).not.toContain('<script');
+    expect(await asking.snapshot()).toBe(before);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await asking.send('POST', `/verify${pressed(page.text)}`, '', form);
+    expect([answer.status, answer.headers['cache-control']]).toEqual([303, 'no-store']);
+    expect(answer.headers['location']).toMatch(/^https:\/\/site\.example#access_token=/);
+    const again = await asking.send('POST', `/verify${pressed(page.text)}`, '', form);
+    expect(again.headers['location']).toMatch(/#error=access_denied&error_code=otp_expired/);
+  });
+
+  test('nothing of the address becomes part of the page or its policy', async () => {
+    const evil = '"><script>alert(1)</script>';
+    const query = new URLSearchParams({
+      type: evil,
+      token: evil,
+      redirect_to: `myapp://a;script-src *${evil}`,
+    });
+    const page = await asking.get(`/verify?${query.toString()}`);
+    expect(page.text).not.toContain('<script');
+    expect(page.headers['content-security-policy']).toMatch(
+      /form-action 'self' (https:\/\/site\.example|myapp:);/,
+    );
+    expect(new URLSearchParams(pressed(page.text).slice(1)).get('token')).toBe(evil);
+  });
+
+  test('an application’s own scheme is where the form may lead', async () => {
+    const page = await asking.get('/verify?type=signup&token=x&redirect_to=myapp://in');
+    expect(page.headers['content-security-policy']).toContain("form-action 'self' myapp:;");
+    expect(new URLSearchParams(pressed(page.text).slice(1)).get('redirect_to')).toBe('myapp://in');
+  });
+
+  test('without its parts a link is refused to the face; a body still counts', async () => {
+    expect((await asking.get('/verify?token=x')).body).toMatchObject({
+      code: 400,
+      error_code: 'validation_failed',
+    });
+    expect(
+      (await asking.post('/verify?type=signup&token=x', { type: 'signup', token_hash: 'x' })).body,
+    ).toEqual(linkDead);
+  });
+});
+
+test('without the page a request without a body is none', async () => {
+  const answer = await subject.send('POST', '/verify?type=signup&token=x', undefined);
+  expect(answer.body).toMatchObject({ code: 400, error_code: 'bad_json' });
+});
+
+test('an error of the server opens no page of its own: it is in the fragment', async () => {
+  await using broken = await startSubject();
+  await broken.rows.autocommit().run`alter table :schema.one_time_tokens rename column link_hash to gone`;
+  const answer = await broken.get('/verify?type=signup&token=x');
+  expect([answer.status, answer.headers['location']]).toEqual([
+    303,
+    'https://site.example#error=server_error&error_code=unexpected_failure&error_description=Unexpected+failure%2C+please+check+server+logs+for+more+information&sb=',
+  ]);
+});
+
+test('a verification opens the session only for the user it was sent to, however the address was asked for', async () => {
+  const sent = await pending();
+  const other = await pending();
+  expect(
+    (await subject.post('/verify', { type: 'signup', email: other.email, token: sent.code })).status,
+  ).toBe(sent.code === other.code ? 200 : 403);
 });

@@ -1,4 +1,4 @@
-import { authenticate } from './caller/authenticate.ts';
+import { authenticate, type Credentials } from './caller/authenticate.ts';
 import type { Caller } from './caller/caller.ts';
 import type { Context } from './context.ts';
 import type { Access } from './endpoint.ts';
@@ -20,10 +20,10 @@ export interface Admission {
 export async function admit(
   context: Context,
   needs: Admission,
-  authorization: string | undefined,
+  credentials: Credentials,
 ): Promise<Caller | undefined> {
   if (needs.access === 'public') return undefined;
-  const caller = await authenticate(context, authorization);
+  const caller = await authenticate(context, credentials);
   if (caller === undefined) {
     if (needs.access === 'caller' || context.settings.REQUIRE_SIGNIN) throw tokenRequired();
     return undefined;

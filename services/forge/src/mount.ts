@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { App } from '@croft/http';
 import { admit } from './admit.ts';
+import { credentialsOf } from './caller/authenticate.ts';
 import type { Caller } from './caller/caller.ts';
 import type { Context } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -29,7 +30,7 @@ export function mount(app: App, context: Context, method: Method, path: string, 
       response: endpoint.answers,
     },
     async onRequest(request) {
-      callers.set(request, await admit(context, { access, area, intent }, request.headers.authorization));
+      callers.set(request, await admit(context, { access, area, intent }, credentialsOf(request)));
     },
     async preValidation(request) {
       if (knownKeys === undefined) return;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { accessTokens } from '@croft/access-token';
-import { type Clock, type Log, systemClock } from '@croft/runtime';
+import { accessTokens, readJwtKeys, type TokenKeys } from '@croft/access-token';
+import { type Clock, type Log, StartError, systemClock } from '@croft/runtime';
 import type { Secret } from '@croft/settings';
 import { type Database, openDatabase } from '@croft/sql';
 import type { Context } from './context.ts';
@@ -20,8 +20,11 @@ export interface ForgeOptions {
   log: Log;
   clock?: Clock;
   version: string;
-  /** The auth service's tokens: the secret that signs them, and the roles whose bearers are site admins. */
-  tokens: { secret: Secret; adminRoles?: readonly string[] };
+  /**
+   * The auth service's tokens: the secret and the keys (`JWT_KEYS`, public parts suffice) they are signed with, and
+   * the roles whose bearers are site admins.
+   */
+  tokens: { secret: Secret; keys?: Secret | undefined; adminRoles?: readonly string[] };
   /** Base address of the auth service, which checks passwords; undefined leaves tokens as the only credentials. */
   authUrl: string | undefined;
 }
@@ -66,11 +69,20 @@ export function createContext(options: ForgeOptions, database: Database, git: Gi
     clock,
     version,
     identity: {
-      accessTokens: accessTokens(tokens.secret.reveal(), () => clock.now().getTime()),
+      accessTokens: accessTokens(keysOf(tokens), () => clock.now().getTime()),
       adminRoles: new Set(tokens.adminRoles ?? []),
       passwords: authUrl === undefined ? undefined : passwordCheck(authUrl),
     },
     outlooks: new MergeOutlooks(git),
     queues: new Queues(settings.GIT_HTTP_PROCESSES),
   };
+}
+
+/** @throws StartError when the keys cannot be used */
+function keysOf({ secret, keys }: ForgeOptions['tokens']): TokenKeys {
+  try {
+    return { secret: secret.reveal(), keys: keys === undefined ? undefined : readJwtKeys(keys.reveal()) };
+  } catch (error) {
+    throw new StartError(`The keys of access tokens (JWT_KEYS): ${(error as Error).message}`);
+  }
 }

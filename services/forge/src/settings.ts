@@ -40,6 +40,12 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     alsoNamed: ['AUTHSVC_JWT_SECRET'],
     about: 'Secret that signs the access tokens of the auth service, when forge runs without it.',
   },
+  JWT_KEYS: {
+    kind: secret,
+    alsoNamed: ['AUTHSVC_JWT_KEYS'],
+    about:
+      'Keys that access tokens are verified with besides the secret, as JSON Web Keys; public parts suffice.',
+  },
   DEFAULT_BRANCH: { kind: text, default: 'main', about: 'Default branch of new repositories.' },
   DEFAULT_PAGING_NUM: { kind: integer(1, 1000), default: '30', about: 'Entries of a list page.' },
   MAX_RESPONSE_ITEMS: {

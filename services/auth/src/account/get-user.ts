@@ -1,6 +1,6 @@
 import { authenticateCaller } from '../caller/authenticate-caller.ts';
 import type { AuthContext } from '../context.ts';
-import { invalidValue } from '../failures.ts';
+import { audienceMismatch } from '../failures.ts';
 import type { Person } from '../rows.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function getUser(
 ): Promise<Person> {
   const { person, claims } = await authenticateCaller(context, authorization);
   if (audience !== undefined && audience !== claims.aud) {
-    throw invalidValue("Token audience doesn't match request audience");
+    throw audienceMismatch();
   }
   return person;
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/authenticate-caller.ts';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
-import { invalidValue } from '../failures.ts';
+import { logoutScopeUnsupported } from '../failures.ts';
 import { auditEntry } from '../rules/audit.ts';
 import * as sessions from '../store/sessions.ts';
 
@@ -24,7 +24,7 @@ export async function logOut(
   origin: Origin,
 ): Promise<void> {
   const endedBy = Object.hasOwn(SCOPES, scope) ? SCOPES[scope] : undefined;
-  if (endedBy === undefined) throw invalidValue(`Unsupported logout scope ${JSON.stringify(scope)}`);
+  if (endedBy === undefined) throw logoutScopeUnsupported(scope);
   const { user } = caller.person;
   // A token without a session cannot tell its own from the others.
   const ended = caller.sessionId === undefined ? {} : endedBy(caller.sessionId);

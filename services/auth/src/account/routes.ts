@@ -1,15 +1,20 @@
 import type { App } from '@croft/http';
 import { z } from 'zod';
 import { authenticateCaller } from '../caller/authenticate-caller.ts';
-import { originOf } from '../caller/origin.ts';
+import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
-import { queryText } from '../requests.ts';
+import { lenientBody, objectField, queryText, textField } from '../requests.ts';
 import { errorBody, userBody } from '../responses.ts';
+import { checkProofKey } from '../rules/one-time-code.ts';
 import { getUser } from './get-user.ts';
 import { logOut } from './log-out.ts';
+import { requestReauthentication } from './request-reauthentication.ts';
+import { updateUser } from './update-user.ts';
 import { userJson } from './user-json.ts';
 
-/** GET /user and POST /logout */
+const refusals = { 400: errorBody, 401: errorBody, 403: errorBody, 422: errorBody, 429: errorBody };
+
+/** GET and PUT /user, GET /reauthenticate and POST /logout */
 export function accountRoutes(app: App, context: AuthContext): void {
   app.get(
     '/user',
@@ -23,6 +28,67 @@ export function accountRoutes(app: App, context: AuthContext): void {
     },
     async (request) =>
       userJson(await getUser(context, request.headers.authorization, originOf(request).audience)),
+  );
+
+  app.put(
+    '/user',
+    {
+      config: { limit: 'user' },
+      schema: {
+        summary: 'Change the user of the access token',
+        description:
+          'A new address or number comes into force once it is confirmed. `data` is laid over the metadata; members that are null are removed.',
+        tags: ['account'],
+        security: [{ bearer: [] }],
+        querystring: z.object({ redirect_to: queryText }),
+        body: lenientBody({
+          email: textField,
+          phone: textField,
+          channel: textField,
+          // Unlike no password, an empty one is refused; U+0000 is none that could be typed when signing in.
+          password: z
+            .string()
+            .refine((value) => !value.includes('\0'), 'a text cannot contain the character U+0000')
+            .nullish(),
+          nonce: textField,
+          data: objectField,
+          app_metadata: objectField,
+          code_challenge: textField,
+        }),
+        response: { 200: userBody, ...refusals, 503: errorBody },
+      },
+    },
+    async (request) => {
+      const caller = await authenticateCaller(context, request.headers.authorization);
+      const { app_metadata: appMetadata, password, code_challenge: codeChallenge, ...fields } = request.body;
+      checkProofKey(codeChallenge);
+      const changed = await updateUser(context, caller, {
+        ...fields,
+        appMetadata,
+        password: password ?? undefined,
+        redirect: redirectWishOf(request, request.query.redirect_to),
+        origin: originOf(request),
+      });
+      return userJson(changed);
+    },
+  );
+
+  app.get(
+    '/reauthenticate',
+    {
+      config: { limit: 'user' },
+      schema: {
+        summary: 'Send a nonce that permits a new password',
+        description: 'To the address of the user of the access token, or to the number of who has none.',
+        tags: ['account'],
+        security: [{ bearer: [] }],
+        response: { 200: z.object({ message_id: z.string() }), ...refusals },
+      },
+    },
+    async (request) => {
+      const { person } = await authenticateCaller(context, request.headers.authorization);
+      return { message_id: await requestReauthentication(context, person, originOf(request)) };
+    },
   );
 
   app.post(

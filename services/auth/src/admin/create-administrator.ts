@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { StartError } from '@croft/runtime';
 import { migrate } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
+import { type AuthOptions, migrations, openContext } from '../open-context.ts';
+import { acceptNewPassword } from '../passwords/accept-new-password.ts';
+import { administratorRole } from '../rules/administrator-role.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
 import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/disguised-user.ts';
 import { checkEmailAddress } from '../rules/email-address.ts';
-import { checkNewPassword } from '../rules/password-strength.ts';
-import { type AuthOptions, migrations, openContext } from '../service.ts';
-import { passwordPolicy } from '../settings.ts';
 import * as users from '../store/users.ts';
 
 /** Who is to administrate. */
@@ -17,19 +17,19 @@ export interface NewAdministrator extends Pick<AuthOptions, 'settings' | 'databa
 }
 
 /**
- * Makes a confirmed user with the first of the administrators' roles. Calling it again changes nothing. An account
+ * Makes a confirmed user with a role that may administrate. Calling it again changes nothing. An account
  * that has the address already becomes the administrator's: it gets the password, and who was signed in is not.
  * @throws Failure when the address or the password cannot be accepted
  */
 export async function createAdministrator(options: NewAdministrator): Promise<void> {
   const { settings } = options;
-  const role = settings.JWT_ADMIN_ROLES[0];
+  const role = administratorRole(settings);
   if (role === undefined)
     throw new StartError('AUTHSVC_JWT_ADMIN_ROLES names no role an administrator could have.');
   const email = checkEmailAddress(options.email);
-  checkNewPassword(options.password, passwordPolicy(settings));
   const context = openContext({ ...options, version: '' });
   try {
+    await acceptNewPassword(context, options.password);
     await migrate(context.database, migrations);
     await ensureAdministrator(context, email, options.password, role);
   } finally {
@@ -43,7 +43,8 @@ async function ensureAdministrator(
   password: string,
   role: string,
 ): Promise<void> {
-  const { database, passwords, settings } = context;
+  const { database, settings } = context;
+  const { passwords } = context.outside;
   const tx = database.autocommit();
   const existing = await users.findByEmail(tx, email);
   if (existing !== undefined) {
@@ -61,9 +62,14 @@ async function ensureAdministrator(
     aud: settings.JWT_AUD,
     role,
     email,
+    phone: null,
+    emailConfirmed: true,
+    phoneConfirmed: false,
     passwordHash: await passwords.hash(password),
     appMetadata: EMAIL_APP_METADATA,
-    identityData,
+    userMetadata: identityData,
+    identity: { provider: 'email', providerId: id, data: identityData },
+    isAnonymous: false,
     trace: { ip: null, userAgent: '', audit: [auditEntry(actor, 'user_signedup', BY_EMAIL)] },
   });
 }

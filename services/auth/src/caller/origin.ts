@@ -1,11 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { App } from '@croft/http';
 import type { RedirectWish } from '../rules/redirect.ts';
-import { clientAddress } from './client-address.ts';
+import type { AuthSettings } from '../settings.ts';
+import { clientAddress, trustedProxies } from './client-address.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The address the request comes from, whatever proxies are between; null when the connection is gone. */
+    readonly clientAddress: string | null;
+  }
+}
 
 /** A request as far as this file looks at it. */
 interface Incoming {
   readonly headers: IncomingHttpHeaders;
-  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly clientAddress: string | null;
 }
 
 /** Where a request comes from, whether or not the caller is known. */
@@ -18,21 +27,34 @@ export interface Origin {
 
 const MAX_USER_AGENT_CHARACTERS = 512;
 
+/** Gives every request its `clientAddress`. */
+export function recogniseClients(app: App, settings: Pick<AuthSettings, 'TRUSTED_PROXIES'>): void {
+  const proxies = trustedProxies(settings.TRUSTED_PROXIES);
+  app.decorateRequest('clientAddress', {
+    getter() {
+      return clientAddress(headerOf(this, 'x-forwarded-for'), this.socket.remoteAddress, proxies);
+    },
+  });
+}
+
 /** Reads what sessions and the audit log keep of a request. */
 export function originOf(request: Incoming): Origin {
   return {
-    ip: clientAddress(headerOf(request, 'x-forwarded-for'), request.socket.remoteAddress),
+    ip: request.clientAddress,
     userAgent: (headerOf(request, 'user-agent') ?? '').slice(0, MAX_USER_AGENT_CHARACTERS),
     audience: headerOf(request, 'x-jwt-aud') || undefined,
   };
 }
 
 /** Reads where a request wants people to be sent. */
-export function redirectWishOf(request: Incoming, parameter: string | undefined): RedirectWish {
+export function redirectWishOf(
+  request: Pick<Incoming, 'headers'>,
+  parameter: string | undefined,
+): RedirectWish {
   return { header: headerOf(request, 'redirect_to'), parameter, referer: headerOf(request, 'referer') };
 }
 
-function headerOf(request: Incoming, name: string): string | undefined {
+function headerOf(request: Pick<Incoming, 'headers'>, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

@@ -1,10 +1,8 @@
-import type { AuthSettings } from '../settings.ts';
+import { providerIds } from '../rules/provider-ids.ts';
+import { type AuthSettings, externalSettings } from '../settings.ts';
 
-/** The external providers of the contract, and those today's clients know besides them. */
-const PROVIDERS = (
-  'apple azure bitbucket discord facebook figma github gitlab google keycloak linkedin notion slack spotify twitch ' +
-  'twitter workos fly kakao linkedin_oidc slack_oidc snapchat zoom'
-).split(' ');
+/** The first name of X is still the one that is shown; `x` itself was never (C1). */
+const shown = providerIds.filter((id) => id !== 'x');
 
 /** What clients may know of the configuration: the contract's members and the reference's (C1). */
 export interface PublicSettingsJson {
@@ -21,14 +19,19 @@ export interface PublicSettingsJson {
 
 /** Renders the public settings. What this service cannot do is false. */
 export function publicSettingsJson(settings: AuthSettings): PublicSettingsJson {
-  const external = Object.fromEntries(PROVIDERS.map((provider) => [provider, false]));
+  const external = Object.fromEntries(shown.map((id) => [id, externalSettings(settings, id).enabled]));
   return {
-    external: { ...external, anonymous_users: false, email: settings.EXTERNAL_EMAIL_ENABLED, phone: false },
+    external: {
+      ...external,
+      anonymous_users: settings.EXTERNAL_ANONYMOUS_USERS_ENABLED,
+      email: settings.EXTERNAL_EMAIL_ENABLED,
+      phone: settings.EXTERNAL_PHONE_ENABLED,
+    },
     disable_signup: settings.DISABLE_SIGNUP,
     autoconfirm: settings.MAILER_AUTOCONFIRM,
     mailer_autoconfirm: settings.MAILER_AUTOCONFIRM,
-    phone_autoconfirm: false,
-    sms_provider: '',
+    phone_autoconfirm: settings.SMS_AUTOCONFIRM,
+    sms_provider: settings.SMS_PROVIDER ?? '',
     saml_enabled: false,
     mfa_enabled: false,
     passkeys_enabled: false,

@@ -1,8 +1,11 @@
-/** What a link in a mail does. */
+/** What a link does, as its `type` parameter says it. */
+export type LinkType = 'signup' | 'invite' | 'recovery' | 'magiclink' | 'email_change';
+
+/** A link in a mail. */
 export interface ActionLink {
-  /** Hex SHA-224 of address and code. */
+  /** 56 hex digits, the `token` parameter. */
   tokenHash: string;
-  type: 'signup';
+  type: LinkType;
   redirectTo: string;
 }
 

@@ -1,11 +1,20 @@
-/** What can be recorded by now, and under which heading (§3.13 of the reference notes). */
+/** What is recorded, and under which heading (§3.13 of the reference notes). */
 const LOG_TYPES = {
   login: 'account',
   logout: 'account',
+  invite_accepted: 'account',
   user_signedup: 'team',
-  user_repeated_signup: 'user',
-  user_confirmation_requested: 'user',
+  user_invited: 'team',
+  user_deleted: 'team',
   token_revoked: 'token',
+  token_refreshed: 'token',
+  user_modified: 'user',
+  user_recovery_requested: 'user',
+  user_confirmation_requested: 'user',
+  user_repeated_signup: 'user',
+  user_reauthenticate_requested: 'user',
+  user_updated_password: 'user',
+  identity_linked: 'user',
 } as const;
 
 /** An action that is recorded. */
@@ -14,6 +23,23 @@ export type AuditAction = keyof typeof LOG_TYPES;
 /** Trait of everything somebody does with address and password or by mail. */
 export const BY_EMAIL = { provider: 'email' };
 
+/** Trait of everything somebody does with a phone number. */
+export const BY_PHONE = { provider: 'phone' };
+
+/** Trait of everything somebody does by way of an external provider. */
+export function byProvider(provider: string): { provider: string } {
+  return { provider };
+}
+
+/** Traits of what an administrator does to a user. */
+export function toUser(user: { id: string; email: string | null; phone: string | null }): object {
+  return {
+    user_id: user.id,
+    user_email: user.email ?? '',
+    ...(user.phone === null || user.phone === '' ? {} : { user_phone: user.phone }),
+  };
+}
+
 /** Who acts, as far as an audit entry names them. */
 export interface Actor {
   id: string;
@@ -21,6 +47,17 @@ export interface Actor {
   phone: string | null;
   is_sso_user: boolean;
   raw_user_meta_data: Record<string, unknown>;
+}
+
+/** An administrator acts as a role, not as a user: there may be no user behind the token. */
+export function adminActor(role: string): Actor {
+  return {
+    id: '00000000-0000-0000-0000-000000000000',
+    email: role,
+    phone: null,
+    is_sso_user: false,
+    raw_user_meta_data: {},
+  };
 }
 
 /** One entry of the audit log. */

@@ -56,7 +56,7 @@ export function pendingPerson(id: string, identityId: string, draft: SignUpDraft
     created_at: at,
     updated_at: at,
     deleted_at: null,
-    signup_answered_at: at,
+    email_change_confirm_status: 0,
   };
   const identity = {
     id: identityId,

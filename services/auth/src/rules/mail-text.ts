@@ -1,3 +1,6 @@
+import { type MailData, type MailKind, mailKinds } from './mail-kinds.ts';
+import { plainTextOf } from './plain-text.ts';
+
 /** A mail as it is written, before it is addressed. */
 export interface MailText {
   subject: string;
@@ -5,45 +8,39 @@ export interface MailText {
   text: string;
 }
 
-/** What a mail about a link says around it. */
-export interface LinkMail {
-  subject: string;
-  heading: string;
-  linkText: string;
-  /** The `ConfirmationURL`. */
-  url: string;
-  /** The code, for those who would rather type it. */
-  code: string;
-}
-
-/** Heading and link text the contract prescribes for each mail. */
-export const wording = {
-  confirmation: { heading: 'Confirm your signup', linkText: 'Confirm your mail' },
-} as const;
-
-/** A heading, one link and the code; every value is escaped, because addresses and links hold what strangers typed. */
-export function writeLinkMail(mail: LinkMail): MailText {
-  const { heading, linkText, url, code } = mail;
+/** The variables templates know; a mail that brings only a code has nothing to say of links. */
+export function templateVariables(kind: MailKind, data: MailData): Record<string, unknown> {
+  const always = { SiteURL: data.siteUrl, Email: data.email, Token: data.token, Data: data.data };
+  if (kind === 'reauthentication') return always;
   return {
-    subject: mail.subject,
-    html: [
-      `<h2>${escapeHtml(heading)}</h2>`,
-      `<p><a href="${escapeHtml(url)}">${escapeHtml(linkText)}</a></p>`,
-      `<p>Alternatively, enter the code: ${escapeHtml(code)}</p>`,
-      '',
-    ].join('\n\n'),
-    text: [heading, `${linkText}:\n${url}`, `Alternatively, enter the code: ${code}`, ''].join('\n\n'),
+    ...always,
+    ConfirmationURL: data.confirmationUrl,
+    TokenHash: data.tokenHash,
+    RedirectTo: data.redirectTo,
+    NewEmail: data.newEmail,
+    SendingTo: data.sendingTo,
   };
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&#34;',
-  "'": '&#39;',
-};
+/**
+ * The built-in template of a mail: the contract's heading and one link with the contract's text, and the code for
+ * those who would rather type it.
+ */
+export function builtInTemplate(kind: MailKind): string {
+  const { heading, linkText } = mailKinds[kind];
+  const paragraphs = [`<h2>${heading}</h2>`];
+  if (kind === 'email_change') {
+    paragraphs.push('{{ if .NewEmail }}<p>New address: {{ .NewEmail }}</p>\n\n{{ end -}}');
+  }
+  if (linkText === undefined) paragraphs.push('<p>To go on, enter the code: {{ .Token }}</p>');
+  else {
+    paragraphs.push(`<p><a href="{{ .ConfirmationURL }}">${linkText}</a></p>`);
+    paragraphs.push('<p>Alternatively, enter the code: {{ .Token }}</p>');
+  }
+  return `${paragraphs.join('\n\n')}\n`;
+}
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
+/** A mail whose HTML was written, with the text part for those who read no HTML. */
+export function mailText(subject: string, html: string): MailText {
+  return { subject, html, text: plainTextOf(html) };
 }

@@ -32,6 +32,17 @@ describe('password strength (§3.7)', () => {
     );
   });
 
+  test('a leaked one is refused with everything else it lacks', () => {
+    expect(findWeakness('secret', plain, true)).toEqual({
+      message: 'Password is known to be weak and easy to guess, please choose a different one.',
+      reasons: ['pwned'],
+    });
+    expect(findWeakness('xyz', strict, true)?.reasons).toEqual(['length', 'characters', 'pwned']);
+    expect(() => checkNewPassword('secret', plain, true)).toThrow(
+      expect.objectContaining({ code: 'weak_password', body: { weak_password: { reasons: ['pwned'] } } }),
+    );
+  });
+
   test('more than 72 bytes are refused in other words', () => {
     expect(() => checkNewPassword('ä'.repeat(37), plain)).toThrow(
       new Failure('invalid', 'validation_failed', 'Password cannot be longer than 72 characters'),

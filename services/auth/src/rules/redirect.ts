@@ -71,3 +71,8 @@ function sharesSite(target: URL, siteUrl: string): boolean {
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.*\.localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|\[::\])$/.test(hostname);
 }
+
+/** Header fields hold ASCII; browsers write the rest of an address the same way. */
+export function inHeader(address: string): string {
+  return address.toWellFormed().replace(/[^\x20-\x7e]+/g, encodeURIComponent);
+}

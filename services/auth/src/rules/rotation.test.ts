@@ -12,49 +12,21 @@ const [oldest, parent, active] = ['oldest', 'parent', 'active'].map((name) => Bu
 const family: FamilyState = {
   activeHash: active,
   parentHash: parent,
-  rotatedAt: ago(60),
   revokedAt: null,
   bannedUntilMs: null,
   notAfter: null,
 };
-const on: RotationPolicy = { rotationEnabled: true, reuseIntervalMs: 0 };
-const off: RotationPolicy = { ...on, rotationEnabled: false };
-const tenSeconds: RotationPolicy = { ...on, reuseIntervalMs: 10_000 };
+const on: RotationPolicy = { rotationEnabled: true };
+const off: RotationPolicy = { rotationEnabled: false };
 
 const table: [rule: string, token: Buffer, family: Partial<FamilyState>, policy: RotationPolicy, Rotation][] =
   [
     ['the active token is rotated', active, {}, on, 'rotate'],
     ['the active token is rotated without detection, too', active, {}, off, 'rotate'],
     ['the first token of a family has no parent', active, { parentHash: null }, on, 'rotate'],
-    [
-      'C19: the parent of the active token yields it, however late',
-      parent,
-      { rotatedAt: ago(1e6) },
-      on,
-      'repeat',
-    ],
-    [
-      'rule 2: within the interval the previous token yields the child',
-      parent,
-      { rotatedAt: ago(10) },
-      tenSeconds,
-      'repeat',
-    ],
-    [
-      'rule 1: outside an interval that was set it is reuse',
-      parent,
-      { rotatedAt: ago(11) },
-      tenSeconds,
-      'reuse',
-    ],
+    ['C19: the parent of the active token yields it, however late', parent, {}, on, 'repeat'],
+    ['C19: without detection, too', parent, {}, off, 'repeat'],
     ['rule 1: an older token is reuse', oldest, {}, on, 'reuse'],
-    [
-      'rule 2: an older token is reuse even within the interval',
-      oldest,
-      { rotatedAt: ago(1) },
-      tenSeconds,
-      'reuse',
-    ],
     ['without detection an older token is only refused', oldest, {}, off, 'refuse'],
     ['a revoked family yields nothing: active', active, { revokedAt: ago(1) }, on, 'refuse'],
     ['a revoked family yields nothing: parent', parent, { revokedAt: ago(1) }, on, 'refuse'],

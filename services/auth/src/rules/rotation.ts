@@ -6,8 +6,6 @@ export interface FamilyState {
   activeHash: Buffer;
   /** Hash of the token before it. */
   parentHash: Buffer | null;
-  /** When the active token was made. */
-  rotatedAt: Date;
   revokedAt: Date | null;
   bannedUntilMs: number | null;
   /** End of the session, if it has one. */
@@ -17,8 +15,6 @@ export interface FamilyState {
 /** What the operator decided about refresh tokens. */
 export interface RotationPolicy {
   rotationEnabled: boolean;
-  /** 0 sets no limit. */
-  reuseIntervalMs: number;
 }
 
 /** What becomes of a refresh request. */
@@ -31,9 +27,10 @@ export type Rotation =
   | 'expired';
 
 /**
- * Rotation, the reuse interval and reuse detection (rules 1 and 2 of the contract, C19 of the reference notes).
- * The parent of the active token gets the active token without limit of time, because a client that never received
- * the answer has nothing else; an interval the operator set is kept to.
+ * Rotation and reuse detection (rules 1 and 2 of the contract, C19 of the reference notes). The parent of the active
+ * token gets the active token however late: a client that never received the answer has nothing else, and ending its
+ * family would sign out a person whose network failed. The reuse interval has nothing to add to that, because
+ * tokens older than the parent are reuse at any time.
  */
 export function decideRotation(
   presentedHash: Buffer,
@@ -45,9 +42,6 @@ export function decideRotation(
   if (family.notAfter !== null && family.notAfter <= now) return 'expired';
   if (family.revokedAt !== null) return 'refuse';
   if (presentedHash.equals(family.activeHash)) return 'rotate';
-  if (family.parentHash !== null && presentedHash.equals(family.parentHash)) {
-    const age = now.getTime() - family.rotatedAt.getTime();
-    if (policy.reuseIntervalMs === 0 || age <= policy.reuseIntervalMs) return 'repeat';
-  }
+  if (family.parentHash !== null && presentedHash.equals(family.parentHash)) return 'repeat';
   return policy.rotationEnabled ? 'reuse' : 'refuse';
 }

@@ -28,10 +28,7 @@ export async function refreshSession(
   // The session is gone, by a sign-out or with its user.
   if (family === undefined) throw failures.refreshTokenNotFound();
 
-  const policy = {
-    rotationEnabled: settings.SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
-    reuseIntervalMs: settings.SECURITY_REFRESH_TOKEN_REUSE_INTERVAL,
-  };
+  const policy = { rotationEnabled: settings.SECURITY_REFRESH_TOKEN_ROTATION_ENABLED };
   const state = { ...family, bannedUntilMs: instant(family.user.banned_until) };
   const rotation = decideRotation(presentedHash, state, policy, tx.now);
   // Both look at the same row by the same conditions; a child nobody recorded must not leave the house.

@@ -1,5 +1,6 @@
 import type { App } from '@croft/http';
 import { z } from 'zod';
+import { grantNeedsCaptcha } from '../caller/check-captcha.ts';
 import { originOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { grantTypeUnsupported } from '../failures.ts';
@@ -14,13 +15,15 @@ export function signInRoutes(app: App, context: AuthContext): void {
   app.post(
     '/token',
     {
+      config: { form: true, limit: 'token', captcha: grantNeedsCaptcha },
       schema: {
         summary: 'Sign in, or refresh a session',
         description:
-          '`grant_type` is `password` (body: email, password) or `refresh_token` (body: refresh_token).',
+          '`grant_type` is `password` (body: email or phone, password) or `refresh_token` (body: refresh_token); a form may have it in its body.',
         tags: ['sign-in'],
         querystring: z.object({ grant_type: queryText }),
         body: lenientBody({
+          grant_type: textField,
           email: textField,
           phone: textField,
           password: textField,
@@ -30,14 +33,16 @@ export function signInRoutes(app: App, context: AuthContext): void {
       },
     },
     async (request, reply) => {
-      const { refresh_token: refreshToken, ...credentials } = request.body;
+      const { grant_type: ofBody, refresh_token: refreshToken, ...credentials } = request.body;
+      // As RFC 6749 has it in forms; clients of JSON write it into the address.
+      const grant = ofBody === '' ? request.query.grant_type : ofBody;
       const origin = originOf(request);
       // Tokens must not stay in caches (RFC 6749 §5.1).
       reply.header('cache-control', 'no-store');
-      if (request.query.grant_type === 'refresh_token') {
+      if (grant === 'refresh_token') {
         return sessionJson(await refreshSession(context, refreshToken, origin));
       }
-      if (request.query.grant_type !== 'password') throw grantTypeUnsupported();
+      if (grant !== 'password') throw grantTypeUnsupported();
       const { issued, weakness } = await signInWithPassword(context, { ...credentials, origin });
       return sessionJson(issued, weakness === undefined ? {} : { weak_password: weakness });
     },

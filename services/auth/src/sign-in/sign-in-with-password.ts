@@ -1,12 +1,14 @@
+import type { Tx } from '@croft/sql';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
-import { instant } from '../rows.ts';
-import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
+import { instant, type Person, type UserRow } from '../rows.ts';
+import { audienceOf } from '../rules/audience.ts';
+import { auditEntry, BY_EMAIL, BY_PHONE } from '../rules/audit.ts';
 import { isBanned } from '../rules/ban.ts';
 import { findWeakness, type Weakness } from '../rules/password-strength.ts';
 import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
-import { passwordPolicy } from '../settings.ts';
+import { type AuthSettings, passwordPolicy } from '../settings.ts';
 import * as sessions from '../store/sessions.ts';
 import * as users from '../store/users.ts';
 
@@ -19,33 +21,38 @@ export interface PasswordGrant {
 }
 
 /**
- * Signs in with address and password (POST /token?grant_type=password). Unknown address, wrong password and an
+ * Signs in with address or number and password (POST /token?grant_type=password). Unknown user, wrong password and an
  * account without one take the same path and the same time. Two round trips.
  */
 export async function signInWithPassword(
   context: AuthContext,
   grant: PasswordGrant,
 ): Promise<{ issued: IssuedSession; weakness: Weakness | undefined }> {
-  const { settings, passwords } = context;
-  checkGrant(grant, settings.EXTERNAL_EMAIL_ENABLED);
+  const { settings } = context;
+  const { passwords } = context.outside;
+  checkGrant(grant, settings);
   const tx = context.database.autocommit();
-  const audience = grant.origin.audience ?? settings.JWT_AUD;
-  const known = await users.findByEmail(tx, grant.email.toLowerCase());
+  const known = await find(tx, grant);
+  const audience = audienceOf(grant.origin.audience, undefined, settings);
   const person = known?.user.aud === audience ? known : undefined;
   const stored = person?.user.encrypted_password ?? null;
   const matches = await passwords.verify(grant.password, stored);
   if (person === undefined || stored === null || !matches) throw failures.invalidCredentials();
   // Both only after the password was right: else they would tell strangers that the address has an account.
   if (isBanned(instant(person.user.banned_until), tx.now)) throw failures.loginBanned();
-  if (person.user.email_confirmed_at === null) throw failures.emailNotConfirmed();
+  checkConfirmed(person.user, grant);
 
   const session = prepareSession('password');
+  const outdated = passwords.isOutdated(stored, grant.password);
   const opened = await sessions.open(tx, {
     userId: person.user.id,
     session: session.row,
     checkedPasswordHash: stored,
-    newPasswordHash: passwords.isOutdated(stored) ? await passwords.hash(grant.password) : undefined,
-    trace: { ...grant.origin, audit: [auditEntry(person.user, 'login', BY_EMAIL)] },
+    newPasswordHash: outdated ? await passwords.hash(grant.password) : undefined,
+    trace: {
+      ...grant.origin,
+      audit: [auditEntry(person.user, 'login', grant.phone === '' ? BY_EMAIL : BY_PHONE)],
+    },
   });
   if (opened === undefined) throw failures.invalidCredentials();
   return {
@@ -54,11 +61,20 @@ export async function signInWithPassword(
   };
 }
 
-function checkGrant(grant: PasswordGrant, emailEnabled: boolean): void {
-  if (grant.email !== '' && grant.phone !== '') {
-    throw failures.invalidValue('Only an email address or phone number should be provided on login.');
-  }
-  if (grant.phone !== '') throw failures.phoneLoginsDisabled();
-  if (grant.email === '') throw failures.invalidValue('missing email or phone');
-  if (!emailEnabled) throw failures.emailLoginsDisabled();
+function checkGrant(grant: PasswordGrant, settings: AuthSettings): void {
+  if (grant.email !== '' && grant.phone !== '') throw failures.loginAddressAmbiguous();
+  if (grant.email !== '' && !settings.EXTERNAL_EMAIL_ENABLED) throw failures.emailLoginsDisabled();
+  if (grant.phone !== '' && !settings.EXTERNAL_PHONE_ENABLED) throw failures.phoneLoginsDisabled();
+  if (grant.email === '' && grant.phone === '') throw failures.loginAddressMissing();
+}
+
+function find(tx: Tx, { email, phone }: PasswordGrant): Promise<Person | undefined> {
+  if (phone === '') return users.findByEmail(tx, email.toLowerCase());
+  // As numbers are stored; what is none then is nobody's (§3.7 of the reference notes).
+  return users.findByPhone(tx, phone.replace(/^\+/, '').replaceAll(' ', ''));
+}
+
+function checkConfirmed(user: UserRow, { phone }: PasswordGrant): void {
+  if (phone === '' && user.email_confirmed_at === null) throw failures.emailNotConfirmed();
+  if (phone !== '' && user.phone_confirmed_at === null) throw failures.phoneNotConfirmed();
 }

@@ -1,33 +1,41 @@
+import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { acceptNewPassword } from '../passwords/accept-new-password.ts';
+import { checkPhoneSignUp } from '../phone/sign-up-with-phone.ts';
 import { checkEmailAddress } from '../rules/email-address.ts';
-import { checkNewPassword } from '../rules/password-strength.ts';
-import { type AuthSettings, passwordPolicy } from '../settings.ts';
+import { checkProofKey } from '../rules/one-time-code.ts';
 
-/** What of a sign-up is checked before anything is looked up. */
+/** What of a sign-up is checked before anything is looked up; the empty text means none. */
 export interface SignUpFields {
   email: string;
   phone: string;
   password: string;
+  channel: string;
   codeChallenge: string;
 }
 
+/** By what somebody wants to be known: an address as it is stored, a number, or nothing. */
+export type SignUpDoor = { email: string } | 'phone' | 'anonymous';
+
 /**
  * The checks of POST /signup in the order of the contract's reference (§3.20).
- * @returns the address as it is stored
  * @throws Failure for the first check that fails
  */
-export function checkSignUp(fields: SignUpFields, settings: AuthSettings): string {
+export async function checkSignUp(context: AuthContext, fields: SignUpFields): Promise<SignUpDoor> {
+  const { settings } = context;
   const { email, phone, password } = fields;
-  if (email === '' && phone === '') throw failures.anonymousSignInsDisabled();
+  const isAnonymous = email === '' && phone === '';
+  if (isAnonymous && !settings.EXTERNAL_ANONYMOUS_USERS_ENABLED) throw failures.anonymousSignInsDisabled();
   if (settings.DISABLE_SIGNUP) throw failures.signupDisabled();
-  if (password === '') throw failures.invalidValue('Signup requires a valid password');
-  checkNewPassword(password, passwordPolicy(settings));
-  if (email !== '' && phone !== '') {
-    throw failures.invalidValue('Only an email address or phone number should be provided on signup.');
+  if (isAnonymous) return 'anonymous';
+  if (password === '') throw failures.signupPasswordMissing();
+  await acceptNewPassword(context, password);
+  if (email !== '' && phone !== '') throw failures.signupAddressAmbiguous();
+  if (email === '') {
+    checkPhoneSignUp(fields, settings);
+    return 'phone';
   }
-  if (email === '') throw failures.phoneSignupsDisabled();
-  // Mailing a link without it would quietly take away the protection the client asked for.
-  if (fields.codeChallenge !== '') throw failures.invalidValue('PKCE flow is not available');
+  checkProofKey(fields.codeChallenge);
   if (!settings.EXTERNAL_EMAIL_ENABLED) throw failures.emailSignupsDisabled();
-  return checkEmailAddress(email);
+  return { email: checkEmailAddress(email) };
 }

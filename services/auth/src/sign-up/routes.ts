@@ -1,6 +1,7 @@
 import type { App } from '@croft/http';
 import { z } from 'zod';
 import { userJson } from '../account/user-json.ts';
+import { signUpBucket } from '../caller/limit-clients.ts';
 import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { lenientBody, objectField, queryText, textField } from '../requests.ts';
@@ -13,15 +14,17 @@ export function signUpRoutes(app: App, context: AuthContext): void {
   app.post(
     '/signup',
     {
+      config: { limit: signUpBucket, captcha: true },
       schema: {
         summary: 'Sign up',
         description:
-          'Makes an account. Answers a session when addresses need no confirmation, else the user.',
+          'Makes an account: with `email` or `phone`, or an anonymous one without either. Answers a session when nothing needs to be confirmed, else the user.',
         tags: ['sign-up'],
         querystring: z.object({ redirect_to: queryText }),
         body: lenientBody({
           email: textField,
           phone: textField,
+          channel: textField,
           password: textField,
           data: objectField,
           code_challenge: textField,
@@ -35,11 +38,14 @@ export function signUpRoutes(app: App, context: AuthContext): void {
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { code_challenge: codeChallenge, ...fields } = request.body;
       const redirect = redirectWishOf(request, request.query.redirect_to);
       const result = await signUp(context, { ...fields, codeChallenge, origin: originOf(request), redirect });
-      return 'issued' in result ? sessionJson(result.issued) : userJson(result.pending);
+      if (!('issued' in result)) return userJson(result.pending);
+      // Tokens must not stay in caches.
+      reply.header('cache-control', 'no-store');
+      return sessionJson(result.issued);
     },
   );
 }

@@ -1,46 +1,199 @@
 import type { Tx } from '@croft/sql';
-import type { Person, SignInTokenType } from '../rows.ts';
+import type { Person, TokenType } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
 
-/** The code and the mail of a confirmation. */
-export interface Confirmation {
+/** A code as it is stored, and the outbox row that brings it. */
+export interface StoredCode {
+  tokenType: TokenType;
+  /** The address or number it was sent to. */
+  relatesTo: string;
   /** Keyed hash of the code. */
   tokenHash: string;
-  /** Payload of the outbox row. */
-  mail: object;
+  /** Keyed hash of the link's token; null for codes that come without a link. */
+  linkHash: string | null;
+  expiresAt: Date;
+  effect: { topic: 'mail' | 'sms'; payload: object } | undefined;
+  /**
+   * Password hash and metadata of the sign-up that asked for this code. Once it is proven they take the place of what
+   * an unproven account had; with metadata alone the account has no password then.
+   */
+  pendingPassword?: string;
+  pendingData?: object;
+}
+
+/** How often something may be sent to an address. */
+export interface SendLimit {
+  /** Keyed hash of purpose and address. */
+  key: Buffer;
+  /** The last time after which there can be another one now. */
+  notAfter: Date;
+}
+
+/** Which column of the user tells when something was sent. */
+export type SentAtColumn =
+  | 'confirmation_sent_at'
+  | 'recovery_sent_at'
+  | 'invited_at'
+  | 'email_change_sent_at'
+  | 'phone_change_sent_at'
+  | 'reauthentication_sent_at';
+
+/** Codes to be sent. */
+export interface Sending {
+  /** Undefined for an address nobody has: the limit is noted then, and nothing else. */
+  userId: string | undefined;
+  limit: SendLimit | undefined;
+  codes: readonly StoredCode[];
+  sentAt: readonly SentAtColumn[];
+  /** The address or number that is to take the place of the present one. */
+  emailChange?: string;
+  phoneChange?: string;
+  trace: Trace;
+}
+
+/** What became of it. */
+export interface Sent {
+  /** False when the limit forbade it: nothing was written then. */
+  allowed: boolean;
+  /** When something was sent last, before this. */
+  lastSentAt: Date | null;
+  /** The user as it is now. */
+  person: Person | undefined;
+}
+
+/** The codes and their outbox rows as one JSON value; statements unfold it. */
+export function codesJson(codes: readonly StoredCode[]): string {
+  return JSON.stringify(
+    codes.map((code) => ({
+      token_type: code.tokenType,
+      relates_to: code.relatesTo,
+      token_hash: code.tokenHash,
+      link_hash: code.linkHash,
+      expires_at: code.expiresAt,
+      pending_password: code.pendingPassword ?? null,
+      pending_data: code.pendingData ?? null,
+      topic: code.effect?.topic ?? null,
+      payload: code.effect?.payload ?? null,
+    })),
+  );
+}
+
+/**
+ * Gives a user new codes in place of those of the same type, and the rows of what brings them. Wrong guesses start
+ * anew; what a sign-up left pending with the old code stays.
+ */
+export async function send(tx: Tx, sending: Sending): Promise<Sent> {
+  const { userId, limit, codes, sentAt, trace } = sending;
+  const now = tx.now;
+  const row = await tx.row<Sent & Partial<Person>>`
+    with noted as (
+      insert into :schema.send_limits (key, sent_at) select ${limit?.key}::bytea, ${now}
+      where ${limit?.key}::bytea is not null
+      on conflict (key) do update set sent_at = excluded.sent_at where send_limits.sent_at <= ${limit?.notAfter}
+      returning key),
+    allowed as (select where ${limit?.key}::bytea is null or exists (select from noted)),
+    person as (
+      update :schema.users set updated_at = ${now},
+        confirmation_sent_at = case when 'confirmation_sent_at' = any (${sentAt}::text[]) then ${now} else confirmation_sent_at end,
+        recovery_sent_at = case when 'recovery_sent_at' = any (${sentAt}::text[]) then ${now} else recovery_sent_at end,
+        invited_at = case when 'invited_at' = any (${sentAt}::text[]) then ${now} else invited_at end,
+        email_change_sent_at = case when 'email_change_sent_at' = any (${sentAt}::text[]) then ${now} else email_change_sent_at end,
+        phone_change_sent_at = case when 'phone_change_sent_at' = any (${sentAt}::text[]) then ${now} else phone_change_sent_at end,
+        reauthentication_sent_at = case when 'reauthentication_sent_at' = any (${sentAt}::text[]) then ${now} else reauthentication_sent_at end,
+        email_change = coalesce(${sending.emailChange}, email_change),
+        email_change_confirm_status = case when ${sending.emailChange}::text is null then email_change_confirm_status else 0 end,
+        phone_change = coalesce(${sending.phoneChange}, phone_change)
+      where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
+      returning *),
+    wanted as (
+      select c.* from person, jsonb_to_recordset(${codesJson(codes)}::jsonb) as c (token_type text, relates_to text,
+        token_hash text, link_hash text, expires_at timestamptz, pending_password text, pending_data jsonb, topic text,
+        payload jsonb)),
+    code as (
+      insert into :schema.one_time_tokens as t (user_id, token_type, relates_to, token_hash, link_hash, expires_at,
+        pending_password, pending_data, created_at, updated_at)
+      select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, w.pending_password,
+        w.pending_data, ${now}, ${now} from person, wanted w
+      on conflict (user_id, token_type) do update set token_hash = excluded.token_hash, link_hash = excluded.link_hash,
+        relates_to = excluded.relates_to, expires_at = excluded.expires_at, wrong_guesses = 0,
+        pending_password = case when excluded.pending_data is null then t.pending_password else excluded.pending_password end,
+        pending_data = coalesce(excluded.pending_data, t.pending_data),
+        created_at = excluded.created_at, updated_at = excluded.updated_at),
+    effect as (
+      insert into :schema.outbox (topic, payload, created_at, run_at)
+      select topic, payload, ${now}, ${now} from wanted where topic is not null
+      returning pg_notify('croft_outbox', '')),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${now}
+      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    select exists (select from allowed) as allowed,
+      (select sent_at from :schema.send_limits where key = ${limit?.key}::bytea) as "lastSentAt",
+      (select to_jsonb(person) from person) as "user",
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+        where i.user_id = ${userId}::uuid) as identities,
+      -- What nothing reads would not be carried out in this order, but it is carried out.
+      (select count(*) from effect) as effects,
+      -- For nobody, only an unlogged table is written, and the commit would not wait for the disk: time would tell.
+      case when not exists (select from person) then pg_logical_emit_message(true, 'croft', '') end as logged`;
+  const { allowed = false, lastSentAt = null, user, identities = [] } = row ?? {};
+  return { allowed, lastSentAt, person: user ? { user, identities } : undefined };
+}
+
+/** Notes that something would have been sent, and records why nothing was. */
+export async function pretend(tx: Tx, limit: SendLimit | undefined, trace: Trace): Promise<Sent> {
+  const row = await tx.row<Omit<Sent, 'person'>>`
+    with noted as (
+      insert into :schema.send_limits (key, sent_at) select ${limit?.key}::bytea, ${tx.now}
+      where ${limit?.key}::bytea is not null
+      on conflict (key) do update set sent_at = excluded.sent_at where send_limits.sent_at <= ${limit?.notAfter}
+      returning key),
+    allowed as (select where ${limit?.key}::bytea is null or exists (select from noted)),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
+      from allowed, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    select exists (select from allowed) as allowed,
+      (select sent_at from :schema.send_limits where key = ${limit?.key}::bytea) as "lastSentAt"`;
+  return { allowed: row?.allowed ?? false, lastSentAt: row?.lastSentAt ?? null, person: undefined };
 }
 
 /** A code that was sent, and to whom. */
 export interface FoundCode extends Person {
-  tokenType: SignInTokenType;
-  sentAt: Date;
-  wrongGuesses: number;
+  tokenType: TokenType;
+  /** The keyed hash, by which it is consumed. */
+  tokenHash: string;
+  relatesTo: string;
+  expiresAt: Date;
+  /** Whether the account has no password any more once this is proven, as far as it was not proven before. */
+  dropsPassword?: boolean;
 }
 
 /** The code a link stands for. */
-export function findByHash(
+export function findByLink(
   tx: Tx,
-  tokenHash: string,
-  types: readonly SignInTokenType[],
+  linkHash: string,
+  types: readonly TokenType[],
 ): Promise<FoundCode | undefined> {
   return tx.row<FoundCode>`
-    select t.token_type as "tokenType", t.created_at as "sentAt", t.wrong_guesses as "wrongGuesses",
-      to_jsonb(u) as "user",
+    select t.token_type as "tokenType", t.token_hash as "tokenHash", t.relates_to as "relatesTo",
+      t.expires_at as "expiresAt", to_jsonb(u) as "user",
+      t.pending_data is not null and t.pending_password is null as "dropsPassword",
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
         where i.user_id = u.id) as identities
     from :schema.one_time_tokens t join :schema.users u on u.id = t.user_id
-    where t.token_hash = ${tokenHash} and t.token_type::text = any (${types}::text[]) and u.deleted_at is null`;
+    where t.link_hash = ${linkHash} and t.token_type = any (${types}::text[]) and u.deleted_at is null`;
 }
 
 /**
- * The code somebody typed for an address. What does not match counts as a guess at every open code of that address,
- * in the statement that compares, so that guesses made at the same moment are counted one by one.
+ * The code somebody typed for an address or number. What does not match counts as a guess at every open code of it, in
+ * the statement that compares, so that guesses made at the same moment are counted one by one.
  */
 export function guess(
   tx: Tx,
-  email: string,
+  address: string,
   tokenHash: string,
-  types: readonly SignInTokenType[],
+  types: readonly TokenType[],
   maxWrongGuesses: number,
 ): Promise<FoundCode | undefined> {
   return tx.row<FoundCode>`
@@ -48,47 +201,14 @@ export function guess(
       update :schema.one_time_tokens t set
         wrong_guesses = t.wrong_guesses + case when t.token_hash = ${tokenHash} then 0 else 1 end
       from :schema.users u
-      where u.email = ${email} and u.is_sso_user = false and u.deleted_at is null and t.user_id = u.id
-        and t.token_type::text = any (${types}::text[]) and t.wrong_guesses < ${maxWrongGuesses}
-      returning t.token_hash, t.token_type, t.created_at, t.wrong_guesses, t.user_id)
-    select t.token_type as "tokenType", t.created_at as "sentAt", t.wrong_guesses as "wrongGuesses",
-      to_jsonb(u) as "user",
+      where t.relates_to = ${address} and t.token_type = any (${types}::text[])
+        and t.wrong_guesses < ${maxWrongGuesses} and u.id = t.user_id and u.deleted_at is null
+      returning t.token_hash, t.token_type, t.relates_to, t.expires_at, t.user_id, t.pending_data, t.pending_password)
+    select t.token_type as "tokenType", t.token_hash as "tokenHash", t.relates_to as "relatesTo",
+      t.expires_at as "expiresAt", to_jsonb(u) as "user",
+      t.pending_data is not null and t.pending_password is null as "dropsPassword",
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
         where i.user_id = u.id) as identities
     from tried t join :schema.users u on u.id = t.user_id
     where t.token_hash = ${tokenHash}`;
-}
-
-/**
- * Gives an unconfirmed user a new code in place of the old one, and the row of its mail, unless a sign-up was
- * answered after `notAfter`.
- * @returns false then: nothing was written, and wrong guesses at the old code count on
- */
-export async function replaceConfirmation(
-  tx: Tx,
-  userId: string,
-  notAfter: Date | undefined,
-  confirmation: Confirmation,
-  trace: Trace,
-): Promise<boolean> {
-  const now = tx.now;
-  const written = await tx.run`
-    with person as (
-      update :schema.users set confirmation_sent_at = ${now}, updated_at = ${now}, signup_answered_at = ${now}
-      where id = ${userId}::uuid and (${notAfter}::timestamptz is null or signup_answered_at is null
-        or signup_answered_at <= ${notAfter})
-      returning id, email),
-    code as (
-      insert into :schema.one_time_tokens (user_id, token_type, token_hash, relates_to, created_at, updated_at)
-      select id, 'confirmation_token', ${confirmation.tokenHash}, email, ${now}, ${now} from person
-      on conflict (user_id, token_type) do update set token_hash = excluded.token_hash, wrong_guesses = 0,
-        relates_to = excluded.relates_to, created_at = excluded.created_at, updated_at = excluded.updated_at),
-    mail as (
-      insert into :schema.outbox (topic, payload, created_at, run_at)
-      select 'mail', ${JSON.stringify(confirmation.mail)}::jsonb, ${now}, ${now} from person
-      returning pg_notify('croft_outbox', ''))
-    insert into :schema.audit_log_entries (payload, ip_address, created_at)
-    select entry, coalesce(${trace.ip}::text, ''), ${now}
-    from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
-  return written > 0;
 }

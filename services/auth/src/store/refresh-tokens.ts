@@ -13,7 +13,6 @@ export interface AmrClaim {
 export interface RotatedFamily extends Person {
   activeHash: Buffer;
   parentHash: Buffer | null;
-  rotatedAt: Date;
   revokedAt: Date | null;
   notAfter: Date | null;
   /** Whether this statement replaced the active token. */
@@ -39,7 +38,7 @@ export function rotate(
   const now = tx.now.toISOString();
   return tx.row<RotatedFamily>`
     with family as materialized (
-      select token_hash, parent_hash, rotated_at, revoked_at from :schema.refresh_tokens
+      select token_hash, parent_hash, revoked_at from :schema.refresh_tokens
       where session_id = ${sessionId}::uuid for update),
     subject as (
       select u.*, s.aal, s.not_after
@@ -62,7 +61,7 @@ export function rotate(
         'actor_via_sso', u.is_sso_user, 'log_type', 'token'), coalesce(${origin.ip}::text, ''), ${now}
       from rotated, subject u, unnest(array['token_refreshed', 'token_revoked']) action)
     select exists (select from rotated) as rotated,
-      family.token_hash as "activeHash", family.parent_hash as "parentHash", family.rotated_at as "rotatedAt",
+      family.token_hash as "activeHash", family.parent_hash as "parentHash",
       family.revoked_at as "revokedAt", u.not_after as "notAfter", u.aal,
       to_jsonb(u) as "user",
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i

@@ -21,42 +21,119 @@ export interface SignIn {
   newPasswordHash?: string | undefined;
   /** Keyed hash of the code to consume; only one of several requests with the same code gets it. */
   consumes?: string | undefined;
-  /** Whether the address is proven by this. */
-  confirms?: boolean;
+  /** What is proven by this: the present address, the present number, or the wanted one that takes its place. */
+  confirms?: 'email' | 'phone' | 'email_change' | 'phone_change' | undefined;
+  /** Whether password and metadata of an unproven account go, because a stranger may have set them. */
+  forgetsUnproven?: boolean;
   /** Whether somebody else having proven it meanwhile forbids the session. */
   onlyUnconfirmed?: boolean;
   trace: Trace;
 }
 
 /**
- * Opens a session, with all that goes with it.
+ * Opens a session, with all that goes with it. What a sign-up left pending with the code it consumes comes into force.
  * @returns undefined when what was proven does not hold any more: nothing was written then
+ * @throws the database's unique violation when somebody has the wanted address or number by now
  */
 export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
-  const { userId, session, consumes, confirms = false, onlyUnconfirmed = false, trace } = signIn;
+  const {
+    userId,
+    session,
+    consumes,
+    confirms,
+    onlyUnconfirmed = false,
+    forgetsUnproven = false,
+    trace,
+  } = signIn;
   const now = tx.now;
+  const byEmail = confirms === 'email' || confirms === 'email_change';
+  const byPhone = confirms === 'phone' || confirms === 'phone_change';
+  const kind = byPhone ? 'phone' : 'email';
+  const proven = byEmail ? { email_verified: true } : byPhone ? { phone_verified: true } : {};
   return tx.row<Person>`
-    with consumed as (
-      delete from :schema.one_time_tokens where user_id = ${userId}::uuid and token_hash = ${consumes}
-      returning token_hash),
+    -- The user first, as everything does that gives or takes codes: nobody waits for one another in a circle.
+    with locked as (
+      select id, confirmed_at is null as unproven, invited_at is not null as invited from :schema.users
+      where id = ${userId}::uuid and deleted_at is null and (banned_until is null or banned_until <= ${now})
+        and (${signIn.checkedPasswordHash}::text is null or encrypted_password = ${signIn.checkedPasswordHash})
+        and (not ${onlyUnconfirmed}::boolean or confirmed_at is null)
+      for no key update),
+    consumed as (
+      delete from :schema.one_time_tokens t using locked where t.user_id = locked.id and t.token_hash = ${consumes}
+      returning t.token_hash, t.pending_password, t.pending_data, locked.unproven, locked.invited),
     -- One success clears every code of the user.
     others as (
       delete from :schema.one_time_tokens where user_id = ${userId}::uuid and token_hash <> ${consumes}
         and exists (select from consumed)),
+    -- What counts from now on of an account nobody had proven. What an administrator gave it stays.
+    fresh as (
+      select c.pending_password as password,
+        case when c.invited then null
+          when ${forgetsUnproven}::boolean then jsonb_build_object('email_verified', false, 'phone_verified', false)
+          else c.pending_data end as data
+      from consumed c where c.unproven and (${forgetsUnproven}::boolean or c.pending_data is not null)),
     person as (
-      update :schema.users set last_sign_in_at = ${now}, updated_at = ${now},
-        encrypted_password = coalesce(${signIn.newPasswordHash}, encrypted_password),
-        email_confirmed_at = case when ${confirms} then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
-        raw_user_meta_data = case when ${confirms} then raw_user_meta_data || '{"email_verified": true}' else raw_user_meta_data end
-      where id = ${userId}::uuid and deleted_at is null and (banned_until is null or banned_until <= ${now})
-        and (${signIn.checkedPasswordHash}::text is null or encrypted_password = ${signIn.checkedPasswordHash})
-        and (not ${onlyUnconfirmed}::boolean or confirmed_at is null)
-        and (${consumes}::text is null or exists (select from consumed))
+      update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now},
+        encrypted_password = coalesce(${signIn.newPasswordHash}, (select password from fresh),
+          case when not exists (select from fresh) then encrypted_password end),
+        email = case when ${confirms}::text = 'email_change' then email_change else email end,
+        email_change = case when ${confirms}::text = 'email_change' then null else email_change end,
+        email_change_confirm_status = case when ${confirms}::text = 'email_change' then 0 else email_change_confirm_status end,
+        phone = case when ${confirms}::text = 'phone_change' then phone_change else phone end,
+        phone_change = case when ${confirms}::text = 'phone_change' then null else phone_change end,
+        email_confirmed_at = case when ${confirms}::text = 'email_change' then ${now}
+          when ${byEmail}::boolean then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
+        phone_confirmed_at = case when ${confirms}::text = 'phone_change' then ${now}
+          when ${byPhone}::boolean then coalesce(phone_confirmed_at, ${now}) else phone_confirmed_at end,
+        is_anonymous = is_anonymous and ${confirms}::text is null,
+        raw_app_meta_data = raw_app_meta_data || case
+          when exists (select from fresh) then jsonb_build_object('provider', ${kind}::text, 'providers', (
+            select jsonb_agg(distinct one) from (select ${kind}::text as one union select i.provider from :schema.identities i
+              where i.user_id = u.id and (i.provider in ('email', 'phone')
+                or i.identity_data -> 'email_verified' = 'true')) as every_one))
+          when ${confirms}::text is null or exists (select from :schema.identities i
+            where i.user_id = u.id and i.provider = ${kind}) then '{}'
+          else jsonb_build_object('provider', coalesce(raw_app_meta_data -> 'provider', to_jsonb(${kind}::text)),
+            'providers', coalesce(raw_app_meta_data -> 'providers', '[]') || to_jsonb(${kind}::text)) end,
+        raw_user_meta_data = coalesce((select data || jsonb_strip_nulls(jsonb_build_object('sub', u.id, 'email', u.email,
+            'phone', u.phone)) from fresh), raw_user_meta_data)
+          || case when ${confirms}::text = 'email_change' then jsonb_build_object('email', email_change)
+            when ${confirms}::text = 'phone_change' then jsonb_build_object('phone', phone_change) else '{}' end
+          || ${JSON.stringify(proven)}::jsonb
+      where id in (select id from locked) and (${consumes}::text is null or exists (select from consumed))
       returning *),
     verified as (
-      update :schema.identities i set identity_data = i.identity_data || '{"email_verified": true}', updated_at = ${now}
-      from person where ${confirms} and i.user_id = person.id and i.provider = 'email'
+      update :schema.identities i set updated_at = ${now},
+        identity_data = coalesce((select data || jsonb_strip_nulls(jsonb_build_object('sub', person.id, 'email',
+            person.email, 'phone', person.phone)) from fresh), i.identity_data) || ${JSON.stringify(proven)}::jsonb
+          || case when ${confirms}::text = 'email_change' then jsonb_build_object('email', person.email)
+            when ${confirms}::text = 'phone_change' then jsonb_build_object('phone', person.phone) else '{}' end
+      from person where ${confirms}::text is not null and i.user_id = person.id and i.provider = ${kind}
       returning i.*),
+    -- Who had none of the kind before, such as an anonymous user, has one from now on.
+    made as (
+      insert into :schema.identities (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+      select person.id::text, person.id,
+        jsonb_build_object('sub', person.id) || ${JSON.stringify(proven)}::jsonb
+          || case when ${byEmail}::boolean then jsonb_build_object('email', person.email)
+            else jsonb_build_object('phone', person.phone) end,
+        ${kind}::text, ${now}, ${now}, ${now}
+      from person where ${confirms}::text is not null and not exists (select from :schema.identities i
+        where i.user_id = person.id and i.provider = ${kind})
+      returning *),
+    -- An identity whose provider did not vouch for the address may be a stranger's way in, and its sessions his.
+    strangers as (
+      delete from :schema.identities i using person
+      where exists (select from fresh) and i.user_id = person.id and i.provider not in ('email', 'phone')
+        and (i.identity_data -> 'email_verified') is distinct from 'true'
+      returning i.id),
+    families as (
+      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
+        join person on s.user_id = person.id
+      where exists (select from fresh) order by t.session_id for update of t),
+    ended as (
+      delete from :schema.sessions s using person where exists (select from fresh) and s.user_id = person.id
+        and (select count(*) from families) >= 0),
     session as (
       insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
       select ${session.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
@@ -72,8 +149,11 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
       select entry, coalesce(${trace.ip}::text, ''), ${now}
       from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
     select to_jsonb(person) as "user",
-      (select coalesce(jsonb_agg(coalesce(to_jsonb(v), to_jsonb(i)) order by i.created_at), '[]')
-        from :schema.identities i left join verified v on v.id = i.id where i.user_id = person.id) as identities
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+        select coalesce(to_jsonb(v), to_jsonb(i)) as one
+        from :schema.identities i left join verified v on v.id = i.id
+        where i.user_id = person.id and not exists (select from strangers where strangers.id = i.id)
+        union all select to_jsonb(made) from made) as every) as identities
     from person`;
 }
 
@@ -101,4 +181,11 @@ export async function end(tx: Tx, ended: EndedSessions, trace: Trace): Promise<v
     insert into :schema.audit_log_entries (payload, ip_address, created_at)
     select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
     from json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
+}
+
+/** When a session of the user began; undefined when there is none. */
+export async function findStart(tx: Tx, userId: string, sessionId: string): Promise<Date | undefined> {
+  const row = await tx.row<{ startedAt: Date }>`
+    select created_at as "startedAt" from :schema.sessions where id = ${sessionId}::uuid and user_id = ${userId}::uuid`;
+  return row?.startedAt;
 }

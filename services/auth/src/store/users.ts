@@ -1,7 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
-import type { Confirmation } from './one-time-tokens.ts';
+import { codesJson, type SendLimit, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
 import type { NewSession } from './sessions.ts';
 
 /** The living user of an address, whatever its state. */
@@ -12,6 +12,26 @@ export function findByEmail(tx: Tx, email: string): Promise<Person | undefined> 
         where i.user_id = u.id) as identities
     from :schema.users u
     where u.email = ${email} and u.is_sso_user = false and u.deleted_at is null`;
+}
+
+/** The living user of a phone number, whatever its state. */
+export function findByPhone(tx: Tx, phone: string): Promise<Person | undefined> {
+  return tx.row<Person>`
+    select to_jsonb(u) as "user",
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+        where i.user_id = u.id) as identities
+    from :schema.users u
+    where u.phone = ${phone} and u.deleted_at is null`;
+}
+
+/** The living user with the id. */
+export function findById(tx: Tx, id: string): Promise<Person | undefined> {
+  return tx.row<Person>`
+    select to_jsonb(u) as "user",
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+        where i.user_id = u.id) as identities
+    from :schema.users u
+    where u.id = ${id}::uuid and u.deleted_at is null`;
 }
 
 /** The user an access token speaks of, and whether the session it names is there: one look for both. */
@@ -34,48 +54,83 @@ export interface NewUser {
   id: string;
   aud: string;
   role: string;
-  email: string;
-  passwordHash: string;
+  /** Address or number, or neither for an anonymous user. */
+  email: string | null;
+  phone: string | null;
+  emailConfirmed: boolean;
+  phoneConfirmed: boolean;
+  /** Null for those who never have one. */
+  passwordHash: string | null;
   appMetadata: object;
-  /** Becomes the user's metadata and the data of its identity. */
-  identityData: object;
-  /** What proves the address later; without one the address counts as confirmed. */
-  confirmation?: Confirmation;
+  userMetadata: object;
+  /** Null for anonymous users. */
+  identity: { provider: string; providerId: string; data: object } | null;
+  isAnonymous: boolean;
+  bannedUntil?: Date | undefined;
+  /** What proves the address later. */
+  code?: StoredCode;
+  sentAt?: readonly SentAtColumn[];
+  limit?: SendLimit | undefined;
   /** Signs the new user in. */
   session?: NewSession;
   trace: Trace;
 }
 
-/**
- * Makes a user, and its code and mail or its session.
- * @returns undefined when somebody has the address: nothing was written then
- */
-export function insert(tx: Tx, user: NewUser): Promise<Person | undefined> {
-  const { confirmation, session, trace } = user;
+/** What became of it. */
+export interface Inserted {
+  /** False when the limit forbade it: nothing was written then. */
+  allowed: boolean;
+  lastSentAt: Date | null;
+  /** Whether the user was made; if not, somebody has the address, the number or the id. */
+  created: boolean;
+  /** The new user, or who has the address or number already, as far as that could be seen. */
+  person: Person | undefined;
+}
+
+/** Makes a user, and its code and message or its session. One look tells who has the address otherwise. */
+export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
+  const { code, session, limit, sentAt = [], trace } = user;
   const now = tx.now;
-  const confirmedAt = confirmation === undefined ? now : null;
-  return tx.row<Person>`
-    with person as (
-      insert into :schema.users (id, aud, role, email, encrypted_password, email_confirmed_at, confirmation_sent_at,
-        last_sign_in_at, raw_app_meta_data, raw_user_meta_data, created_at, updated_at, signup_answered_at)
-      values (${user.id}, ${user.aud}, ${user.role}, ${user.email}, ${user.passwordHash}, ${confirmedAt},
-        ${confirmation && now}, ${session && now},
-        ${JSON.stringify(user.appMetadata)}, ${JSON.stringify(user.identityData)}, ${now}, ${now},
-        ${now})
-      on conflict (email) where is_sso_user = false do nothing
+  const row = await tx.row<Omit<Inserted, 'person'> & Partial<Person>>`
+    with noted as (
+      insert into :schema.send_limits (key, sent_at) select ${limit?.key}::bytea, ${now}
+      where ${limit?.key}::bytea is not null
+      on conflict (key) do update set sent_at = excluded.sent_at where send_limits.sent_at <= ${limit?.notAfter}
+      returning key),
+    allowed as (select where ${limit?.key}::bytea is null or exists (select from noted)),
+    person as (
+      insert into :schema.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
+        phone_confirmed_at, confirmation_sent_at, invited_at, recovery_sent_at, last_sign_in_at, raw_app_meta_data,
+        raw_user_meta_data, is_anonymous, banned_until, created_at, updated_at)
+      select ${user.id}::uuid, ${user.aud}, ${user.role}, ${user.email}::text, ${user.phone}::text, ${user.passwordHash}::text,
+        case when ${user.emailConfirmed}::boolean then ${now}::timestamptz end,
+        case when ${user.phoneConfirmed}::boolean then ${now}::timestamptz end,
+        case when 'confirmation_sent_at' = any (${sentAt}::text[]) then ${now}::timestamptz end,
+        case when 'invited_at' = any (${sentAt}::text[]) then ${now}::timestamptz end,
+        case when 'recovery_sent_at' = any (${sentAt}::text[]) then ${now}::timestamptz end,
+        ${session && now}::timestamptz, ${JSON.stringify(user.appMetadata)}::jsonb,
+        ${JSON.stringify(user.userMetadata)}::jsonb, ${user.isAnonymous}::boolean, ${user.bannedUntil}::timestamptz, ${now}, ${now}
+      from allowed
+      on conflict do nothing
       returning *),
     identity as (
       insert into :schema.identities (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
-      select id, id, raw_user_meta_data, 'email', ${now}, ${now}, ${now} from person
+      select ${user.identity?.providerId}::text, id, ${user.identity && JSON.stringify(user.identity.data)}::jsonb,
+        ${user.identity?.provider}::text, ${now}, ${now}, ${now}
+      from person where ${user.identity?.provider}::text is not null
       returning *),
+    wanted as (
+      select c.* from jsonb_to_recordset(${codesJson(code === undefined ? [] : [code])}::jsonb) as c (token_type text,
+        relates_to text, token_hash text, link_hash text, expires_at timestamptz, pending_password text,
+        pending_data jsonb, topic text, payload jsonb)),
     code as (
-      insert into :schema.one_time_tokens (user_id, token_type, token_hash, relates_to, created_at, updated_at)
-      select id, 'confirmation_token', ${confirmation?.tokenHash}::text, email, ${now}, ${now} from person
-      where ${confirmation?.tokenHash}::text is not null),
-    mail as (
+      insert into :schema.one_time_tokens (user_id, token_type, relates_to, token_hash, link_hash, expires_at,
+        created_at, updated_at)
+      select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, ${now}, ${now}
+      from person, wanted w),
+    effect as (
       insert into :schema.outbox (topic, payload, created_at, run_at)
-      select 'mail', ${confirmation && JSON.stringify(confirmation.mail)}::jsonb, ${now}, ${now} from person
-      where ${confirmation?.tokenHash}::text is not null
+      select w.topic, w.payload, ${now}, ${now} from person, wanted w where w.topic is not null
       returning pg_notify('croft_outbox', '')),
     session as (
       insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
@@ -91,30 +146,20 @@ export function insert(tx: Tx, user: NewUser): Promise<Person | undefined> {
     audit as (
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
-    select to_jsonb(person) as "user", jsonb_build_array(to_jsonb(identity)) as identities from person, identity`;
-}
-
-/**
- * Records a sign-up with the address of a confirmed user, unless there was one after `notAfter`.
- * @returns false then: nothing was written
- */
-export async function noteRepeatedSignUp(
-  tx: Tx,
-  userId: string,
-  notAfter: Date | undefined,
-  trace: Trace,
-): Promise<boolean> {
-  const noted = await tx.run`
-    with person as (
-      update :schema.users set signup_answered_at = ${tx.now}
-      where id = ${userId}::uuid and (${notAfter}::timestamptz is null or signup_answered_at is null
-        or signup_answered_at <= ${notAfter})
-      returning id)
-    insert into :schema.audit_log_entries (payload, ip_address, created_at)
-    select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-    from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
-  return noted > 0;
+      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry),
+    existing as (
+      select u.* from :schema.users u where u.deleted_at is null and u.is_sso_user = false
+        and (u.email = ${user.email} or u.phone = ${user.phone}) limit 1)
+    select exists (select from allowed) as allowed,
+      (select sent_at from :schema.send_limits where key = ${limit?.key}::bytea) as "lastSentAt",
+      exists (select from person) as created,
+      coalesce((select to_jsonb(person) from person), (select to_jsonb(existing) from existing)) as "user",
+      coalesce((select jsonb_build_array(to_jsonb(identity)) from identity),
+        (select jsonb_agg(to_jsonb(i) order by i.created_at) from :schema.identities i join existing e on i.user_id = e.id),
+        '[]') as identities,
+      (select count(*) from effect) as effects`;
+  const { allowed = false, lastSentAt = null, created = false, user: found, identities = [] } = row ?? {};
+  return { allowed, lastSentAt, created, person: found ? { user: found, identities } : undefined };
 }
 
 /** Makes an account the administrator's own: role, password and a confirmed address; whoever was signed in is not any more. */

@@ -1,5 +1,6 @@
 import * as failures from '../failures.ts';
 import { checkEmailAddress } from '../rules/email-address.ts';
+import { checkPhoneNumber } from '../rules/phone-number.ts';
 
 /** The fields of POST /verify. */
 export interface VerificationFields {
@@ -11,11 +12,13 @@ export interface VerificationFields {
   redirectTo: string;
 }
 
-/** What is to be verified: the hash a link carries, or a code together with its address. */
-export type Proof = { hash: string } | { code: string; email: string };
+/** What proves a mail was read: the token of its link, or its code together with the address. */
+export type Proof = { link: string } | { code: string; address: string };
 
-/** Types a phone number is verified with; no code of theirs is ever sent while phone sign-in is off. */
-const PHONE_TYPES = ['sms', 'phone_change'];
+/** What is to be verified. */
+export type CheckedVerification = Proof | { phone: string; code: string; type: PhoneType };
+
+type PhoneType = 'sms' | 'phone_change';
 const EMAIL_TYPES = ['signup', 'invite', 'recovery', 'magiclink', 'email_change', 'email'];
 
 /**
@@ -23,40 +26,40 @@ const EMAIL_TYPES = ['signup', 'invite', 'recovery', 'magiclink', 'email_change'
  * a `token_hash`, as the contract shows it.
  * @throws Failure for the first check that fails
  */
-export function checkVerification(fields: VerificationFields): Proof {
+export function checkVerification(fields: VerificationFields): CheckedVerification {
   const { type, token, tokenHash, email, phone } = fields;
-  if (type === '') throw failures.invalidValue('Verify requires a verification type');
+  if (type === '') throw failures.verificationTypeMissing();
   if ((token === '') === (tokenHash === '')) {
-    throw failures.invalidValue('Verify requires either a token or a token hash');
+    throw failures.tokenOrHashNeeded();
   }
   if (tokenHash !== '') {
     if (email !== '' || phone !== '' || fields.redirectTo !== '') {
-      throw failures.invalidValue('Only the token_hash and type should be provided');
+      throw failures.hashStandsAlone();
     }
-    return { hash: checkLink(type, tokenHash) };
+    return { link: checkLink(type, tokenHash) };
   }
   if (email !== '' && phone !== '') {
-    throw failures.invalidValue('Only an email address or phone number should be provided on verify');
+    throw failures.verifyAddressAmbiguous();
   }
-  if (phone !== '') return checkPhone(type, phone);
-  if (email === '') return { hash: checkLink(type, token) };
-  if (!EMAIL_TYPES.includes(type) && !PHONE_TYPES.includes(type)) {
-    throw failures.invalidValue('Unsupported verification type');
-  }
-  return { code: token, email: checkEmail(email) };
+  if (phone !== '') return { phone: checkPhoneNumber(phone), code: token, type: phoneType(type) };
+  if (email === '') return { link: checkLink(type, token) };
+  const address = checkEmail(email);
+  if (!EMAIL_TYPES.includes(type) && !isPhoneType(type)) throw failures.verificationTypeUnsupported();
+  return { code: token, address };
 }
 
 function checkLink(type: string, hash: string): string {
-  if (!EMAIL_TYPES.includes(type)) throw failures.invalidValue('Invalid email verification type');
+  if (!EMAIL_TYPES.includes(type)) throw failures.emailTypeInvalid();
   return hash;
 }
 
-function checkPhone(type: string, phone: string): never {
-  if (!/^[1-9]\d{1,14}$/.test(phone.replace(/^\+/, '').replaceAll(' ', ''))) {
-    throw failures.invalidValue('Invalid phone number format (E.164 required)');
-  }
-  if (!PHONE_TYPES.includes(type)) throw failures.invalidValue('Unsupported verification type');
-  throw failures.codeInvalid();
+function phoneType(type: string): PhoneType {
+  if (!isPhoneType(type)) throw failures.verificationTypeUnsupported();
+  return type;
+}
+
+function isPhoneType(type: string): type is PhoneType {
+  return type === 'sms' || type === 'phone_change';
 }
 
 function checkEmail(email: string): string {

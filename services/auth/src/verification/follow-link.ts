@@ -1,11 +1,13 @@
 import { Failure } from '@croft/failure';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
+import { errorDialect } from '../error-json.ts';
 import * as failures from '../failures.ts';
-import { chooseRedirect, type RedirectWish } from '../rules/redirect.ts';
+import { chooseRedirect, inHeader, type RedirectWish } from '../rules/redirect.ts';
 import { sessionFragment } from '../sessions/session-json.ts';
 import { failureFragment } from './failure-fragment.ts';
-import { verifyCode } from './verify-code.ts';
+import { OTHER_ADDRESS_NEXT } from './other-address-next.ts';
+import { type Verified, verifyCode } from './verify-code.ts';
 
 /** A link from a mail as it was opened. */
 export interface OpenedLink {
@@ -20,24 +22,36 @@ export interface OpenedLink {
  * in the fragment. Only a link without its parts is refused to the browser's face.
  */
 export async function followLink(context: AuthContext, link: OpenedLink): Promise<string> {
-  if (link.type === '') throw failures.invalidValue('Verify requires a verification type');
-  if (link.token === '') throw failures.invalidValue('Verify requires a token or a token hash');
-  const target = inHeader(chooseRedirect(link.redirect, context.redirects));
+  const target = targetOf(context, link);
   try {
-    const { issued, type } = await verifyCode(context, {
+    const verified = await verifyCode(context, {
       type: link.type,
-      proof: { hash: link.token },
+      proof: { link: link.token },
       password: '',
       origin: link.origin,
     });
-    return `${target}#${sessionFragment(issued, type)}`;
+    return `${target}#${fragmentOf(verified)}`;
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return `${target}#${failureFragment(error)}`;
+    if (!(error instanceof Failure)) context.log.error({ err: error }, 'a link could not be followed');
+    return `${target}#${failureFragment(error instanceof Failure ? error : errorDialect.fromError(error as Error))}`;
   }
 }
 
-/** Header fields hold ASCII; browsers write the rest of an address the same way. */
-function inHeader(address: string): string {
-  return address.toWellFormed().replace(/[^\x20-\x7e]+/g, encodeURIComponent);
+/**
+ * Where the link of a mail leads in the end, for the page that asks first.
+ * @throws Failure `validation_failed` when a part is missing
+ */
+export function targetOf(context: AuthContext, link: Omit<OpenedLink, 'origin'>): string {
+  checkLinkParts(link);
+  return inHeader(chooseRedirect(link.redirect, context.redirects));
+}
+
+function checkLinkParts({ type, token }: Pick<OpenedLink, 'type' | 'token'>): void {
+  if (type === '') throw failures.verificationTypeMissing();
+  if (token === '') throw failures.invalidValue('Verify requires a token or a token hash');
+}
+
+function fragmentOf(verified: Verified): string {
+  if (verified !== 'other-address-next') return sessionFragment(verified.issued, verified.type);
+  return new URLSearchParams({ message: OTHER_ADDRESS_NEXT, sb: '' }).toString();
 }

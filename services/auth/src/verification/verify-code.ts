@@ -1,23 +1,22 @@
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
-import { instant, type UserRow } from '../rows.ts';
+import { acceptNewPassword } from '../passwords/accept-new-password.ts';
+import { instant } from '../rows.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
 import { isBanned } from '../rules/ban.ts';
 import {
   answeredType,
-  isAcceptable,
+  codeHashOf,
+  isVerificationType,
   MAX_WRONG_GUESSES,
-  tokenHashOf,
   tokenTypesOf,
-  type VerificationType,
 } from '../rules/one-time-code.ts';
-import { checkNewPassword } from '../rules/password-strength.ts';
 import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
-import { passwordPolicy } from '../settings.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';
 import type { Proof } from './check-verification.ts';
+import { confirmEmailChange } from './confirm-email-change.ts';
 
 /** A verification whose fields are in order. */
 export interface Verification {
@@ -28,61 +27,104 @@ export interface Verification {
   origin: Origin;
 }
 
+/** Either somebody is signed in, or the other address has to agree to a change first. */
+export type Verified = { issued: IssuedSession; type: string } | 'other-address-next';
+
+/**
+ * Finds the code or link that was presented, of any of the types. One round trip.
+ * @throws Failure `otp_expired` for everything that is no living code of the user's present address
+ */
+export async function findCode(
+  context: AuthContext,
+  type: string,
+  proof: Proof,
+): Promise<oneTimeTokens.FoundCode> {
+  const { database, atRest } = context;
+  const invalid = 'link' in proof ? failures.linkInvalid : failures.codeInvalid;
+  // Codes of other types are never sent, so none can be found.
+  if (!isVerificationType(type)) throw invalid();
+  const tx = database.autocommit();
+  const types = tokenTypesOf[type];
+  const found =
+    'link' in proof
+      ? await oneTimeTokens.findByLink(tx, atRest.hashCode(proof.link), types)
+      : await oneTimeTokens.guess(
+          tx,
+          proof.address,
+          atRest.hashCode(codeHashOf(proof.address, proof.code)),
+          types,
+          MAX_WRONG_GUESSES,
+        );
+  if (found === undefined || found.expiresAt <= tx.now || !isStillFor(found)) throw invalid();
+  return found;
+}
+
+/** A code proves the address it was sent to; somebody may have changed the account's since. */
+function isStillFor({ tokenType, relatesTo, user }: oneTimeTokens.FoundCode): boolean {
+  switch (tokenType) {
+    case 'email_change_token_new':
+      return user.email_change === relatesTo;
+    case 'email_change_token_current':
+      return user.email_change !== null && user.email === relatesTo;
+    case 'phone_change_token':
+      return user.phone_change === relatesTo;
+    case 'phone_token':
+      return user.phone === relatesTo;
+    case 'reauthentication_token':
+      return user.email === relatesTo || user.phone === relatesTo;
+    case 'confirmation_token':
+    case 'recovery_token':
+      return user.email === relatesTo;
+  }
+}
+
 /**
  * Signs in the bearer of a one-time code and confirms the address it was sent to. Of several requests with the same
  * code one succeeds. Two round trips.
  * @returns the session, and what the answer calls the verification
  * @throws Failure `otp_expired` for everything that is no living code
  */
-export async function verifyCode(
-  context: AuthContext,
-  verification: Verification,
-): Promise<{ issued: IssuedSession; type: string }> {
+export async function verifyCode(context: AuthContext, verification: Verification): Promise<Verified> {
   const { proof, type, origin } = verification;
-  const invalid = 'hash' in proof ? failures.linkInvalid : failures.codeInvalid;
-  // Codes of other types are never sent, so none can be found.
-  if (!isSignInType(type)) throw invalid();
-  const { database, settings, atRest } = context;
-  const tx = database.autocommit();
-  const tokenHash = atRest.hashCode('hash' in proof ? proof.hash : tokenHashOf(proof.email, proof.code));
-  const types = tokenTypesOf[type];
-  const found =
-    'hash' in proof
-      ? await oneTimeTokens.findByHash(tx, tokenHash, types)
-      : await oneTimeTokens.guess(tx, proof.email, tokenHash, types, MAX_WRONG_GUESSES);
-  if (found === undefined || !isAcceptable(found, tx.now, settings.MAILER_OTP_EXP)) throw invalid();
-  const { user } = found;
+  const invalid = 'link' in proof ? failures.linkInvalid : failures.codeInvalid;
+  if (type === 'email_change') {
+    const issued = await confirmEmailChange(context, () => findCode(context, type, proof), invalid, origin);
+    return issued === undefined ? 'other-address-next' : { issued, type };
+  }
+  const found = await findCode(context, type, proof);
+  const { user, tokenType } = found;
+  const tx = context.database.autocommit();
   if (isBanned(instant(user.banned_until), tx.now)) throw failures.userBanned();
 
-  const newPasswordHash = await firstPassword(context, user, verification.password);
+  const newPasswordHash = await firstPassword(context, found, verification.password);
   const session = prepareSession('otp');
-  const confirms = user.email_confirmed_at === null;
+  const confirms = user.email_confirmed_at === null ? 'email' : undefined;
   const audit = confirms ? auditEntry(user, 'user_signedup', BY_EMAIL) : auditEntry(user, 'login', BY_EMAIL);
   const opened = await sessions.open(tx, {
     userId: user.id,
     session: session.row,
-    consumes: tokenHash,
+    consumes: found.tokenHash,
     confirms,
+    // Only the code of a sign-up speaks for the password that came with it.
+    forgetsUnproven: tokenType === 'recovery_token',
     newPasswordHash,
     trace: { ...origin, audit: [audit] },
   });
   if (opened === undefined) throw invalid();
   return {
     issued: issueFirstTokens(context, opened, session, tx.now),
-    type: answeredType(type, found.tokenType),
+    type: isVerificationType(type) ? answeredType(type, tokenType) : type,
   };
 }
 
-function isSignInType(type: string): type is VerificationType {
-  return Object.hasOwn(tokenTypesOf, type);
-}
-
+/** The password of who has none, or will have none: an invited user, somebody who asked for a link only. */
 async function firstPassword(
   context: AuthContext,
-  user: UserRow,
+  { user, dropsPassword }: oneTimeTokens.FoundCode,
   password: string,
 ): Promise<string | undefined> {
-  if (password === '' || user.encrypted_password !== null) return undefined;
-  checkNewPassword(password, passwordPolicy(context.settings));
-  return await context.passwords.hash(password);
+  const hasOne = user.encrypted_password !== null && !(dropsPassword && user.confirmed_at === null);
+  if (password === '' || hasOne) return undefined;
+  await acceptNewPassword(context, password);
+  return await context.outside.passwords.hash(password);
 }

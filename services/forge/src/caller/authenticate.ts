@@ -8,15 +8,31 @@ import * as users from '../store/users.ts';
 import { type Caller, callerOf } from './caller.ts';
 import { findOrCreateAccount } from './find-or-create-account.ts';
 
+/** Who asks, as far as a request shows it. */
+export interface Credentials {
+  /** The `Authorization` header. */
+  authorization: string | undefined;
+  /** The address of the other end; the auth service counts wrong passwords by it. */
+  client: string | undefined;
+}
+
+/** What of a request authenticates. */
+export function credentialsOf(request: {
+  headers: { authorization?: string | undefined };
+  socket: { remoteAddress?: string | undefined };
+}): Credentials {
+  return { authorization: request.headers.authorization, client: request.socket.remoteAddress };
+}
+
 /**
  * Who an `Authorization` header belongs to; undefined when there is none.
  * @throws 401 when it is there and is of no use
  */
 export async function authenticate(
   context: Context,
-  header: string | undefined,
+  { authorization, client }: Credentials,
 ): Promise<Caller | undefined> {
-  const credentials = readCredentials(header);
+  const credentials = readCredentials(authorization);
   switch (credentials.kind) {
     case 'none':
       return undefined;
@@ -27,7 +43,7 @@ export async function authenticate(
         ? await byPersonalToken(context, credentials.token)
         : await byAccessToken(context, credentials.token);
     case 'pair':
-      return await byPassword(context, credentials.name, credentials.password);
+      return await byPassword(context, credentials.name, credentials.password, client);
   }
 }
 
@@ -44,7 +60,12 @@ async function byAccessToken(context: Context, token: string): Promise<Caller> {
   return callerOf(await findOrCreateAccount(context, verified(context, token)));
 }
 
-async function byPassword(context: Context, name: string, password: string): Promise<Caller> {
+async function byPassword(
+  context: Context,
+  name: string,
+  password: string,
+  client: string | undefined,
+): Promise<Caller> {
   const { passwords } = context.identity;
   if (passwords === undefined) throw badCredentials();
   const account = name.includes('@')
@@ -52,7 +73,7 @@ async function byPassword(context: Context, name: string, password: string): Pro
     : await users.findByLogin(context.database.autocommit(), name);
   // An unknown name is asked about all the same: the answer must not come sooner than for a wrong password.
   const email = account?.email || (name.includes('@') ? name : `${name}@unknown.invalid`);
-  const token = await passwords.check(email, password);
+  const token = await passwords.check(email, password, client);
   if (token === undefined) throw badCredentials();
   return callerOf(await findOrCreateAccount(context, verified(context, token)));
 }

@@ -1,4 +1,5 @@
 import { admit } from '../admit.ts';
+import type { Credentials } from '../caller/authenticate.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, tokenRequired } from '../failures.ts';
 import { findRepository, mayWrite } from '../repositories/find-repository.ts';
@@ -11,7 +12,7 @@ import type { RepositoryRow } from '../store/repositories.ts';
  */
 export async function admitGit(
   context: Context,
-  authorization: string | undefined,
+  credentials: Credentials,
   path: { owner: string; repo: string },
   service: GitService,
 ): Promise<RepositoryRow> {
@@ -21,7 +22,7 @@ export async function admitGit(
     intent: pushing ? 'write' : 'read',
     access: pushing ? 'caller' : 'reader',
   } as const;
-  const caller = await admit(context, needs, authorization);
+  const caller = await admit(context, needs, credentials);
   const found = await findRepository(context, caller, {
     owner: path.owner,
     repo: path.repo.replace(/\.git$/, ''),

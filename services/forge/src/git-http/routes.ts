@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Failure } from '@croft/failure';
 import type { App } from '@croft/http';
+import { credentialsOf } from '../caller/authenticate.ts';
 import type { Context } from '../context.ts';
 import type { GitService } from '../rules/git-protocol.ts';
 import { admitGit } from './admit-git.ts';
@@ -37,7 +38,7 @@ export async function gitRoutes(app: App, context: Context): Promise<void> {
         throw new Failure('forbidden', 'dumb_protocol', 'only the smart protocol is served');
       const repository = await admitGit(
         context,
-        request.headers.authorization,
+        credentialsOf(request),
         request.params as RepositoryPath,
         known,
       );
@@ -48,7 +49,7 @@ export async function gitRoutes(app: App, context: Context): Promise<void> {
     for (const service of SERVICES) {
       scope.post(`/:owner/:repo/${service}`, options, async (request, reply) => {
         const path = request.params as RepositoryPath;
-        const repository = await admitGit(context, request.headers.authorization, path, service);
+        const repository = await admitGit(context, credentialsOf(request), path, service);
         const result = await serveGit(context, repository, service, {
           headers: request.headers,
           body: request.body instanceof Readable ? request.body : Readable.from([]),

@@ -5,8 +5,11 @@ import { LRUCache } from 'lru-cache';
 
 /** Asks the auth service whether a password is right. */
 export interface PasswordCheck {
-  /** The access token that the auth service gives for the password; undefined when it is wrong. */
-  check(email: string, password: string): Promise<string | undefined>;
+  /**
+   * The access token that the auth service gives for the password; undefined when it is wrong.
+   * @param client address of who presents it
+   */
+  check(email: string, password: string, client: string | undefined): Promise<string | undefined>;
 }
 
 const TIMEOUT_MS = 5_000;
@@ -18,24 +21,33 @@ export function passwordCheck(authUrl: string): PasswordCheck {
   const key = randomBytes(32);
   const right = new LRUCache<string, string>({ max: 10_000, ttl: REMEMBER_MS });
   return {
-    async check(email, password) {
+    async check(email, password, client) {
       const name = createHmac('sha256', key).update(`${email}\0${password}`).digest('base64');
       const known = right.get(name);
       if (known !== undefined) return known;
-      const token = await grant(authUrl, email, password);
+      const token = await grant(authUrl, email, password, client);
       if (token !== undefined) right.set(name, token);
       return token;
     },
   };
 }
 
-async function grant(authUrl: string, email: string, password: string): Promise<string | undefined> {
+async function grant(
+  authUrl: string,
+  email: string,
+  password: string,
+  client: string | undefined,
+): Promise<string | undefined> {
   assertOutsideTransaction('asking the auth service');
   let answer: Response;
   try {
     answer = await fetch(`${authUrl}/token?grant_type=password`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: {
+        'content-type': 'application/json',
+        // Else all who use git would share one client's limits there.
+        ...(client === undefined ? {} : { 'x-forwarded-for': client }),
+      },
       body: JSON.stringify({ email, password }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
       redirect: 'error',

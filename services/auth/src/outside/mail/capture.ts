@@ -23,5 +23,6 @@ export function captureMailer(sender: Sender, dataFolder: string, log: Log, cloc
       await rename(unfinished, file);
       log.info({ file }, 'a mail was captured');
     },
+    close: async () => {},
   };
 }

@@ -1,7 +1,10 @@
+import type { MailKind } from '../../rules/mail-kinds.ts';
+
 /** A mail that is ready to go. */
 export interface OutgoingMail {
   /** Stable over attempts; becomes the `Message-ID`. */
   id: string;
+  kind: MailKind;
   to: string;
   subject: string;
   html: string;
@@ -12,12 +15,15 @@ export interface OutgoingMail {
 export interface Mailer {
   /** @throws MailRefused when no further attempt can help */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
+  /** Ends connections that wait for further mails. */
+  close(): Promise<void>;
 }
 
-/** Who mails come from. */
+/** Who mails come from, and what else stands in all of them. */
 export interface Sender {
   name: string;
   address: string;
+  headers: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The mail server refused this very mail for good. */

@@ -1,0 +1,91 @@
+import { isUniqueViolation } from '@croft/sql';
+import type { Caller } from '../caller/authenticate-caller.ts';
+import type { Origin } from '../caller/origin.ts';
+import { withinHourlyLimit } from '../codes/hourly-limit.ts';
+import { sentTooRecently } from '../codes/send-limit.ts';
+import type { AuthContext } from '../context.ts';
+import * as failures from '../failures.ts';
+import type { Person } from '../rows.ts';
+import { auditEntry } from '../rules/audit.ts';
+import { chooseRedirect, type RedirectWish } from '../rules/redirect.ts';
+import * as userChanges from '../store/user-changes.ts';
+import { type AddressChange, planEmailChange, planPhoneChange } from './address-changes.ts';
+import { checkNewPassword } from './check-new-password.ts';
+import { checkUpdate, type UpdateFields } from './check-update.ts';
+
+/** What somebody wants to change of their own account. */
+export interface UserUpdate extends UpdateFields {
+  /** What GET /reauthenticate sent. */
+  nonce: string;
+  /** Laid over the metadata; members that are null go away. */
+  data: Record<string, unknown>;
+  redirect: RedirectWish;
+  origin: Origin;
+}
+
+/**
+ * Changes the caller's own account (PUT /user). All of it happens or nothing, in one statement; a new address or number
+ * waits there for its confirmation. Two round trips with the caller's, one more for each new address.
+ * @returns the user as it is now
+ * @throws Failure for the first check that fails (§3.20 of the reference notes)
+ */
+export async function updateUser(context: AuthContext, caller: Caller, update: UserUpdate): Promise<Person> {
+  const { user } = caller.person;
+  const wanted = await checkUpdate(context, caller.person, update);
+  const password =
+    wanted.password === undefined
+      ? undefined
+      : await checkNewPassword(context, caller, wanted.password, update.nonce);
+  const redirectTo = chooseRedirect(update.redirect, context.redirects);
+  const addresses = [
+    ...(wanted.email === undefined ? [] : [planEmailChange(context, user, wanted.email, redirectTo)]),
+    ...(wanted.phone === undefined ? [] : [planPhoneChange(context, user, wanted.phone)]),
+  ];
+  const limits = addresses.flatMap((one) => one.limits);
+  const tx = context.database.autocommit();
+  const changes: userChanges.UserChanges = {
+    userId: user.id,
+    metadata: update.data,
+    appMetadata: update.appMetadata,
+    password: password && { hash: password.hash, keepsSession: caller.sessionId },
+    consumes: password?.consumes,
+    ...Object.assign({}, ...addresses.map((one) => one.columns)),
+    codes: addresses.flatMap((one) => one.codes),
+    sentAt: addresses.flatMap((one) => one.sentAt),
+    limits: limits.map(({ limit }) => limit),
+    trace: {
+      ...update.origin,
+      audit: [
+        ...(password === undefined ? [] : [auditEntry(user, 'user_updated_password')]),
+        auditEntry(user, 'user_modified'),
+      ],
+    },
+  };
+  const changed = await counted(context, addresses, () => userChanges.update(tx, changes)).catch(taken);
+  if (!changed.allowed) {
+    const refusal = limits[changed.refusedBy ?? 0];
+    throw sentTooRecently(refusal?.limit, changed, tx.now, refusal?.what === 'sms');
+  }
+  if (changed.person === undefined)
+    throw password?.consumes ? failures.reauthenticationInvalid() : failures.callerDeleted();
+  return changed.person;
+}
+
+/** With the mails and messages of the changes counted among those of the hour. */
+async function counted(
+  context: AuthContext,
+  addresses: readonly AddressChange[],
+  work: () => Promise<userChanges.Changed>,
+): Promise<userChanges.Changed> {
+  const [first, ...others] = addresses;
+  if (first === undefined) return await work();
+  const rest = () => counted(context, others, work);
+  return first.codes.length === 0 ? await rest() : await withinHourlyLimit(context, first.what, rest);
+}
+
+/** Somebody else got the address or number while this one was being checked. */
+function taken(error: unknown): never {
+  if (isUniqueViolation(error, 'users_email_key')) throw failures.emailTaken();
+  if (isUniqueViolation(error, 'users_phone_key')) throw failures.phoneTaken();
+  throw error;
+}

@@ -1,0 +1,48 @@
+import type { AuthContext } from '../context.ts';
+import * as failures from '../failures.ts';
+import { instant } from '../rows.ts';
+import { isBanned } from '../rules/ban.ts';
+import * as administrators from '../store/administrators.ts';
+import { isUuid, NIL_UUID, verifyBearer } from './verify-bearer.ts';
+
+/** Who administrates. */
+export interface Administrator {
+  /** One of `JWT_ADMIN_ROLES`. */
+  role: string;
+  /** The user, if the token speaks of one; tokens made by hand for a role do not. */
+  sub: string | undefined;
+  sessionId: string | undefined;
+}
+
+/**
+ * Accepts the bearer of an administrator's token (§3.3 of the reference notes). A token that speaks of a user is
+ * worth no more than that user: banned, deleted or signed out, and a token of a session only while the user still has
+ * a role that may administrate. No round trip for a token without a user, one for others.
+ * @throws Failure in the order of that table
+ */
+export async function authenticateAdmin(
+  context: AuthContext,
+  authorization: string | undefined,
+): Promise<Administrator> {
+  const { sub, session_id: session = '', role = '' } = verifyBearer(context, authorization);
+  const roles = context.settings.JWT_ADMIN_ROLES;
+  if (!roles.includes(role)) throw failures.notAdmin();
+
+  const sessionId = session === '' || session === NIL_UUID ? undefined : session;
+  if (sessionId !== undefined && !isUuid(sessionId)) {
+    throw failures.claimInvalid('session_id claim must be a UUID');
+  }
+  // The nil UUID is nobody; other texts come from makers of tokens that want one, whatever it says.
+  const userId = sub !== undefined && isUuid(sub) && sub !== NIL_UUID ? sub : undefined;
+  if (userId === undefined) {
+    if (sessionId !== undefined) throw failures.adminSessionExpired();
+    return { role, sub: undefined, sessionId: undefined };
+  }
+  const found = await administrators.find(context.database.autocommit(), userId, sessionId ?? null);
+  if (found === undefined) throw failures.callerDeleted();
+  if (sessionId !== undefined && !found.sessionLives) throw failures.adminSessionExpired();
+  if (isBanned(instant(found.bannedUntil), context.clock.now())) throw failures.userBanned();
+  // Who lost the role must not keep it for as long as the token lives.
+  if (sessionId !== undefined && !roles.includes(found.role ?? '')) throw failures.notAdmin();
+  return { role, sub: userId, sessionId };
+}

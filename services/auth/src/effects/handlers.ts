@@ -1,0 +1,19 @@
+import type { Deliver } from '@croft/sql';
+import type { AuthContext } from '../context.ts';
+import type { Mailer } from '../outside/mail/outgoing.ts';
+import { openTemplates } from '../outside/mail/templates.ts';
+import type { SmsSender } from '../outside/sms/outgoing.ts';
+import { mailEffect } from './mail.ts';
+import { smsEffect } from './sms.ts';
+
+/** What happens to the rows of each outbox topic after they are committed. */
+export function effectHandlers(
+  context: AuthContext,
+  senders: { mailer: Mailer; sms: SmsSender },
+): Readonly<Record<string, Deliver>> {
+  const { atRest, settings, outside, log, clock } = context;
+  return {
+    mail: mailEffect(atRest, openTemplates(settings, outside.http, log, clock), senders.mailer),
+    sms: smsEffect({ atRest, sms: senders.sms, template: settings.SMS_TEMPLATE, clock }),
+  };
+}

@@ -1,0 +1,185 @@
+import type { Tx } from '@croft/sql';
+import type { AuthContext } from '../context.ts';
+import * as failures from '../failures.ts';
+import { instant } from '../rows.ts';
+import { decideLinking, type LinkAccount, type LinkDecision } from '../rules/account-linking.ts';
+import { type AuditAction, auditEntry, byProvider } from '../rules/audit.ts';
+import { isBanned } from '../rules/ban.ts';
+import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
+import * as externalIdentities from '../store/external-identities.ts';
+import { type Admission, type Arrival, arrivalOf } from './arrival.ts';
+import { askOwner, pretendToAsk } from './ask-owner.ts';
+import { insertUnlessTaken, newExternalUser } from './new-external-user.ts';
+
+interface Account extends LinkAccount {
+  found: externalIdentities.Candidate;
+}
+
+/**
+ * Opens a session for somebody a provider vouches for, in the account that is theirs or a new one. Two round trips; four
+ * when another request changed the account in between.
+ * @throws Failure for every reason not to let them in, `provider_email_needs_verification` with a mail on its way
+ */
+export async function admitPerson(context: AuthContext, admission: Admission): Promise<IssuedSession> {
+  const arrival = arrivalOf(admission);
+  return (await admit(context, arrival)) ?? (await admit(context, arrival)) ?? changedMeanwhile();
+}
+
+function changedMeanwhile(): never {
+  throw failures.tryAgain();
+}
+
+/** @returns undefined when the accounts were not any more what they were when it was decided */
+async function admit(context: AuthContext, arrival: Arrival): Promise<IssuedSession | undefined> {
+  const { settings } = context;
+  const { provider, person, emails, emailOptional, inviteTokenHash } = arrival;
+  const tx = context.database.autocommit();
+  const candidates = await externalIdentities.listCandidates(tx, {
+    provider,
+    subject: person.subject,
+    emails: emails.map(({ address }) => address),
+    verified: emails.filter(({ verified }) => verified).map(({ address }) => address),
+    inviteTokenHash,
+  });
+  const accounts = candidates
+    .filter(({ user }) => user.deleted_at === null)
+    .map((found) => accountOf(found, tx.now));
+  if (inviteTokenHash !== null) return await acceptInvitation(tx, context, arrival, accounts);
+
+  const decision = decideLinking(
+    emails,
+    {
+      known: accounts.find(({ found }) => found.hasIdentity),
+      owners: accounts.filter(({ found }) => found.isOwner),
+      taken: candidates.map(({ user }) => user.email ?? ''),
+    },
+    {
+      autoconfirm: settings.MAILER_AUTOCONFIRM,
+      signupDisabled: settings.DISABLE_SIGNUP,
+      allowUnverified: settings.MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS,
+      emailOptional,
+    },
+  );
+  return await carryOut(tx, context, arrival, decision);
+}
+
+async function carryOut(
+  tx: Tx,
+  context: AuthContext,
+  arrival: Arrival,
+  decision: LinkDecision<Account>,
+): Promise<IssuedSession | undefined> {
+  switch (decision.outcome) {
+    case 'sign-in': {
+      const { account, links, confirms } = decision;
+      const actions: AuditAction[] = [
+        ...(links ? (['identity_linked'] as const) : []),
+        confirms ? 'user_signedup' : 'login',
+      ];
+      return await open(
+        tx,
+        context,
+        arrival,
+        account,
+        actions,
+        confirms,
+        confirms ? 'everything' : 'nothing',
+      );
+    }
+    case 'create':
+      return await create(tx, context, arrival, decision.email, decision.confirmed);
+    case 'confirm-first':
+      await askOwner(tx, context, arrival, decision.email, decision.account?.found.user);
+      throw failures.externalEmailUnverified(arrival.provider);
+    case 'unverified':
+      await pretendToAsk(tx, context, arrival, decision.email);
+      throw failures.externalEmailUnverified(arrival.provider);
+    case 'refuse':
+      throw refusalFor(decision.because);
+  }
+}
+
+function refusalFor(because: Extract<LinkDecision<Account>, { outcome: 'refuse' }>['because']): Error {
+  switch (because) {
+    case 'banned':
+      return failures.userBanned();
+    case 'ambiguous':
+      return failures.externalAccountsAmbiguous('default');
+    case 'signup-disabled':
+      return failures.externalSignupDisabled();
+    case 'no-email':
+      return failures.externalEmailMissing();
+  }
+}
+
+/** The invited address is proven by the link that came with it; the provider only has to know it too. */
+async function acceptInvitation(
+  tx: Tx,
+  context: AuthContext,
+  arrival: Arrival,
+  accounts: readonly Account[],
+): Promise<IssuedSession | undefined> {
+  const invited = accounts.find(({ found }) => found.isInvited);
+  if (invited === undefined || invited.confirmed) throw failures.inviteTokenUnknown();
+  if (!arrival.emails.some(({ address }) => address === invited.email)) throw failures.invitedEmailDiffers();
+  if (invited.banned) throw failures.userBanned();
+  const known = accounts.find(({ found }) => found.hasIdentity);
+  if (known !== undefined && known.id !== invited.id) throw failures.externalAccountsAmbiguous('default');
+  return await open(tx, context, arrival, invited, ['invite_accepted'], true, 'password');
+}
+
+async function open(
+  tx: Tx,
+  context: AuthContext,
+  arrival: Arrival,
+  account: Account,
+  actions: readonly AuditAction[],
+  confirms: boolean,
+  forgets: externalIdentities.ExternalSignIn['forgets'],
+): Promise<IssuedSession | undefined> {
+  const { provider, person, origin, identityData, inviteTokenHash } = arrival;
+  const session = prepareSession('oauth');
+  const audit = actions.map((action) => auditEntry(account.found.user, action, byProvider(provider)));
+  const opened = await externalIdentities.signIn(tx, {
+    user: account,
+    provider,
+    subject: person.subject,
+    identityData,
+    session: session.row,
+    confirms,
+    forgets,
+    consumes: inviteTokenHash ?? undefined,
+    trace: { ...origin, audit },
+  });
+  return opened && issueFirstTokens(context, opened, session, tx.now);
+}
+
+async function create(
+  tx: Tx,
+  context: AuthContext,
+  arrival: Arrival,
+  email: string | null,
+  confirmed: boolean,
+): Promise<IssuedSession | undefined> {
+  const session = prepareSession('oauth');
+  const row = newExternalUser(context, arrival, email, confirmed);
+  const audit = [auditEntry(row.actor, 'user_signedup', byProvider(arrival.provider))];
+  const inserted = await insertUnlessTaken(tx, {
+    ...row.user,
+    session: session.row,
+    trace: { ...arrival.origin, audit },
+  });
+  if (inserted?.created !== true || inserted.person === undefined) return undefined;
+  return issueFirstTokens(context, inserted.person, session, tx.now);
+}
+
+function accountOf(found: externalIdentities.Candidate, now: Date): Account {
+  const { user } = found;
+  return {
+    id: user.id,
+    email: user.email,
+    confirmed: user.confirmed_at !== null,
+    banned: isBanned(instant(user.banned_until), now),
+    found,
+  };
+}

@@ -1,0 +1,46 @@
+import type { Origin } from '../caller/origin.ts';
+import type { ExternalPerson } from '../outside/providers/provider.ts';
+import { chosenEmail, type LinkEmail } from '../rules/account-linking.ts';
+import { checkEmailAddress } from '../rules/email-address.ts';
+import { externalMetadata } from '../rules/external-metadata.ts';
+import type { ProviderId } from '../rules/provider-ids.ts';
+
+/** Somebody a provider has told us of. */
+export interface Admission {
+  provider: ProviderId;
+  emailOptional: boolean;
+  person: ExternalPerson;
+  /** Keyed hash of the link token of an invitation that is to be accepted. */
+  inviteTokenHash: string | null;
+  /** Where the link of a confirmation mail leads to. */
+  redirectTo: string;
+  origin: Origin;
+}
+
+/** An admission with what follows from it alone. */
+export interface Arrival extends Admission {
+  emails: readonly LinkEmail[];
+  /** What is stored of them. */
+  identityData: Record<string, unknown>;
+}
+
+/** More than anybody needs; some provider may let people have thousands. */
+const MAX_EMAILS = 50;
+
+/** What of a provider's words is believed. */
+export function arrivalOf(admission: Admission): Arrival {
+  const emails = usableEmails(admission.person);
+  const identityData = externalMetadata(admission.person.metadata, chosenEmail(emails));
+  return { ...admission, emails, identityData };
+}
+
+/** Addresses as they would be stored; what is no address is not taken for one, whoever vouches for it. */
+function usableEmails({ emails }: ExternalPerson): LinkEmail[] {
+  return emails.slice(0, MAX_EMAILS).flatMap(({ address, verified, primary }) => {
+    try {
+      return [{ address: checkEmailAddress(address), verified, primary }];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,95 @@
+import type { App, Request } from '@croft/http';
+import { z } from 'zod';
+import { originOf, redirectWishOf } from '../caller/origin.ts';
+import type { AuthContext } from '../context.ts';
+import { queryText } from '../requests.ts';
+import { errorBody } from '../responses.ts';
+import { beginSignIn } from './begin-sign-in.ts';
+import { finishSignIn } from './finish-sign-in.ts';
+
+const seeLocation = z.null().meta({ description: 'See Location' });
+
+/** GET /authorize, GET and POST /callback */
+export function externalRoutes(app: App, context: AuthContext): void {
+  app.get(
+    '/authorize',
+    {
+      config: { limit: 'authorize' },
+      schema: {
+        summary: 'Sign in with an external provider',
+        description: 'Redirects to the provider; other parameters are passed on to it.',
+        tags: ['external'],
+        querystring: z.looseObject({
+          provider: queryText,
+          scopes: queryText,
+          redirect_to: queryText,
+          invite_token: queryText,
+          code_challenge: queryText,
+        }),
+        response: { 302: seeLocation, 400: errorBody, 404: errorBody, 429: errorBody, 503: errorBody },
+      },
+    },
+    async (request, reply) => {
+      const { query } = request;
+      const { url, cookie } = await beginSignIn(context, {
+        provider: query.provider ?? '',
+        scopes: query.scopes ?? '',
+        inviteToken: query.invite_token ?? '',
+        codeChallenge: query.code_challenge ?? '',
+        query,
+        redirect: redirectWishOf(request, query.redirect_to),
+      });
+      return reply.headers({ 'cache-control': 'no-store', 'set-cookie': cookie }).redirect(url, 302);
+    },
+  );
+
+  const schema = {
+    description: 'Redirects to the application, with the session or the refusal in the fragment.',
+    tags: ['external'],
+    response: { 302: seeLocation, 303: seeLocation },
+  };
+  app.get(
+    '/callback',
+    { schema: { ...schema, summary: 'Come back from a provider', querystring: z.looseObject({}) } },
+    async (request, reply) => {
+      const { url, status, headers } = await onward(context, request, request.query);
+      return reply.headers(headers).redirect(url, status);
+    },
+  );
+  app.post(
+    '/callback',
+    {
+      config: { form: true },
+      schema: {
+        ...schema,
+        summary: 'Come back from a provider that posts a form',
+        response: { ...schema.response, 400: errorBody },
+      },
+    },
+    async (request, reply) => {
+      const { url, status, headers } = await onward(context, request, request.body);
+      return reply.headers(headers).redirect(url, status);
+    },
+  );
+}
+
+async function onward(context: AuthContext, request: Request, fields: unknown) {
+  const { url, status, cookie } = await finishSignIn(context, {
+    fields: textsOf(fields),
+    cookieHeader: request.headers.cookie,
+    origin: originOf(request),
+  });
+  const headers = { 'cache-control': 'no-store', ...(cookie === undefined ? {} : { 'set-cookie': cookie }) };
+  return { url, status, headers };
+}
+
+/** The texts of a query or form; of several with one name the first counts. */
+function textsOf(fields: unknown): Record<string, string> {
+  if (typeof fields !== 'object' || fields === null) return {};
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      const first: unknown = Array.isArray(value) ? value[0] : value;
+      return typeof first === 'string' ? [[name, first]] : [];
+    }),
+  );
+}

@@ -1,0 +1,114 @@
+import type { Clock } from '@croft/runtime';
+import type { Database } from '@croft/sql';
+import * as failures from '../failures.ts';
+import { perFiveMinutes, perHour, perTime } from '../rules/rate-value.ts';
+import { type Bucket, refillMs } from '../rules/token-bucket.ts';
+import type { AuthSettings } from '../settings.ts';
+import { memoryTokens } from './memory.ts';
+import { sharedTokens } from './postgres.ts';
+
+/** What clients are limited in, each by itself (§3.11 of the reference notes). */
+export type BucketName =
+  | 'token' // POST /token, whatever the grant
+  | 'verify' // GET and POST /verify
+  | 'signup' // POST /signup with an address
+  | 'anonymous' // POST /signup without one
+  | 'recover'
+  | 'magiclink'
+  | 'otp'
+  | 'resend'
+  | 'user' // PUT /user and GET /reauthenticate
+  | 'authorize'; // GET /authorize, which writes a row for anybody
+
+/** How often things may be asked for. */
+export interface Limits {
+  /**
+   * One request of a client, by what tells it from others; null is a client of its own.
+   * @throws Failure `over_request_rate_limit`
+   */
+  take(bucket: BucketName, client: string | null): Promise<void>;
+  /**
+   * One mail or SMS of the whole service, when one is about to be recorded.
+   * @returns seconds to wait, 0 when there is room
+   */
+  takeHourly(what: Hourly): Promise<number>;
+  /** The mail or SMS was not recorded after all, because its address had one just now. */
+  giveBackHourly(what: Hourly): void;
+  close?(): Promise<void>;
+}
+
+type Hourly = 'mail' | 'sms';
+
+/** Where buckets are kept. */
+export interface Tokens {
+  /**
+   * Takes a token from the bucket of that name.
+   * @returns milliseconds to wait, 0 when there was one
+   */
+  take(name: string, bucket: Bucket): number | Promise<number>;
+  giveBack(name: string, bucket: Bucket): void;
+  close(): Promise<void>;
+}
+
+/** The limits of the settings, counted where they say; `RATE_LIMIT_ENABLED=false` switches all of them off. */
+export function openLimits(settings: AuthSettings, database: Database, clock: Clock): Limits {
+  if (!settings.RATE_LIMIT_ENABLED) return unlimited;
+  const { clients, hourly } = bucketsOf(settings);
+  const shared = settings.RATE_LIMIT_STORE === 'postgres' ? sharedTokens(database, clock) : undefined;
+  const ofClients = shared ?? memoryTokens(clock);
+  // Apart from the clients', so that no flood of clients can push them out.
+  const ofService = shared ?? memoryTokens(clock);
+  return {
+    async take(name, client) {
+      const ms = await ofClients.take(`${name} ${client ?? ''}`, clients[name]);
+      if (ms > 0) throw failures.overRequestRate(seconds(ms));
+    },
+    takeHourly: async (what) => seconds(await ofService.take(`service ${what}`, hourly[what])),
+    giveBackHourly: (what) => ofService.giveBack(`service ${what}`, hourly[what]),
+    async close() {
+      await shared?.close();
+    },
+  };
+}
+
+/** How long a bucket nobody takes from must be kept, in milliseconds: afterwards it is full and the same as none. */
+export function longestRefillMs(settings: AuthSettings): number {
+  const { clients, hourly } = bucketsOf(settings);
+  return Math.max(...Object.values<Bucket>({ ...clients, ...hourly }).map(refillMs));
+}
+
+const unlimited: Limits = {
+  take: async () => {},
+  takeHourly: async () => 0,
+  giveBackHourly: () => {},
+};
+
+function bucketsOf(settings: AuthSettings): {
+  clients: Readonly<Record<BucketName, Bucket>>;
+  hourly: Readonly<Record<Hourly, Bucket>>;
+} {
+  const asking = perFiveMinutes(settings.RATE_LIMIT_OTP);
+  return {
+    clients: {
+      token: perFiveMinutes(settings.RATE_LIMIT_TOKEN_REFRESH),
+      verify: perFiveMinutes(settings.RATE_LIMIT_VERIFY),
+      anonymous: perHour(settings.RATE_LIMIT_ANONYMOUS_USERS),
+      authorize: perFiveMinutes(settings.RATE_LIMIT_AUTHORIZE),
+      signup: asking,
+      recover: asking,
+      magiclink: asking,
+      otp: asking,
+      resend: asking,
+      user: asking,
+    },
+    hourly: {
+      mail: perTime(settings.RATE_LIMIT_EMAIL_SENT),
+      sms: perTime(settings.RATE_LIMIT_SMS_SENT),
+    },
+  };
+}
+
+/** Whole seconds, rounded up: who waits so long is not refused once more. */
+function seconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '@croft/runtime';
+import { LRUCache } from 'lru-cache';
+import { type Level, levelAt, waitMs } from '../rules/token-bucket.ts';
+import type { Tokens } from './limits.ts';
+
+/**
+ * Clients that are known at once. Who has more addresses than this to ask from pushes out those who have not asked
+ * for the longest time, himself among them, instead of filling the memory.
+ */
+export const MAX_CLIENTS = 50_000;
+
+/** Buckets of this process alone: several of them let through so many times as much. */
+export function memoryTokens(clock: Clock): Tokens {
+  const levels = new LRUCache<string, Level>({ max: MAX_CLIENTS });
+  return {
+    take(name, bucket) {
+      const { tokens, atMs } = levelAt(bucket, levels.get(name), clock.now().getTime());
+      const wait = waitMs(bucket, tokens);
+      levels.set(name, { tokens: wait > 0 ? tokens : tokens - 1, atMs });
+      return wait;
+    },
+    giveBack(name, bucket) {
+      const { tokens, atMs } = levelAt(bucket, levels.get(name), clock.now().getTime());
+      levels.set(name, { tokens: Math.min(bucket.burst, tokens + 1), atMs });
+    },
+    async close() {},
+  };
+}

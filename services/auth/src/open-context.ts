@@ -1,0 +1,87 @@
+import { type AccessTokens, accessTokens } from '@croft/access-token';
+import { type Clock, type Log, StartError, systemClock } from '@croft/runtime';
+import type { Secret } from '@croft/settings';
+import { openDatabase } from '@croft/sql';
+import { atRest } from './at-rest.ts';
+import type { AuthContext } from './context.ts';
+import { tokenKeys } from './keys/token-keys.ts';
+import { openLimits } from './limits/limits.ts';
+import { openCaptcha } from './outside/captcha/captcha.ts';
+import { leakedPasswords } from './outside/leaked-passwords.ts';
+import { outgoingHttp } from './outside/outgoing-http.ts';
+import { passwordHasher } from './outside/password-hash.ts';
+import { openProviders } from './outside/providers/open-providers.ts';
+import { remoteVerification } from './outside/sms/sms.ts';
+import { compileGlob } from './rules/glob.ts';
+import type { AuthSettings } from './settings.ts';
+
+/** What auth needs of the process it runs in. */
+export interface AuthOptions {
+  settings: AuthSettings;
+  databaseUrl: string;
+  /** Where captured mails and messages go. */
+  dataFolder: string;
+  log: Log;
+  clock?: Clock;
+  version: string;
+  secrets: { atRestKey: Secret };
+}
+
+/** The tables of auth, as SQL. */
+export const migrations = new URL('../migrations/', import.meta.url);
+
+/**
+ * Opens everything operations use; nothing listens and nothing is delivered yet.
+ * @throws StartError when the keys of the settings cannot be used
+ */
+export function openContext(options: Omit<AuthOptions, 'dataFolder'>): AuthContext {
+  const { settings, databaseUrl, log, clock = systemClock, version } = options;
+  const http = outgoingHttp({ userAgent: `Croft/${version}`, trusted: addressesOf(settings) });
+  const database = openDatabase({
+    url: databaseUrl,
+    schema: settings.DB_NAMESPACE,
+    log,
+    clock,
+    poolSize: settings.DB_MAX_POOL_SIZE,
+    prepare: settings.DB_PREPARE,
+    // What a request started ends with it.
+    statementTimeoutMs: Math.max(1, Math.ceil(settings.API_MAX_REQUEST_DURATION)),
+  });
+  return {
+    settings,
+    version,
+    log,
+    clock,
+    database,
+    accessTokens: accessTokensOf(settings, clock),
+    atRest: atRest(options.secrets.atRestKey),
+    redirects: { siteUrl: settings.SITE_URL, allowed: settings.URI_ALLOW_LIST.map(compileGlob) },
+    limits: openLimits(settings, database, clock),
+    outside: {
+      passwords: passwordHasher(settings.PASSWORD_HASH),
+      http,
+      providers: openProviders(settings, http, clock),
+      captcha: openCaptcha(settings, http),
+      leaked: leakedPasswords(settings, http, clock),
+      verifySms: remoteVerification(settings, http),
+    },
+  };
+}
+
+function accessTokensOf(settings: AuthSettings, clock: Clock): AccessTokens {
+  try {
+    return accessTokens(tokenKeys(settings), () => clock.now().getTime());
+  } catch (error) {
+    throw new StartError(`AUTHSVC_JWT_KEYS: ${(error as Error).message}`);
+  }
+}
+
+/** Addresses that are shown to browsers; the service itself has no business there. */
+const FOR_BROWSERS = /^(SITE_URL|API_EXTERNAL_URL|API_ENDPOINT|EXTERNAL_REDIRECTURL)$|_REDIRECT_URI$/;
+
+/** Every other address the operator wrote: what stands in the settings may be asked, wherever it is. */
+function addressesOf(settings: AuthSettings): string[] {
+  return Object.entries<unknown>(settings).flatMap(([name, value]) =>
+    typeof value === 'string' && /^https?:\/\//.test(value) && !FOR_BROWSERS.test(name) ? [value] : [],
+  );
+}

@@ -1,0 +1,57 @@
+import { type Answer, isTrue, objectOf, textOf } from '../answers.ts';
+import { remoteKeys, verifyIdToken } from '../id-token.ts';
+import type { OAuth2 } from '../oauth2.ts';
+import { describe, onlyEmail } from '../profile.ts';
+import type { Client } from '../provider.ts';
+import { discover } from './discovery.ts';
+
+const ISSUERS = ['https://accounts.google.com', 'accounts.google.com'];
+
+/**
+ * Google: identified by its id_token, or by its profile when there is none. Its endpoints have not moved in years;
+ * those of a stand-in (`EXTERNAL_GOOGLE_URL`) are asked for.
+ */
+export function google(client: Client): OAuth2 {
+  const keysAt = remoteKeys(client);
+  const find = discover(client, client.url, {
+    issuer: 'https://accounts.google.com',
+    authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+    token: 'https://oauth2.googleapis.com/token',
+    keys: 'https://www.googleapis.com/oauth2/v3/certs',
+  });
+  return {
+    endpoints: (signal) => find('begin', signal),
+    scopes: ['email', 'profile'],
+    secretIn: 'body',
+    pkce: true,
+    async person({ tokens, get, signal }) {
+      if (tokens['id_token'] === undefined) {
+        return describeClaims(
+          objectOf(await get(`${client.url ?? 'https://www.googleapis.com'}/userinfo/v2/me`)),
+        );
+      }
+      const { keys, issuer } = await find('profile', signal);
+      const isIssuer = (name: string): boolean => name === issuer || ISSUERS.includes(name);
+      const expected = { isIssuer, nonce: undefined };
+      return describeClaims(await verifyIdToken(tokens['id_token'], client, keysAt(keys), expected, signal));
+    },
+  };
+}
+
+/** The profile has the same members under two other names. */
+function describeClaims(claims: Answer) {
+  const hd = textOf(claims['hd']);
+  return describe({
+    issuer: 'https://accounts.google.com',
+    subject: claims['sub'] ?? claims['id'],
+    name: claims['name'],
+    picture: claims['picture'],
+    emails: onlyEmail(claims['email'], isTrue(claims['email_verified'] ?? claims['verified_email'])),
+    more: {
+      given_name: claims['given_name'],
+      family_name: claims['family_name'],
+      locale: claims['locale'],
+      custom_claims: hd === '' ? undefined : { hd },
+    },
+  });
+}

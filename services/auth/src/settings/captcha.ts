@@ -1,0 +1,24 @@
+import { boolean, choice, duration, secret, url } from '@croft/settings';
+
+/** The check that a person asks. */
+export const captchaSettings = {
+  SECURITY_CAPTCHA_ENABLED: {
+    kind: boolean,
+    default: 'false',
+    about: 'Requests that send or sign in need a CAPTCHA token.',
+  },
+  SECURITY_CAPTCHA_PROVIDER: {
+    kind: choice('hcaptcha', 'turnstile'),
+    default: 'hcaptcha',
+    about: 'Service that verifies the tokens.',
+  },
+  SECURITY_CAPTCHA_SECRET: {
+    kind: secret,
+    about: 'Secret of the account there; required with `SECURITY_CAPTCHA_ENABLED`.',
+  },
+  SECURITY_CAPTCHA_TIMEOUT: { kind: duration, default: '10s', about: 'Time a verification may take.' },
+  SECURITY_CAPTCHA_URL: {
+    kind: url,
+    about: 'Address that verifies instead of the one of the service, for tests and proxies.',
+  },
+} as const;

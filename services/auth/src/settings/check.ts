@@ -1,0 +1,80 @@
+import { providerIds } from '../rules/provider-ids.ts';
+import { externalSettings } from './external.ts';
+import type { AuthSettings } from './index.ts';
+
+type SmsProvider = NonNullable<AuthSettings['SMS_PROVIDER']>;
+
+/** What each SMS service cannot be spoken to without. */
+const SMS_CREDENTIALS: Readonly<Record<SmsProvider, readonly (keyof AuthSettings)[]>> = {
+  twilio: ['SMS_TWILIO_ACCOUNT_SID', 'SMS_TWILIO_AUTH_TOKEN', 'SMS_TWILIO_MESSAGE_SERVICE_SID'],
+  twilio_verify: [
+    'SMS_TWILIO_VERIFY_ACCOUNT_SID',
+    'SMS_TWILIO_VERIFY_AUTH_TOKEN',
+    'SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID',
+  ],
+  messagebird: ['SMS_MESSAGEBIRD_ACCESS_KEY', 'SMS_MESSAGEBIRD_ORIGINATOR'],
+  textlocal: ['SMS_TEXTLOCAL_API_KEY', 'SMS_TEXTLOCAL_SENDER'],
+  vonage: ['SMS_VONAGE_API_KEY', 'SMS_VONAGE_API_SECRET', 'SMS_VONAGE_FROM'],
+};
+
+/** Everything that no setting can say about itself, all problems at once, each with the variables' full names. */
+export function checkAuthSettings(settings: AuthSettings): string[] {
+  return [
+    ...checkDatabase(settings),
+    ...checkMail(settings),
+    ...checkSms(settings),
+    ...checkCaptcha(settings),
+    ...providerIds.flatMap((id) => checkProvider(settings, id)),
+  ];
+}
+
+/** PostgreSQL cuts longer names off without a word, and keeps those with `pg_` for itself. */
+function checkDatabase({ DB_NAMESPACE: schema }: AuthSettings): string[] {
+  const reserved = /^pg_|^information_schema$/i.test(schema);
+  // oxlint-disable-next-line no-control-regex -- these are what a name must not have
+  if (!reserved && !/[\0-\x1f]/.test(schema) && Buffer.byteLength(schema) <= 63) return [];
+  return [
+    'AUTHSVC_DB_NAMESPACE must be the name of a schema: at most 63 bytes, not beginning with pg_, not information_schema',
+  ];
+}
+
+function checkMail(settings: AuthSettings): string[] {
+  const problems: string[] = [];
+  if (settings.SMTP_HOST !== undefined && settings.SMTP_ADMIN_EMAIL === undefined) {
+    problems.push(
+      'AUTHSVC_SMTP_ADMIN_EMAIL is required with AUTHSVC_SMTP_HOST: mails need an address to come from',
+    );
+  }
+  if (settings.MAILER_AUTOCONFIRM && settings.MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS) {
+    problems.push(
+      'AUTHSVC_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS cannot be on together with AUTHSVC_MAILER_AUTOCONFIRM, which confirms every address',
+    );
+  }
+  return problems;
+}
+
+function checkSms(settings: AuthSettings): string[] {
+  const provider = settings.SMS_PROVIDER;
+  if (!settings.EXTERNAL_PHONE_ENABLED || provider === undefined) return [];
+  return SMS_CREDENTIALS[provider]
+    .filter((name) => settings[name] === undefined)
+    .map((name) => `AUTHSVC_${name} is required with AUTHSVC_SMS_PROVIDER=${provider}`);
+}
+
+function checkCaptcha(settings: AuthSettings): string[] {
+  if (!settings.SECURITY_CAPTCHA_ENABLED || settings.SECURITY_CAPTCHA_SECRET !== undefined) return [];
+  return ['AUTHSVC_SECURITY_CAPTCHA_SECRET is required with AUTHSVC_SECURITY_CAPTCHA_ENABLED'];
+}
+
+function checkProvider(settings: AuthSettings, id: (typeof providerIds)[number]): string[] {
+  const { enabled, clientId, secret, redirectUri, url } = externalSettings(settings, id);
+  if (!enabled) return [];
+  const prefix = `AUTHSVC_EXTERNAL_${id.toUpperCase()}_`;
+  const problems = Object.entries({ CLIENT_ID: clientId, SECRET: secret, REDIRECT_URI: redirectUri })
+    .filter(([, value]) => value === undefined)
+    .map(([name]) => `${prefix}${name} is required with ${prefix}ENABLED`);
+  if (id === 'keycloak' && url === undefined) {
+    problems.push(`${prefix}URL is required with ${prefix}ENABLED: the address of the realm`);
+  }
+  return problems;
+}

@@ -1,0 +1,58 @@
+import { withinHourlyLimit } from '../codes/hourly-limit.ts';
+import { prepareMailCode } from '../codes/prepare-code.ts';
+import { sendLimit, sentTooRecently } from '../codes/send-limit.ts';
+import type { AuthContext } from '../context.ts';
+import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
+import { issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
+import * as users from '../store/users.ts';
+import { type CheckedSignUp, confirmationOf, newUserOf, type SignUpResult } from './checked-sign-up.ts';
+import { signUpAgain } from './sign-up-again.ts';
+
+/**
+ * Makes an account for an address. Of two sign-ups at the same moment one makes the account, and the insert tells the
+ * other. Where a mail decides, two round trips whether or not the address is taken, so that their number does not tell;
+ * with autoconfirm, where the answer tells anyway, one, or two when it is.
+ * @throws Failure `over_email_send_rate_limit` within `SMTP_MAX_FREQUENCY` of the last answer, taken or not
+ */
+export async function signUpWithEmail(context: AuthContext, signUp: CheckedSignUp): Promise<SignUpResult> {
+  return context.settings.MAILER_AUTOCONFIRM
+    ? await signUpConfirmed(context, signUp)
+    : await signUpPending(context, signUp);
+}
+
+async function signUpConfirmed(context: AuthContext, signUp: CheckedSignUp): Promise<SignUpResult> {
+  const tx = context.database.autocommit();
+  const { row, actor } = newUserOf(signUp, true);
+  const session = prepareSession('password');
+  const audit = [auditEntry(actor, 'user_signedup', BY_EMAIL), auditEntry(actor, 'login', BY_EMAIL)];
+  const { created, person } = await users.insert(tx, {
+    ...row,
+    session: session.row,
+    trace: { ...signUp.origin, audit },
+  });
+  if (created && person) return { issued: issueFirstTokens(context, person, session, tx.now) };
+  return await signUpAgain(context, signUp, person, undefined);
+}
+
+async function signUpPending(context: AuthContext, signUp: CheckedSignUp): Promise<SignUpResult> {
+  const tx = context.database.autocommit();
+  const { email } = signUp.draft;
+  const limit = sendLimit(context, 'confirmation', email);
+  const existing = await users.findByEmail(tx, email);
+  if (existing !== undefined) {
+    return await withinHourlyLimit(context, 'mail', () => signUpAgain(context, signUp, existing, limit));
+  }
+  const { row, actor } = newUserOf(signUp, false);
+  const user: users.NewUser = {
+    ...row,
+    code: prepareMailCode(context, confirmationOf(signUp)).stored,
+    sentAt: ['confirmation_sent_at'],
+    limit,
+    trace: { ...signUp.origin, audit: [auditEntry(actor, 'user_confirmation_requested', BY_EMAIL)] },
+  };
+  const inserted = await withinHourlyLimit(context, 'mail', () => users.insert(tx, user));
+  if (!inserted.allowed) throw sentTooRecently(limit, inserted, tx.now);
+  if (inserted.created && inserted.person) return { pending: inserted.person };
+  // Somebody signed up at the same moment; this one has counted already.
+  return await signUpAgain(context, signUp, inserted.person, undefined);
+}

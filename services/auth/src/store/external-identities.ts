@@ -1,0 +1,157 @@
+import type { Tx } from '@croft/sql';
+import type { Person } from '../rows.ts';
+import type { Trace } from './audit-log.ts';
+import type { NewSession } from './sessions.ts';
+
+/** Who comes from a provider, as far as accounts are looked up by it. */
+export interface Arrival {
+  provider: string;
+  subject: string;
+  /** All addresses, and those the provider verified; lower case. */
+  emails: readonly string[];
+  verified: readonly string[];
+  /** Keyed hash of an invitation's link token. */
+  inviteTokenHash: string | null;
+}
+
+/** An account that has something to do with the arrival, and what. */
+export interface Candidate extends Person {
+  hasIdentity: boolean;
+  /** Proved to have one of the verified addresses, or claims one and has proven nothing at all. */
+  isOwner: boolean;
+  isInvited: boolean;
+}
+
+/**
+ * Everybody who could be the one who arrives, and everybody in their way. An identity counts by its address only when
+ * its own provider verified that: whoever wrote somebody else's address into a profile would wait here for them.
+ */
+export function listCandidates(tx: Tx, arrival: Arrival): Promise<Candidate[]> {
+  const { provider, subject, emails, verified, inviteTokenHash } = arrival;
+  const now = tx.now;
+  return tx.rows<Candidate>`
+    select to_jsonb(u) as "user",
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+        where i.user_id = u.id) as identities,
+      exists (select from :schema.identities i
+        where i.user_id = u.id and i.provider = ${provider} and i.provider_id = ${subject}) as "hasIdentity",
+      (u.email = any (${verified}::text[]) and (u.email_confirmed_at is not null or u.confirmed_at is null)
+        or exists (select from :schema.identities i where i.user_id = u.id and i.email = any (${verified}::text[])
+          and i.identity_data -> 'email_verified' = 'true')) is true as "isOwner",
+      exists (select from :schema.one_time_tokens t where t.user_id = u.id and t.link_hash = ${inviteTokenHash}
+        and t.token_type = 'confirmation_token' and t.expires_at > ${now}) as "isInvited"
+    from :schema.users u
+    where u.is_sso_user = false and u.id in (
+      select user_id from :schema.identities where provider_id = ${subject} and provider = ${provider}
+      union select id from :schema.users where email = any (${emails}::text[]) and is_sso_user = false
+      union select user_id from :schema.identities where email = any (${verified}::text[])
+      union select user_id from :schema.one_time_tokens where link_hash = ${inviteTokenHash})`;
+}
+
+/** A sign-in of somebody who has an account, by way of a provider. */
+export interface ExternalSignIn {
+  /** The account as it was when it was decided that it is theirs; nothing is written when that changed. */
+  user: { id: string; email: string | null; confirmed: boolean };
+  provider: string;
+  subject: string;
+  /** Becomes the identity's data, and is merged into the user's metadata. */
+  identityData: object;
+  session: NewSession;
+  /** Whether the address is proven by this. */
+  confirms: boolean;
+  /** What goes, because a stranger may have put it there: a password, or all that came before. */
+  forgets: 'nothing' | 'password' | 'everything';
+  /** Keyed hash of the invitation that is accepted by this. */
+  consumes: string | undefined;
+  trace: Trace;
+}
+
+/**
+ * Makes the identity the user's own, and opens a session.
+ * @returns undefined when the account or the identity is not any more what was decided on: nothing was written then
+ */
+export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefined> {
+  const { user, provider, subject, session, confirms, forgets, consumes, trace } = arrival;
+  const now = tx.now;
+  const forgetsAll = forgets === 'everything';
+  return tx.row<Person>`
+    with consumed as (
+      delete from :schema.one_time_tokens where user_id = ${user.id}::uuid and link_hash = ${consumes}
+        and token_type = 'confirmation_token' and expires_at > ${now}
+      returning id),
+    target as (
+      select id from :schema.users where id = ${user.id}::uuid and deleted_at is null
+        and (banned_until is null or banned_until <= ${now})
+        and (confirmed_at is not null) = ${user.confirmed}::boolean and email is not distinct from ${user.email}::text
+        and (${consumes}::text is null or exists (select from consumed))
+      for update),
+    identity as (
+      insert into :schema.identities as i (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+      select ${subject}::text, id, ${JSON.stringify(arrival.identityData)}::jsonb, ${provider}::text, ${now}, ${now}, ${now}
+      from target
+      -- Apple tells the name once only, so what a profile does not repeat stays.
+      on conflict (provider_id, provider) do update set identity_data = i.identity_data || excluded.identity_data,
+        last_sign_in_at = excluded.last_sign_in_at, updated_at = excluded.updated_at
+        where i.user_id = excluded.user_id
+      returning *),
+    dropped as (
+      delete from :schema.identities i using identity
+      where ${forgetsAll}::boolean and i.user_id = identity.user_id and i.id <> identity.id
+        and (i.identity_data -> 'email_verified') is distinct from 'true'
+      returning i.id),
+    verified as (
+      update :schema.identities i set identity_data = i.identity_data || '{"email_verified": true}', updated_at = ${now}
+      from identity where ${confirms}::boolean and not ${forgetsAll}::boolean and i.user_id = identity.user_id
+        and i.id <> identity.id and i.provider = 'email'
+      returning i.*),
+    codes as (
+      delete from :schema.one_time_tokens t using identity where ${confirms}::boolean and t.user_id = identity.user_id
+        and t.link_hash is distinct from ${consumes}::text),
+    -- Locked as a rotation does it, and in one order, so that the two never wait for each other.
+    locked as (
+      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
+        join identity on s.user_id = identity.user_id
+      where ${forgetsAll}::boolean order by t.session_id for update of t),
+    strangers as (
+      delete from :schema.sessions s using identity where ${forgetsAll}::boolean and s.user_id = identity.user_id
+        and (select count(*) from locked) >= 0),
+    every as (
+      select one.provider, min(one.created_at) as since from (
+        select i.provider, i.created_at from :schema.identities i join identity on i.user_id = identity.user_id
+          where i.id <> identity.id and not exists (select from dropped where dropped.id = i.id)
+        union all select identity.provider, identity.created_at from identity) as one
+      group by one.provider),
+    providers as (select jsonb_agg(provider order by since, provider) as list from every),
+    person as (
+      update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now}, is_anonymous = false,
+        encrypted_password = case when ${forgets}::text = 'nothing' then encrypted_password end,
+        email_confirmed_at = case when ${confirms}::boolean then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
+        raw_user_meta_data = case when ${forgetsAll}::boolean then '{}' else raw_user_meta_data end
+          || identity.identity_data
+          || case when ${confirms}::boolean then '{"email_verified": true}'::jsonb else '{}' end,
+        raw_app_meta_data = raw_app_meta_data
+          || (select jsonb_build_object('provider', list -> 0, 'providers', list) from providers)
+      from identity where u.id = identity.user_id
+      returning u.*),
+    session as (
+      insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
+      select ${session.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
+      returning id),
+    token as (
+      insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
+      select id, ${session.tokenHash}::bytea, 0, ${now} from session),
+    claim as (
+      insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
+      select id, ${session.method}::text, ${now}, ${now} from session),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${now}
+      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    select to_jsonb(person) as "user",
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+        select coalesce(to_jsonb(v), to_jsonb(i)) as one
+        from :schema.identities i left join verified v on v.id = i.id, identity
+        where i.user_id = person.id and i.id <> identity.id and not exists (select from dropped where dropped.id = i.id)
+        union all select to_jsonb(identity) from identity) as every_one) as identities
+    from person`;
+}

@@ -1,0 +1,49 @@
+import type { Tx } from '@croft/sql';
+
+/** A sign-in that goes out to a provider. */
+export interface NewFlow {
+  id: string;
+  /** SHA-256 of the state, of which only provider and browser know the text. */
+  stateHash: Buffer;
+  /** SHA-256 of the cookie of the browser it belongs to. */
+  browserHash: Buffer;
+  provider: string;
+  redirectTo: string;
+  /** What the provider's second half needs, sealed. */
+  sealed: string;
+  /** Keyed hash of the link token of an invitation that is accepted by this. */
+  inviteTokenHash: string | undefined;
+}
+
+/** A flow that came back. */
+export interface ReturnedFlow {
+  provider: string;
+  redirectTo: string;
+  sealed: string | null;
+  inviteTokenHash: string | null;
+  createdAt: Date;
+  /** Whether it came back to the browser it left from. */
+  sameBrowser: boolean;
+  /** Whether this request is the one that may use it: of several at the same moment one is. */
+  consumed: boolean;
+}
+
+/** Records a flow. */
+export async function insert(tx: Tx, flow: NewFlow): Promise<void> {
+  await tx.run`
+    insert into :schema.flow_state (id, state_hash, browser_hash, provider, redirect_to, sealed, invite_token_hash, created_at)
+    values (${flow.id}::uuid, ${flow.stateHash}, ${flow.browserHash}, ${flow.provider}, ${flow.redirectTo},
+      ${flow.sealed}, ${flow.inviteTokenHash}, ${tx.now})`;
+}
+
+/** Uses a flow up, if the browser is the one it left from; another one changes nothing. */
+export function consume(tx: Tx, stateHash: Buffer, browserHash: Buffer): Promise<ReturnedFlow | undefined> {
+  return tx.row<ReturnedFlow>`
+    with consumed as (
+      delete from :schema.flow_state where state_hash = ${stateHash}::bytea and browser_hash = ${browserHash}::bytea
+      returning id)
+    select provider, redirect_to as "redirectTo", sealed, invite_token_hash as "inviteTokenHash",
+      created_at as "createdAt", browser_hash = ${browserHash}::bytea as "sameBrowser",
+      exists (select from consumed) as consumed
+    from :schema.flow_state where state_hash = ${stateHash}::bytea`;
+}

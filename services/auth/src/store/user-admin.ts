@@ -1,0 +1,232 @@
+import type { Tx } from '@croft/sql';
+import type { Person, TokenType } from '../rows.ts';
+import type { Trace } from './audit-log.ts';
+
+/** A user an administrator makes: whole from the first moment, nothing is sent. */
+export interface AdminUser {
+  id: string;
+  aud: string;
+  role: string;
+  email: string | null;
+  phone: string | null;
+  emailConfirmed: boolean;
+  phoneConfirmed: boolean;
+  passwordHash: string | null;
+  appMetadata: object;
+  userMetadata: object;
+  identities: readonly { provider: string; provider_id: string; data: object }[];
+  bannedUntil: Date | null;
+  trace: Trace;
+}
+
+/** Which of an address and a number somebody has. */
+export async function findTaken(
+  tx: Tx,
+  email: string | null,
+  phone: string | null,
+): Promise<{ email: boolean; phone: boolean }> {
+  const found = await tx.row<{ email: boolean; phone: boolean }>`
+    select exists (select from :schema.users where email = ${email} and is_sso_user = false) as email,
+      exists (select from :schema.users where phone = ${phone}) as phone`;
+  return found ?? { email: false, phone: false };
+}
+
+/** @throws the database's unique violation of `users_pkey`, `users_email_key` or `users_phone_key` */
+export async function insert(tx: Tx, user: AdminUser): Promise<Person> {
+  const now = tx.now;
+  const person = await tx.row<Person>`
+    with person as (
+      insert into :schema.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
+        phone_confirmed_at, raw_app_meta_data, raw_user_meta_data, banned_until, created_at, updated_at)
+      values (${user.id}::uuid, ${user.aud}, ${user.role}, ${user.email}::text, ${user.phone}::text,
+        ${user.passwordHash}::text,
+        case when ${user.emailConfirmed}::boolean then ${now}::timestamptz end,
+        case when ${user.phoneConfirmed}::boolean then ${now}::timestamptz end,
+        ${JSON.stringify(user.appMetadata)}::jsonb, ${JSON.stringify(user.userMetadata)}::jsonb,
+        ${user.bannedUntil}::timestamptz, ${now}, ${now})
+      returning *),
+    made as (
+      insert into :schema.identities (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+      select w.provider_id, person.id, w.data, w.provider, ${now}, ${now}, ${now} from person,
+        jsonb_to_recordset(${JSON.stringify(user.identities)}::jsonb) as w (provider text, provider_id text, data jsonb)
+      returning *),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${user.trace.ip}::text, ''), ${now}
+      from person, json_array_elements(${JSON.stringify(user.trace.audit)}::json) entry)
+    select to_jsonb(person) as "user",
+      (select coalesce(jsonb_agg(to_jsonb(made) order by made.provider), '[]') from made) as identities
+    from person`;
+  if (person === undefined) throw new Error('an insert returned no row');
+  return person;
+}
+
+/** What an administrator changes; what is undefined stays. */
+export interface AdminChanges {
+  userId: string;
+  role?: string | undefined;
+  /** Another address or number than the present one; it takes its place at once. */
+  email?: string | undefined;
+  phone?: string | undefined;
+  /** Whether the address or number, the new one if there is one, counts as proven from now on. */
+  emailConfirmed: boolean;
+  phoneConfirmed: boolean;
+  /** Ends all sessions. */
+  passwordHash?: string | undefined;
+  /** Null lifts a ban. */
+  bannedUntil?: Date | null | undefined;
+  /** Laid over the present metadata; members that are null go away. */
+  userMetadata: object;
+  appMetadata: object;
+  trace: Trace;
+}
+
+const MAIL_CODES: readonly TokenType[] = [
+  'recovery_token',
+  'email_change_token_new',
+  'email_change_token_current',
+  'reauthentication_token',
+];
+const PHONE_CODES: readonly TokenType[] = ['phone_token', 'phone_change_token', 'reauthentication_token'];
+
+/**
+ * Changes a user as an administrator may. Codes that would undo it are void: those of a former address or number, and
+ * with a new password all but a confirmation, which then brings no password of its own.
+ * @returns undefined when the user is gone
+ * @throws the database's unique violation of `users_email_key` or `users_phone_key`
+ */
+export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefined> {
+  const { userId, email, phone, emailConfirmed, phoneConfirmed, passwordHash, bannedUntil, trace } = changes;
+  const now = tx.now;
+  const setsPassword = passwordHash !== undefined;
+  const voided = [
+    ...(setsPassword ? [...MAIL_CODES, ...PHONE_CODES] : []),
+    ...(email === undefined ? [] : ['confirmation_token', ...MAIL_CODES]),
+    ...(phone === undefined ? [] : PHONE_CODES),
+  ];
+  const added = [...(email === undefined ? [] : ['email']), ...(phone === undefined ? [] : ['phone'])];
+  const userPatch = JSON.stringify(changes.userMetadata);
+  const appPatch = JSON.stringify(changes.appMetadata);
+  return tx.row<Person>`
+    with locked as (
+      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
+      where ${setsPassword}::boolean and s.user_id = ${userId}::uuid order by t.session_id for update of t),
+    ended as (
+      -- The count is there to make the locks come first.
+      delete from :schema.sessions where ${setsPassword}::boolean and user_id = ${userId}::uuid
+        and (select count(*) from locked) >= 0),
+    codes as (
+      delete from :schema.one_time_tokens where user_id = ${userId}::uuid and token_type = any (${voided}::text[])),
+    tamed as (
+      update :schema.one_time_tokens set pending_password = null, pending_data = null
+      where user_id = ${userId}::uuid and token_type = 'confirmation_token'
+        and token_type <> all (${voided}::text[]) and (${setsPassword}::boolean or ${emailConfirmed}::boolean)),
+    person as (
+      update :schema.users set updated_at = ${now},
+        role = coalesce(${changes.role}, role),
+        encrypted_password = coalesce(${passwordHash}, encrypted_password),
+        email = coalesce(${email}, email),
+        phone = coalesce(${phone}, phone),
+        email_change = case when ${setsPassword || email !== undefined}::boolean then null else email_change end,
+        email_change_confirm_status = case when ${setsPassword || email !== undefined}::boolean then 0
+          else email_change_confirm_status end,
+        phone_change = case when ${setsPassword || phone !== undefined}::boolean then null else phone_change end,
+        email_confirmed_at = case when ${emailConfirmed}::boolean and coalesce(${email}, email) is not null
+          then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
+        phone_confirmed_at = case when ${phoneConfirmed}::boolean and coalesce(${phone}, phone) is not null
+          then coalesce(phone_confirmed_at, ${now}) else phone_confirmed_at end,
+        is_anonymous = is_anonymous and ${email}::text is null and ${phone}::text is null,
+        banned_until = case when ${bannedUntil !== undefined}::boolean then ${bannedUntil}::timestamptz else banned_until end,
+        raw_user_meta_data = (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_user_meta_data
+            || ${userPatch}::jsonb) where value <> 'null' or not ${userPatch}::jsonb ? key)
+          || case when ${email}::text is not null and raw_user_meta_data ? 'email'
+            then jsonb_build_object('email', ${email}::text) else '{}' end
+          || case when ${emailConfirmed}::boolean and coalesce(${email}, email) is not null then '{"email_verified": true}'
+            when ${email}::text is not null and raw_user_meta_data ? 'email_verified' then '{"email_verified": false}'
+            else '{}' end::jsonb
+          || case when ${phone}::text is not null and raw_user_meta_data ? 'phone'
+            then jsonb_build_object('phone', ${phone}::text) else '{}' end
+          || case when ${phoneConfirmed}::boolean and coalesce(${phone}, phone) is not null then '{"phone_verified": true}'
+            when ${phone}::text is not null and raw_user_meta_data ? 'phone_verified' then '{"phone_verified": false}'
+            else '{}' end::jsonb,
+        raw_app_meta_data = (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_app_meta_data
+            || ${appPatch}::jsonb) where value <> 'null' or not ${appPatch}::jsonb ? key)
+          || case when cardinality(${added}::text[]) = 0 or ${appPatch}::jsonb ? 'providers'
+              or jsonb_typeof(coalesce(raw_app_meta_data -> 'providers', '[]')) <> 'array' then '{}'::jsonb
+            else jsonb_build_object('providers', coalesce(raw_app_meta_data -> 'providers', '[]')
+              || (select coalesce(jsonb_agg(name), '[]') from unnest(${added}::text[]) name
+                where not coalesce(raw_app_meta_data -> 'providers', '[]') ? name)) end
+      where id = ${userId}::uuid and deleted_at is null
+      returning *),
+    changed as (
+      update :schema.identities i set updated_at = ${now}, identity_data = i.identity_data
+        || case when i.provider = 'email'
+          then jsonb_build_object('email', person.email, 'email_verified', ${emailConfirmed}::boolean)
+          else jsonb_build_object('phone', person.phone, 'phone_verified', ${phoneConfirmed}::boolean) end
+      from person where i.user_id = person.id
+        and ((i.provider = 'email' and person.email is not null and (${email}::text is not null or ${emailConfirmed}::boolean))
+          or (i.provider = 'phone' and person.phone is not null and (${phone}::text is not null or ${phoneConfirmed}::boolean)))
+      returning i.*),
+    made as (
+      insert into :schema.identities (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+      select person.id::text, person.id, w.data || jsonb_build_object('sub', person.id), w.provider, ${now}, ${now}, ${now}
+      from person, (values
+        ('email', jsonb_build_object('email', ${email}::text, 'email_verified', ${emailConfirmed}::boolean), ${email}::text),
+        ('phone', jsonb_build_object('phone', ${phone}::text, 'phone_verified', ${phoneConfirmed}::boolean), ${phone}::text)
+      ) as w (provider, data, address)
+      where w.address is not null and not exists (
+        select from :schema.identities i where i.user_id = person.id and i.provider = w.provider)
+      returning *),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${now}
+      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    select to_jsonb(person) as "user",
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+        select coalesce(to_jsonb(n), to_jsonb(i)) as one
+        from :schema.identities i left join changed n on n.id = i.id where i.user_id = person.id
+        union all select to_jsonb(made) from made) as every) as identities
+    from person`;
+}
+
+/**
+ * Takes from an account nobody proved what a stranger may have put there: the password and metadata of a sign-up. An
+ * invitation confirms the address for the person invited, not for whoever typed it first.
+ */
+export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
+  await tx.run`
+    with codes as (
+      update :schema.one_time_tokens set pending_password = null, pending_data = null
+      where user_id = ${userId}::uuid and token_type = 'confirmation_token')
+    -- As isStrangers says it; what an administrator set stays.
+    update :schema.users set encrypted_password = null,
+      raw_user_meta_data = jsonb_build_object('sub', id, 'email', email)
+    where id = ${userId}::uuid and confirmation_sent_at is not null and invited_at is null
+      and email_confirmed_at is null and phone_confirmed_at is null`;
+}
+
+/** Makes the codes of a change of address void, because another change takes its place. */
+export async function forgetEmailChange(tx: Tx, userId: string): Promise<void> {
+  await tx.run`
+    delete from :schema.one_time_tokens where user_id = ${userId}::uuid
+      and token_type in ('email_change_token_new', 'email_change_token_current')`;
+}
+
+/**
+ * Deletes a user with everything of it. Refresh tokens are locked first and in one order, as a rotation does.
+ * @returns whether there was one
+ */
+export async function remove(tx: Tx, userId: string, trace: Trace): Promise<boolean> {
+  const gone = await tx.row<{ id: string }>`
+    with locked as (
+      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
+      where s.user_id = ${userId}::uuid order by t.session_id for update of t),
+    gone as (
+      delete from :schema.users where id = ${userId}::uuid and (select count(*) from locked) >= 0 returning id),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
+      from gone, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    select id from gone`;
+  return gone !== undefined;
+}

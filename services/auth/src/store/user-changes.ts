@@ -1,0 +1,189 @@
+import type { Tx } from '@croft/sql';
+import type { Person } from '../rows.ts';
+import type { Trace } from './audit-log.ts';
+import { codesJson, type SendLimit, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
+
+/** What of an account its owner changes at once. */
+export interface UserChanges {
+  userId: string;
+  /** Laid over the metadata; members that are null go away. */
+  metadata?: Record<string, unknown> | undefined;
+  appMetadata?: Record<string, unknown> | undefined;
+  /** Ends all sessions but this one, and every code but the new ones. */
+  password?: { hash: string; keepsSession: string | undefined } | undefined;
+  /** Keyed hash of a nonce to use up: without it nothing is changed. */
+  consumes?: string | undefined;
+  /** Changes that need no confirmation. */
+  email?: string | undefined;
+  phone?: string | undefined;
+  /** Changes that wait for theirs, the codes for it, and how often there may be some. */
+  emailChange?: string | undefined;
+  phoneChange?: string | undefined;
+  codes?: readonly StoredCode[];
+  sentAt?: readonly SentAtColumn[];
+  limits?: readonly SendLimit[];
+  trace: Trace;
+}
+
+/** What became of them; without a person nothing was changed. */
+export interface Changed {
+  /** False when a limit forbade it. */
+  allowed: boolean;
+  /** Which of the limits, and when something was sent last. */
+  refusedBy: number | null;
+  lastSentAt: Date | null;
+  /** The user as it is now; undefined likewise when the user or the nonce is gone. */
+  person: Person | undefined;
+}
+
+/**
+ * Changes a user: all of it or nothing.
+ * @throws the database's unique violation when somebody has the address or number
+ */
+export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
+  const { userId, password, consumes, codes = [], sentAt = [], limits = [], trace } = changes;
+  const now = tx.now;
+  const keys = limits.map(({ key }) => key);
+  const notAfters = limits.map(({ notAfter }) => notAfter);
+  const metadata = JSON.stringify(changes.metadata ?? {});
+  const appMetadata = JSON.stringify(changes.appMetadata ?? {});
+  const row = await tx.row<Omit<Changed, 'person'> & Partial<Person>>`
+    with asked as (
+      select * from unnest(${keys}::bytea[], ${notAfters}::timestamptz[]) with ordinality as l (key, not_after, place)),
+    early as (
+      select asked.place, s.sent_at from asked join :schema.send_limits s on s.key = asked.key
+      where s.sent_at > asked.not_after order by s.sent_at desc limit 1),
+    noted as (
+      insert into :schema.send_limits (key, sent_at)
+      select key, ${now} from asked where not exists (select from early) order by key
+      on conflict (key) do update set sent_at = excluded.sent_at
+        where send_limits.sent_at <= (select not_after from asked where asked.key = send_limits.key)
+      returning key),
+    allowed as (select where (select count(*) from noted) = ${limits.length}),
+    families as (
+      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
+      where ${password !== undefined}::boolean and s.user_id = ${userId}::uuid and exists (select from allowed)
+      order by t.session_id for update of t),
+    locked as (
+      select id from :schema.users where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
+        and (select count(*) from families) >= 0
+      for no key update),
+    nonce as (
+      delete from :schema.one_time_tokens where user_id in (select id from locked) and token_hash = ${consumes}
+      returning id),
+    going as (select id from locked where ${consumes}::text is null or exists (select from nonce)),
+    ended as (
+      delete from :schema.sessions where ${password !== undefined}::boolean and user_id in (select id from going)
+        and (${password?.keepsSession}::uuid is null or id <> ${password?.keepsSession})),
+    cleared as (
+      delete from :schema.one_time_tokens where ${password !== undefined}::boolean and user_id in (select id from going)
+        and token_type <> all (${codes.map(({ tokenType }) => tokenType)}::text[])
+        and token_hash is distinct from ${consumes}),
+    person as (
+      update :schema.users u set updated_at = ${now},
+        encrypted_password = coalesce(${password?.hash}, encrypted_password),
+        email_change = coalesce(${changes.emailChange},
+          case when ${password === undefined && changes.email === undefined}::boolean then email_change end),
+        email_change_confirm_status =
+          case when ${password === undefined && changes.email === undefined && changes.emailChange === undefined}::boolean
+            then email_change_confirm_status else 0 end,
+        phone_change = coalesce(${changes.phoneChange},
+          case when ${password === undefined && changes.phone === undefined}::boolean then phone_change end),
+        email_change_sent_at = case when 'email_change_sent_at' = any (${sentAt}::text[]) then ${now} else email_change_sent_at end,
+        phone_change_sent_at = case when 'phone_change_sent_at' = any (${sentAt}::text[]) then ${now} else phone_change_sent_at end,
+        email = coalesce(${changes.email}, email),
+        email_confirmed_at = case when ${changes.email}::text is null then email_confirmed_at else ${now} end,
+        phone = coalesce(${changes.phone}, phone),
+        phone_confirmed_at = case when ${changes.phone}::text is null then phone_confirmed_at else ${now} end,
+        is_anonymous = is_anonymous and ${changes.email}::text is null and ${changes.phone}::text is null,
+        raw_user_meta_data = (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_user_meta_data
+            || ${metadata}::jsonb) where value <> 'null' or not ${metadata}::jsonb ? key)
+          || case when ${changes.email}::text is null then '{}'
+            else jsonb_build_object('email', ${changes.email}::text, 'email_verified', true) end
+          || case when ${changes.phone}::text is null then '{}'
+            else jsonb_build_object('phone', ${changes.phone}::text, 'phone_verified', true) end,
+        raw_app_meta_data = (
+          select merged.data || case when wanted.kinds = '{}' then '{}' else jsonb_build_object(
+            'provider', coalesce(merged.data -> 'provider', to_jsonb(wanted.kinds[1])),
+            'providers', (select jsonb_agg(kind order by place) from (
+              select kind, min(place) as place from (
+                select * from jsonb_array_elements_text(case when jsonb_typeof(merged.data -> 'providers') = 'array'
+                  then merged.data -> 'providers' else '[]' end) with ordinality as have (kind, place)
+                union all select kind, 1000 from unnest(wanted.kinds) kind) as some_kinds (kind, place)
+              group by kind) as every_kind)) end
+          from (select coalesce(jsonb_object_agg(key, value), '{}') as data from jsonb_each(u.raw_app_meta_data
+              || ${appMetadata}::jsonb) where value <> 'null' or not ${appMetadata}::jsonb ? key) as merged,
+            (select array_remove(array[case when ${changes.email}::text is not null then 'email' end,
+              case when ${changes.phone}::text is not null then 'phone' end], null) as kinds) as wanted)
+      where id in (select id from going)
+      returning *),
+    identities as (
+      update :schema.identities i set updated_at = ${now}, identity_data = i.identity_data
+        || case when i.provider = 'email' then jsonb_build_object('email', person.email, 'email_verified', true)
+          else jsonb_build_object('phone', person.phone, 'phone_verified', true) end
+      from person where i.user_id = person.id
+        and ((i.provider = 'email' and ${changes.email}::text is not null)
+          or (i.provider = 'phone' and ${changes.phone}::text is not null))
+      returning i.*),
+    made as (
+      insert into :schema.identities (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+      select person.id::text, person.id, wanted.data || jsonb_build_object('sub', person.id), wanted.provider, ${now}, ${now}, ${now}
+      from person, (values
+        ('email', jsonb_build_object('email', ${changes.email}::text, 'email_verified', true), ${changes.email}::text),
+        ('phone', jsonb_build_object('phone', ${changes.phone}::text, 'phone_verified', true), ${changes.phone}::text)
+      ) as wanted (provider, data, address)
+      where wanted.address is not null and not exists (
+        select from :schema.identities i where i.user_id = person.id and i.provider = wanted.provider)
+      returning *),
+    wanted as (
+      select c.* from person, jsonb_to_recordset(${codesJson(codes)}::jsonb) as c (token_type text, relates_to text,
+        token_hash text, link_hash text, expires_at timestamptz, topic text, payload jsonb)),
+    -- Codes of a change that is not wanted any more: those of the same kind are replaced.
+    code as (
+      insert into :schema.one_time_tokens as t (user_id, token_type, relates_to, token_hash, link_hash, expires_at,
+        created_at, updated_at)
+      select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, ${now}, ${now}
+      from person, wanted w
+      on conflict (user_id, token_type) do update set token_hash = excluded.token_hash, link_hash = excluded.link_hash,
+        relates_to = excluded.relates_to, expires_at = excluded.expires_at, wrong_guesses = 0,
+        created_at = excluded.created_at, updated_at = excluded.updated_at),
+    effect as (
+      insert into :schema.outbox (topic, payload, created_at, run_at)
+      select topic, payload, ${now}, ${now} from wanted where topic is not null
+      returning pg_notify('croft_outbox', '')),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${now}
+      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    select exists (select from allowed) as allowed, (select place - 1 from early) as "refusedBy",
+      (select sent_at from early) as "lastSentAt", (select to_jsonb(person) from person) as "user",
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+        select coalesce(to_jsonb(n), to_jsonb(i)) as one
+        from :schema.identities i left join identities n on n.id = i.id where i.user_id = ${userId}::uuid
+        union all select to_jsonb(made) from made) as every) as identities,
+      (select count(*) from effect) as effects`;
+  const { allowed = false, refusedBy = null, lastSentAt = null, user, identities = [] } = row ?? {};
+  return { allowed, refusedBy, lastSentAt, person: user ? { user, identities } : undefined };
+}
+
+/**
+ * Notes that one of the two addresses agreed to a change, and uses up its code.
+ * @returns false when the code, or the state it was for, is gone
+ */
+export async function confirmHalf(
+  tx: Tx,
+  half: { userId: string; tokenHash: string; from: number; to: number },
+): Promise<boolean> {
+  const done = await tx.run`
+    -- Who waits here while the other address agrees sees the state it left, and uses nothing up.
+    with locked as (
+      select id from :schema.users where id = ${half.userId}::uuid and email_change_confirm_status = ${half.from}
+      for no key update),
+    consumed as (
+      delete from :schema.one_time_tokens t using locked
+      where t.user_id = locked.id and t.token_hash = ${half.tokenHash}
+      returning t.user_id)
+    update :schema.users set email_change_confirm_status = ${half.to}, updated_at = ${tx.now}
+    where id in (select user_id from consumed)`;
+  return done > 0;
+}

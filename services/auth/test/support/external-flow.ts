@@ -1,0 +1,78 @@
+import type { ProviderId } from '../../src/rules/provider-ids.ts';
+import type { Subject } from '../harness.ts';
+import type { BroughtBack, ProviderEmulator } from './provider-emulator.ts';
+
+/** An answer that sends a browser on. */
+export interface Redirected {
+  status: number;
+  location: string;
+  /** `name=value` of the cookie it set, without attributes. */
+  cookie: string;
+  setCookie: string;
+  body: string;
+  query: URLSearchParams;
+  fragment: URLSearchParams;
+}
+
+/** Opens GET /authorize. */
+export async function leave(
+  subject: Subject,
+  provider: ProviderId,
+  parameters: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<Redirected> {
+  const query = new URLSearchParams({ provider, ...parameters });
+  const answer = await subject.app.inject({ method: 'GET', url: `/authorize?${query.toString()}`, headers });
+  return redirected(answer);
+}
+
+/** Comes back to /callback, with or without the cookie. */
+export async function comeBack(subject: Subject, back: BroughtBack, cookie: string): Promise<Redirected> {
+  const fields = new URLSearchParams(back.fields).toString();
+  const headers = cookie === '' ? {} : { cookie };
+  const answer =
+    back.method === 'GET'
+      ? await subject.app.inject({ method: 'GET', url: `/callback?${fields}`, headers })
+      : await subject.app.inject({
+          method: 'POST',
+          url: '/callback',
+          headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+          payload: fields,
+        });
+  return redirected(answer);
+}
+
+/** A whole sign-in. */
+export async function signInWith(
+  subject: Subject,
+  emulator: ProviderEmulator,
+  provider: ProviderId,
+  parameters: Record<string, string> = {},
+): Promise<Redirected> {
+  const left = await leave(subject, provider, parameters);
+  if (left.status !== 302) throw new Error(`GET /authorize: ${left.status} ${left.body}`);
+  return await comeBack(subject, emulator.agree(left.location), left.cookie);
+}
+
+function redirected(answer: {
+  statusCode: number;
+  headers: Record<string, unknown>;
+  body: string;
+}): Redirected {
+  const location = textIn(answer.headers['location']);
+  const setCookie = textIn(answer.headers['set-cookie']);
+  const [address = '', ...fragments] = location.split('#');
+  return {
+    status: answer.statusCode,
+    location,
+    setCookie,
+    cookie: setCookie.split(';')[0] ?? '',
+    body: answer.body,
+    query: new URLSearchParams(address.split('?')[1] ?? ''),
+    fragment: new URLSearchParams(fragments.at(-1) ?? ''),
+  };
+}
+
+function textIn(header: unknown): string {
+  return typeof header === 'string' ? header : '';
+}
