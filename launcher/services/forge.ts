@@ -25,6 +25,7 @@ export const forge: Service = {
           tokens: {
             secret: settings.JWT_SECRET ?? house.secrets.jwtSecret,
             keys: settings.JWT_KEYS,
+            algorithms: settings.JWT_VALID_METHODS,
             adminRoles: house.adminRoles,
           },
         }),

@@ -79,6 +79,9 @@ export function accessTokens(keys: string | TokenKeys, now: () => number = Date.
       `tokens are signed with ${signedWith}, which is not among the accepted ${algorithms.join(', ')}`,
     );
   }
+  if (signing === undefined && keyId !== undefined && own?.all.some(({ kid }) => kid === keyId)) {
+    throw new Error(`JWT_KEY_ID ${JSON.stringify(keyId)} is also the id of a key of JWT_KEYS`);
+  }
   const sign =
     signing?.signing === undefined
       ? createSigner({ key: secret, algorithm: 'HS256', ...(keyId === undefined ? {} : { kid: keyId }) })

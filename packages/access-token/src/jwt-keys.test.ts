@@ -62,6 +62,11 @@ describe('signing', () => {
     expect(others.verify(token)).toEqual({ ...claims, iat: NOW / 1000 });
   });
 
+  it('an id cannot be that of two keys', () => {
+    const keys = readJwtKeys(JSON.stringify([{ ...oct, key_ops: ['verify'] }]));
+    expect(() => accessTokens({ secret: 's'.repeat(32), keys, keyId: 'shared' })).toThrow(/JWT_KEY_ID/);
+  });
+
   it('a shared key signs with its kid', () => {
     const tokens = tokensOf({ ...oct, key_ops: SIGN });
     const token = tokens.sign(claims);

@@ -2,6 +2,8 @@
 
 alter table :schema.users add column email_change_confirm_status smallint not null default 0
   check (email_change_confirm_status between 0 and 2);
+-- Whether an administrator made the account: what they gave it does not go by a stranger's sign-up with its address.
+alter table :schema.users add column given_by_admin boolean not null default false;
 -- send_limits takes its place: it knows addresses nobody has as well.
 alter table :schema.users drop column signup_answered_at;
 create index users_created_at on :schema.users (created_at desc, id);
@@ -22,7 +24,8 @@ alter table :schema.one_time_tokens add check (token_type in ('confirmation_toke
   'email_change_token_new', 'email_change_token_current', 'phone_token', 'phone_change_token',
   'reauthentication_token'));
 create index one_time_tokens_relates_to on :schema.one_time_tokens (relates_to);
-create index one_time_tokens_expires_at on :schema.one_time_tokens (expires_at);
+create index one_time_tokens_expires_at on :schema.one_time_tokens (expires_at)
+  where pending_password is null and pending_data is null;
 
 create index refresh_tokens_revoked_at on :schema.refresh_tokens (revoked_at) where revoked_at is not null;
 create index sessions_not_after on :schema.sessions (not_after) where not_after is not null;
@@ -50,7 +53,6 @@ create table :schema.flow_state (
   redirect_to text not null,
   sealed text,
   invite_token_hash text,
-  linking_user_id uuid references :schema.users on delete cascade,
   created_at timestamptz not null
 );
 create index flow_state_created_at on :schema.flow_state (created_at);
@@ -60,7 +62,8 @@ do $$
 begin
   create extension if not exists pg_trgm;
 exception
-  when insufficient_privilege or undefined_file then
+  -- Not installed, not permitted, or made by somebody else at this moment.
+  when insufficient_privilege or undefined_file or feature_not_supported or duplicate_object or unique_violation then
     raise notice 'pg_trgm was not created: %', sqlerrm;
 end
 $$;

@@ -76,12 +76,13 @@ function accessTokensOf(settings: AuthSettings, clock: Clock): AccessTokens {
   }
 }
 
-/** Addresses that are shown to browsers; the service itself has no business there. */
-const FOR_BROWSERS = /^(SITE_URL|API_EXTERNAL_URL|API_ENDPOINT|EXTERNAL_REDIRECTURL)$|_REDIRECT_URI$/;
+/** What the service itself asks: providers, senders, checks, and mail templates, which may lie beneath the site. */
+const ASKED =
+  /^(SITE_URL|SMS_URL|SECURITY_CAPTCHA_URL|PASSWORD_HIBP_URL)$|^EXTERNAL_[A-Z_]+_URL$|^MAILER_TEMPLATES_/;
 
-/** Every other address the operator wrote: what stands in the settings may be asked, wherever it is. */
+/** The addresses the operator wrote for that; they may be asked wherever they are. */
 function addressesOf(settings: AuthSettings): string[] {
   return Object.entries<unknown>(settings).flatMap(([name, value]) =>
-    typeof value === 'string' && /^https?:\/\//.test(value) && !FOR_BROWSERS.test(name) ? [value] : [],
+    typeof value === 'string' && /^https?:\/\//.test(value) && ASKED.test(name) ? [value] : [],
   );
 }

@@ -36,7 +36,8 @@ type UserColumn =
   | 'created_at'
   | 'updated_at'
   | 'deleted_at'
-  | 'email_change_confirm_status';
+  | 'email_change_confirm_status'
+  | 'given_by_admin';
 
 /** A user. */
 export type UserRow = AsJson<Pick<Tables['users'], UserColumn>> & {

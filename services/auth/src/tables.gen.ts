@@ -21,7 +21,6 @@ export interface Tables {
     redirect_to: string;
     sealed: string | null;
     invite_token_hash: string | null;
-    linking_user_id: string | null;
     created_at: Date;
   };
   identities: {
@@ -121,5 +120,6 @@ export interface Tables {
     updated_at: Date;
     deleted_at: Date | null;
     email_change_confirm_status: number;
+    given_by_admin: boolean;
   };
 }

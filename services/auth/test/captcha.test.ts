@@ -193,6 +193,8 @@ describe('a token that is asked for', () => {
       ['/token?grant_type=web3', {}],
       ['/token', {}],
       ['/token?grant_type=password&grant_type=refresh_token', {}],
+      // The route reads the name as it is written, so the other one must not count.
+      ['/token?grant_type=password&GRANT_TYPE=refresh_token', { email, password: PASSWORD }],
     ] as const) {
       const before = await subject.snapshot();
       const answer = await subject.post(path, body);

@@ -137,8 +137,9 @@ describe('POST /signup with confirmation', () => {
     const mail = (await subject.mails()).findLast(({ headers }) => headers.get('to') === email);
     const session = await subject.post('/verify', { type: 'signup', token_hash: readMail(mail).token });
     expect(session.body.user).toMatchObject({ user_metadata: { team: 'red' } });
+    // Whoever typed it need not be who was invited.
     const grant = { email, password: 'my own one' };
-    expect((await subject.post('/token?grant_type=password', grant)).status).toBe(200);
+    expect((await subject.post('/token?grant_type=password', grant)).status).toBe(400);
   });
 
   test('again too soon: 429, and nothing changed, whether the address is new, pending or taken', async () => {

@@ -24,7 +24,13 @@ export interface ForgeOptions {
    * The auth service's tokens: the secret and the keys (`JWT_KEYS`, public parts suffice) they are signed with, and
    * the roles whose bearers are site admins.
    */
-  tokens: { secret: Secret; keys?: Secret | undefined; adminRoles?: readonly string[] };
+  tokens: {
+    secret: Secret;
+    keys?: Secret | undefined;
+    /** `JWT_VALID_METHODS`; none are all. */
+    algorithms?: readonly string[];
+    adminRoles?: readonly string[];
+  };
   /** Base address of the auth service, which checks passwords; undefined leaves tokens as the only credentials. */
   authUrl: string | undefined;
 }
@@ -79,9 +85,13 @@ export function createContext(options: ForgeOptions, database: Database, git: Gi
 }
 
 /** @throws StartError when the keys cannot be used */
-function keysOf({ secret, keys }: ForgeOptions['tokens']): TokenKeys {
+function keysOf({ secret, keys, algorithms }: ForgeOptions['tokens']): TokenKeys {
   try {
-    return { secret: secret.reveal(), keys: keys === undefined ? undefined : readJwtKeys(keys.reveal()) };
+    return {
+      secret: secret.reveal(),
+      keys: keys === undefined ? undefined : readJwtKeys(keys.reveal()),
+      algorithms,
+    };
   } catch (error) {
     throw new StartError(`The keys of access tokens (JWT_KEYS): ${(error as Error).message}`);
   }

@@ -3,6 +3,7 @@ import {
   defineSettings,
   duration,
   integer,
+  list,
   port,
   secret,
   text,
@@ -45,6 +46,12 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     alsoNamed: ['AUTHSVC_JWT_KEYS'],
     about:
       'Keys that access tokens are verified with besides the secret, as JSON Web Keys; public parts suffice.',
+  },
+  JWT_VALID_METHODS: {
+    kind: list,
+    default: '',
+    alsoNamed: ['AUTHSVC_JWT_VALID_METHODS'],
+    about: 'Algorithms of access tokens that are accepted; without any all that the keys have.',
   },
   DEFAULT_BRANCH: { kind: text, default: 'main', about: 'Default branch of new repositories.' },
   DEFAULT_PAGING_NUM: { kind: integer(1, 1000), default: '30', about: 'Entries of a list page.' },

@@ -5,7 +5,7 @@ import type { AuthContext } from '../context.ts';
 import { type AuthOptions, migrations, openContext } from '../open-context.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import { administratorRole } from '../rules/administrator-role.ts';
-import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
+import { adminActor, auditEntry, BY_EMAIL, toUser } from '../rules/audit.ts';
 import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/disguised-user.ts';
 import { checkEmailAddress } from '../rules/email-address.ts';
 import * as users from '../store/users.ts';
@@ -52,7 +52,12 @@ async function ensureAdministrator(
     const matches = await passwords.verify(password, user.encrypted_password);
     if (matches && user.role === role && user.email_confirmed_at !== null && user.banned_until === null)
       return;
-    return await users.takeOver(tx, user.id, role, await passwords.hash(password));
+    const trace = {
+      ip: null,
+      userAgent: '',
+      audit: [auditEntry(adminActor('command line'), 'user_modified', toUser(user))],
+    };
+    return await users.takeOver(tx, user.id, role, await passwords.hash(password), trace);
   }
   const id = randomUUID();
   const identityData = emailIdentityData(id, { email, data: {} }, true);

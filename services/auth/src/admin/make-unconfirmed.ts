@@ -43,6 +43,7 @@ export async function makeUnconfirmed(
     userMetadata: identityData,
     identity: { provider: 'email', providerId: id, data: identityData },
     isAnonymous: false,
+    givenByAdmin: true,
     code,
     sentAt,
     trace: { ...origin, audit: wanted.audit({ id, email, phone: null }) },

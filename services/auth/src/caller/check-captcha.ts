@@ -30,7 +30,7 @@ const GRANTS_WITHOUT_CAPTCHA: readonly unknown[] = ['refresh_token', 'pkce', 'id
 /** `captcha` of POST /token: the grant is found as the route finds it, and what is no known one needs a token. */
 export function grantNeedsCaptcha(request: Request): boolean {
   const ofBody = lastField(request.body, 'grant_type') ?? '';
-  const ofQuery = lastField(request.query, 'grant_type');
+  const { grant_type: ofQuery } = request.query as Record<string, unknown>;
   const grant = ofBody === '' ? [ofQuery].flat()[0] : ofBody;
   return !GRANTS_WITHOUT_CAPTCHA.includes(grant);
 }

@@ -81,6 +81,11 @@ export function sharedTokens(database: Database, clock: Clock): Tokens {
         if (spent !== 0 && next.size < MAX_CLIENTS) want(name, bucket).spent += spent;
         for (const { reject } of waiting) reject(error);
       }
+      // Nobody else would answer those that came meanwhile.
+      for (const [name, { spent, waiting }] of next) {
+        for (const { reject } of waiting.splice(0)) reject(error);
+        if (spent === 0) next.delete(name);
+      }
       return false;
     }
   }

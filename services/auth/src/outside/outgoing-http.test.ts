@@ -256,3 +256,17 @@ describe('isPublicAddress', () => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
+
+it('an upgrade nobody asked for is a failure, not a silence', async () => {
+  const listener = createServer((request) => {
+    request.socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  opened.push(async () => {
+    listener.closeAllConnections();
+    await new Promise((resolve) => listener.close(resolve));
+  });
+  const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  const http = outgoingHttp({ userAgent: 'test', trusted: [url] });
+  await expect(http(url, { timeoutMs: 2_000 })).rejects.toBeInstanceOf(OutgoingFailed);
+});

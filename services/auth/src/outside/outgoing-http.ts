@@ -60,7 +60,9 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * followed within the origin only: a trusted server cannot lend its trust.
  */
 export function outgoingHttp(options: { userAgent: string; trusted: readonly string[] }): OutgoingHttp {
-  const trusted = new Set(options.trusted.map((url) => new URL(url).origin));
+  const trusted = new Set(
+    options.trusted.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin),
+  );
   return async (address, request = {}, signal) => {
     assertOutsideTransaction('an outgoing request');
     signal?.throwIfAborted();
@@ -174,6 +176,8 @@ async function send(url: URL, options: RequestOptions, body: string | undefined)
   return new Promise((resolve, reject) => {
     const outgoing: ClientRequest = request(url, options, resolve);
     outgoing.on('error', reject);
+    // An upgrade nobody asked for ends the connection without an answer and without an error.
+    outgoing.on('close', () => reject(new Error('the connection was closed without an answer')));
     outgoing.end(body);
   });
 }

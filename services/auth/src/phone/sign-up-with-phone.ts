@@ -122,7 +122,11 @@ async function signUpAgain(
   const tx = database.autocommit();
   // Somebody may have made the account while the statement before waited for them; it could not see that one then.
   const existing = seen ?? (await users.findByPhone(tx, draft.phone));
-  const account = existing && { confirmed: existing.user.confirmed_at !== null };
+  // Without a proof, nobody gets an account that an administrator made for somebody.
+  const isGiven = existing?.user.given_by_admin === true;
+  const account = existing && {
+    confirmed: existing.user.confirmed_at !== null || (settings.SMS_AUTOCONFIRM && isGiven),
+  };
   const decision = decideSignUp(account, settings.SMS_AUTOCONFIRM);
   // It went away again.
   if (existing === undefined || decision === 'create') throw failures.tryAgain();
@@ -138,8 +142,9 @@ async function signUpAgain(
         codes: [
           {
             ...codeFor(context, signUp),
-            pendingPassword: passwordHash,
-            pendingData: phoneIdentityData(user.id, draft, false),
+            ...(isGiven
+              ? {}
+              : { pendingPassword: passwordHash, pendingData: phoneIdentityData(user.id, draft, false) }),
           },
         ],
         sentAt: ['confirmation_sent_at'],

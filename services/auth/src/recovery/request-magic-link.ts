@@ -62,9 +62,10 @@ async function mail(
     data: person?.user.raw_user_meta_data ?? data,
   });
   // Whoever signed the address up before may be somebody else: their password goes when this code is proven.
-  const pending = isConfirmation
-    ? { pendingData: emailIdentityData(person.user.id, { email, data }, false) }
-    : {};
+  const pending =
+    isConfirmation && !person.user.given_by_admin && person.user.invited_at === null
+      ? { pendingData: emailIdentityData(person.user.id, { email, data }, false) }
+      : {};
   const code = { ...prepared, stored: { ...prepared.stored, ...pending } };
   const action = isConfirmation ? 'user_confirmation_requested' : 'user_recovery_requested';
   await sendCodes(context, {

@@ -83,17 +83,17 @@ export function userMetadataOf(user: NewAddresses, given: Record<string, unknown
 }
 
 /**
- * Whether the account is what somebody's sign-up left, and nobody showed since that the address is theirs: only a
- * sign-up sends a confirmation before any invitation.
+ * Whether the account is what somebody's sign-up left, no administrator's, and nobody showed since that the address
+ * is theirs.
  */
 export function isStrangers(user: {
   email_confirmed_at: string | null;
   phone_confirmed_at: string | null;
-  confirmation_sent_at: string | null;
+  given_by_admin: boolean;
   invited_at: string | null;
 }): boolean {
   const isProven = user.email_confirmed_at !== null || user.phone_confirmed_at !== null;
-  return !isProven && user.confirmation_sent_at !== null && user.invited_at === null;
+  return !isProven && !user.given_by_admin && user.invited_at === null;
 }
 
 /** Metadata laid over none: a member that is null is a member to delete. */

@@ -57,6 +57,7 @@ export function pendingPerson(id: string, identityId: string, draft: SignUpDraft
     updated_at: at,
     deleted_at: null,
     email_change_confirm_status: 0,
+    given_by_admin: false,
   };
   const identity = {
     id: identityId,

@@ -6,7 +6,7 @@ export interface ExistingAccount {
 /** What a sign-up comes to. */
 export type SignUp =
   | 'create' // nobody has the address
-  | 'confirm-again' // the account was never confirmed: a new mail, password and data stay as they were
+  | 'confirm-again' // the account was never confirmed: a new mail, and what comes with it counts once it is proven
   | 'confirm-now' // likewise, but addresses need no confirmation any more
   | 'disguise' // somebody has it: the answer must not tell
   | 'refuse'; // somebody has it, and without confirmation mails there is nothing left to hide

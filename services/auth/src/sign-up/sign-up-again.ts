@@ -30,7 +30,11 @@ export async function signUpAgain(
   const tx = database.autocommit();
   // Somebody may have made the account while the statement before waited for them; it could not see that one then.
   const existing = seen ?? (await users.findByEmail(tx, draft.email));
-  const account = existing && { confirmed: existing.user.confirmed_at !== null };
+  // Without a proof, nobody gets an account that an administrator made for somebody.
+  const isGiven = existing?.user.given_by_admin === true || (existing?.user.invited_at ?? null) !== null;
+  const account = existing && {
+    confirmed: existing.user.confirmed_at !== null || (settings.MAILER_AUTOCONFIRM && isGiven),
+  };
   const decision = decideSignUp(account, settings.MAILER_AUTOCONFIRM);
   // It went away again.
   if (existing === undefined || decision === 'create') throw failures.tryAgain();
@@ -42,11 +46,13 @@ export async function signUpAgain(
       const { stored } = prepareMailCode(context, confirmationOf(signUp));
       // Password and data of this sign-up count when its own code is proven: whoever signed the address up before
       // may be somebody else.
-      const code = {
-        ...stored,
-        pendingPassword: signUp.passwordHash,
-        pendingData: emailIdentityData(user.id, draft, false),
-      };
+      const code = isGiven
+        ? stored
+        : {
+            ...stored,
+            pendingPassword: signUp.passwordHash,
+            pendingData: emailIdentityData(user.id, draft, false),
+          };
       const sent = await oneTimeTokens.send(tx, {
         userId: user.id,
         limit,

@@ -53,14 +53,14 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
   return tx.row<Person>`
     -- The user first, as everything does that gives or takes codes: nobody waits for one another in a circle.
     with locked as (
-      select id, confirmed_at is null as unproven, invited_at is not null as invited from :schema.users
+      select id, confirmed_at is null as unproven, invited_at is not null or given_by_admin as given from :schema.users
       where id = ${userId}::uuid and deleted_at is null and (banned_until is null or banned_until <= ${now})
         and (${signIn.checkedPasswordHash}::text is null or encrypted_password = ${signIn.checkedPasswordHash})
         and (not ${onlyUnconfirmed}::boolean or confirmed_at is null)
       for no key update),
     consumed as (
       delete from :schema.one_time_tokens t using locked where t.user_id = locked.id and t.token_hash = ${consumes}
-      returning t.token_hash, t.pending_password, t.pending_data, locked.unproven, locked.invited),
+      returning t.token_hash, t.pending_password, t.pending_data, locked.unproven, locked.given),
     -- One success clears every code of the user.
     others as (
       delete from :schema.one_time_tokens where user_id = ${userId}::uuid and token_hash <> ${consumes}
@@ -68,10 +68,9 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     -- What counts from now on of an account nobody had proven. What an administrator gave it stays.
     fresh as (
       select c.pending_password as password,
-        case when c.invited then null
-          when ${forgetsUnproven}::boolean then jsonb_build_object('email_verified', false, 'phone_verified', false)
+        case when ${forgetsUnproven}::boolean then jsonb_build_object('email_verified', false, 'phone_verified', false)
           else c.pending_data end as data
-      from consumed c where c.unproven and (${forgetsUnproven}::boolean or c.pending_data is not null)),
+      from consumed c where c.unproven and not c.given and (${forgetsUnproven}::boolean or c.pending_data is not null)),
     person as (
       update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now},
         encrypted_password = coalesce(${signIn.newPasswordHash}, (select password from fresh),

@@ -37,13 +37,13 @@ export async function insert(tx: Tx, user: AdminUser): Promise<Person> {
   const person = await tx.row<Person>`
     with person as (
       insert into :schema.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
-        phone_confirmed_at, raw_app_meta_data, raw_user_meta_data, banned_until, created_at, updated_at)
+        phone_confirmed_at, raw_app_meta_data, raw_user_meta_data, banned_until, given_by_admin, created_at, updated_at)
       values (${user.id}::uuid, ${user.aud}, ${user.role}, ${user.email}::text, ${user.phone}::text,
         ${user.passwordHash}::text,
         case when ${user.emailConfirmed}::boolean then ${now}::timestamptz end,
         case when ${user.phoneConfirmed}::boolean then ${now}::timestamptz end,
         ${JSON.stringify(user.appMetadata)}::jsonb, ${JSON.stringify(user.userMetadata)}::jsonb,
-        ${user.bannedUntil}::timestamptz, ${now}, ${now})
+        ${user.bannedUntil}::timestamptz, true, ${now}, ${now})
       returning *),
     made as (
       insert into :schema.identities (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
@@ -195,14 +195,20 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
  */
 export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
   await tx.run`
-    with codes as (
+    with unproven as (
+      select id from :schema.users where id = ${userId}::uuid and confirmed_at is null for no key update),
+    codes as (
       update :schema.one_time_tokens set pending_password = null, pending_data = null
-      where user_id = ${userId}::uuid and token_type = 'confirmation_token')
+      where user_id = ${userId}::uuid and token_type = 'confirmation_token'),
+    -- Ways in that somebody found who never showed that the address is theirs.
+    identities as (
+      delete from :schema.identities i using unproven where i.user_id = unproven.id
+        and i.provider not in ('email', 'phone') and (i.identity_data -> 'email_verified') is distinct from 'true'),
+    sessions as (delete from :schema.sessions s using unproven where s.user_id = unproven.id)
     -- As isStrangers says it; what an administrator set stays.
-    update :schema.users set encrypted_password = null,
-      raw_user_meta_data = jsonb_build_object('sub', id, 'email', email)
-    where id = ${userId}::uuid and confirmation_sent_at is not null and invited_at is null
-      and email_confirmed_at is null and phone_confirmed_at is null`;
+    update :schema.users u set encrypted_password = null,
+      raw_user_meta_data = jsonb_build_object('sub', u.id, 'email', u.email)
+    from unproven where u.id = unproven.id and not u.given_by_admin and u.invited_at is null`;
 }
 
 /** Makes the codes of a change of address void, because another change takes its place. */

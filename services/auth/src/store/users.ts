@@ -66,6 +66,8 @@ export interface NewUser {
   /** Null for anonymous users. */
   identity: { provider: string; providerId: string; data: object } | null;
   isAnonymous: boolean;
+  /** Whether an administrator makes it. */
+  givenByAdmin?: boolean;
   bannedUntil?: Date | undefined;
   /** What proves the address later. */
   code?: StoredCode;
@@ -101,7 +103,7 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
     person as (
       insert into :schema.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
         phone_confirmed_at, confirmation_sent_at, invited_at, recovery_sent_at, last_sign_in_at, raw_app_meta_data,
-        raw_user_meta_data, is_anonymous, banned_until, created_at, updated_at)
+        raw_user_meta_data, is_anonymous, given_by_admin, banned_until, created_at, updated_at)
       select ${user.id}::uuid, ${user.aud}, ${user.role}, ${user.email}::text, ${user.phone}::text, ${user.passwordHash}::text,
         case when ${user.emailConfirmed}::boolean then ${now}::timestamptz end,
         case when ${user.phoneConfirmed}::boolean then ${now}::timestamptz end,
@@ -109,7 +111,7 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
         case when 'invited_at' = any (${sentAt}::text[]) then ${now}::timestamptz end,
         case when 'recovery_sent_at' = any (${sentAt}::text[]) then ${now}::timestamptz end,
         ${session && now}::timestamptz, ${JSON.stringify(user.appMetadata)}::jsonb,
-        ${JSON.stringify(user.userMetadata)}::jsonb, ${user.isAnonymous}::boolean, ${user.bannedUntil}::timestamptz, ${now}, ${now}
+        ${JSON.stringify(user.userMetadata)}::jsonb, ${user.isAnonymous}::boolean, ${user.givenByAdmin ?? false}::boolean, ${user.bannedUntil}::timestamptz, ${now}, ${now}
       from allowed
       on conflict do nothing
       returning *),
@@ -162,16 +164,33 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
   return { allowed, lastSentAt, created, person: found ? { user: found, identities } : undefined };
 }
 
-/** Makes an account the administrator's own: role, password and a confirmed address; whoever was signed in is not any more. */
-export async function takeOver(tx: Tx, userId: string, role: string, passwordHash: string): Promise<void> {
+/**
+ * Makes an account the administrator's own: role, password and a confirmed address. Whoever was signed in is not any
+ * more, and no other way in is left: number, external identities and changes under way are gone.
+ */
+export async function takeOver(
+  tx: Tx,
+  userId: string,
+  role: string,
+  passwordHash: string,
+  trace: Trace,
+): Promise<void> {
   await tx.run`
     with locked as (
       select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
       where s.user_id = ${userId}::uuid order by t.session_id for update of t),
     sessions as (
       delete from :schema.sessions where user_id = ${userId}::uuid and (select count(*) from locked) >= 0),
-    codes as (delete from :schema.one_time_tokens where user_id = ${userId}::uuid)
+    codes as (delete from :schema.one_time_tokens where user_id = ${userId}::uuid),
+    identities as (delete from :schema.identities where user_id = ${userId}::uuid and provider <> 'email'),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
+      from json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
     update :schema.users set role = ${role}, encrypted_password = ${passwordHash}, banned_until = null,
-      email_confirmed_at = coalesce(email_confirmed_at, ${tx.now}), updated_at = ${tx.now}
+      email_confirmed_at = coalesce(email_confirmed_at, ${tx.now}), updated_at = ${tx.now},
+      email_change = null, email_change_confirm_status = 0, phone = null, phone_confirmed_at = null,
+      phone_change = null,
+      raw_app_meta_data = raw_app_meta_data || '{"provider": "email", "providers": ["email"]}'
     where id = ${userId}::uuid`;
 }

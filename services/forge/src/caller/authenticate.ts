@@ -12,16 +12,18 @@ import { findOrCreateAccount } from './find-or-create-account.ts';
 export interface Credentials {
   /** The `Authorization` header. */
   authorization: string | undefined;
-  /** The address of the other end; the auth service counts wrong passwords by it. */
+  /** Where the request comes from, proxies included, nearest last; the auth service counts wrong passwords by it. */
   client: string | undefined;
 }
 
 /** What of a request authenticates. */
 export function credentialsOf(request: {
-  headers: { authorization?: string | undefined };
+  headers: { authorization?: string | undefined; 'x-forwarded-for'?: string | string[] | undefined };
   socket: { remoteAddress?: string | undefined };
 }): Credentials {
-  return { authorization: request.headers.authorization, client: request.socket.remoteAddress };
+  const { authorization, 'x-forwarded-for': before } = request.headers;
+  const chain = [before, request.socket.remoteAddress].flat().filter((address) => address !== undefined);
+  return { authorization, client: chain.length === 0 ? undefined : chain.join(', ') };
 }
 
 /**

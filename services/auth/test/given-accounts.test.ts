@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAdministrator } from '../src/index.ts';
+import { codeIn, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+import { serviceRole, signIn } from './support/administrators.ts';
+
+// Accounts that administrators make for somebody, and what a stranger who knows the address can do to them.
+
+let subject: Subject;
+let autoconfirming: Subject;
+beforeAll(async () => {
+  subject = await startSubject();
+  autoconfirming = await startSubject({
+    AUTHSVC_MAILER_AUTOCONFIRM: 'true',
+    AUTHSVC_SMS_AUTOCONFIRM: 'true',
+  });
+});
+afterAll(async () => {
+  await subject[Symbol.asyncDispose]();
+  await autoconfirming[Symbol.asyncDispose]();
+});
+
+const lastMailTo = async (email: string) =>
+  (await subject.mails()).findLast(({ headers }) => headers.get('to')?.includes(email));
+
+describe('under autoconfirm', () => {
+  test.each([
+    ['made', '/admin/users', (email: string) => ({ email, role: 'service_role' })],
+    ['invited', '/invite', (email: string) => ({ email })],
+  ])('nobody signs in to an account that was %s without proving the address', async (_, path, body) => {
+    const email = someone('given');
+    const made = await autoconfirming.post(path, body(email), serviceRole(autoconfirming));
+    expect(made.status).toBe(200);
+    const answer = await autoconfirming.post('/signup', { email, password: 'the stranger’s' });
+    expect(answer.body).toMatchObject({ error_code: 'user_already_exists' });
+    expect((await signIn(autoconfirming, email, 'the stranger’s')).status).toBe(400);
+  });
+});
+
+describe('with confirmation', () => {
+  test('a stranger’s sign-up gives an invited account neither a password nor data', async () => {
+    const email = someone('invited');
+    await subject.post('/invite', { email, data: { team: 'ours' } }, serviceRole(subject));
+    await subject.post('/signup', { email, password: 'the stranger’s', data: { team: 'theirs' } });
+    const mail = await lastMailTo(email);
+    const session = await subject.post('/verify', { type: 'signup', token_hash: readMail(mail).token });
+    expect(session.body.user).toMatchObject({ user_metadata: { team: 'ours' } });
+    expect((await signIn(subject, email, 'the stranger’s')).status).toBe(400);
+  });
+
+  test.each([
+    ['/signup', { password: 'the stranger’s', data: { team: 'theirs' } }],
+    ['/magiclink', { data: { team: 'theirs' } }],
+    ['/recover', {}],
+  ])('what an administrator gave survives %s and its code', async (path, body) => {
+    const email = someone('given');
+    const given = { email, password: PASSWORD, user_metadata: { team: 'ours' } };
+    await subject.post('/admin/users', given, serviceRole(subject));
+    expect((await subject.post(path, { email, ...body })).status).toBe(200);
+    const mail = await lastMailTo(email);
+    const type = path === '/recover' ? 'recovery' : 'email';
+    const session = await subject.post('/verify', { type, email, token: codeIn(mail) });
+    expect(session.body.user).toMatchObject({ user_metadata: { team: 'ours' } });
+    expect((await signIn(subject, email, PASSWORD)).status).toBe(200);
+    expect((await signIn(subject, email, 'the stranger’s')).status).toBe(400);
+  });
+
+  test('who becomes the administrator shares the account with nobody', async () => {
+    const email = someone('operator');
+    const fields = { email, phone: '14155550123', password: 'the holder’s' };
+    await subject.post(
+      '/admin/users',
+      { ...fields, email_confirm: true, phone_confirm: true },
+      serviceRole(subject),
+    );
+    await subject.rows.autocommit().run`
+      update :schema.users set email_change = 'evil@example.com' where email = ${email}`;
+    const { settings, log } = subject.context;
+    const secrets = { atRestKey: subject.context.settings.JWT_SECRET };
+    await createAdministrator({
+      settings,
+      log,
+      secrets,
+      databaseUrl: subject.databaseUrl,
+      email,
+      password: PASSWORD,
+    });
+    const user = await subject.rows.autocommit().row`
+      select role, phone, email_change, array(select provider from :schema.identities i where i.user_id = u.id) as ways
+      from :schema.users u where email = ${email}`;
+    expect(user).toEqual({ role: 'service_role', phone: null, email_change: null, ways: ['email'] });
+    expect((await signIn(subject, email, 'the holder’s')).status).toBe(400);
+    expect(await subject.audit()).toContain('user_modified');
+  });
+});
