@@ -7,7 +7,7 @@ import type { Captcha } from './outside/captcha/captcha.ts';
 import type { LeakedPasswords } from './outside/leaked-passwords.ts';
 import type { OutgoingHttp } from './outside/outgoing-http.ts';
 import type { PasswordHasher } from './outside/password-hash.ts';
-import type { Providers } from './outside/providers/open-providers.ts';
+import type { Provider } from './outside/providers/provider.ts';
 import type { SmsSender } from './outside/sms/outgoing.ts';
 import type { RedirectPolicy } from './rules/redirect.ts';
 import type { AuthSettings } from './settings.ts';
@@ -30,7 +30,8 @@ export interface AuthContext {
 export interface Outside {
   readonly passwords: PasswordHasher;
   readonly http: OutgoingHttp;
-  readonly providers: Providers;
+  /** External providers by their name; their code is loaded with the first sign-in that needs it. */
+  readonly providers: { find(name: string): Promise<Provider> };
   /** Undefined when the settings ask for none, as with the two below. */
   readonly captcha: Captcha | undefined;
   readonly leaked: LeakedPasswords | undefined;

@@ -8,9 +8,9 @@ import { tokenKeys } from './keys/token-keys.ts';
 import { openLimits } from './limits/limits.ts';
 import { openCaptcha } from './outside/captcha/captcha.ts';
 import { leakedPasswords } from './outside/leaked-passwords.ts';
-import { outgoingHttp } from './outside/outgoing-http.ts';
+import { type OutgoingHttp, outgoingHttp } from './outside/outgoing-http.ts';
 import { passwordHasher } from './outside/password-hash.ts';
-import { openProviders } from './outside/providers/open-providers.ts';
+import type { Providers } from './outside/providers/open-providers.ts';
 import { remoteVerification } from './outside/sms/sms.ts';
 import { compileGlob } from './rules/glob.ts';
 import type { AuthSettings } from './settings.ts';
@@ -60,7 +60,7 @@ export function openContext(options: Omit<AuthOptions, 'dataFolder'>): AuthConte
     outside: {
       passwords: passwordHasher(settings.PASSWORD_HASH),
       http,
-      providers: openProviders(settings, http, clock),
+      providers: lazyProviders(settings, http, clock),
       captcha: openCaptcha(settings, http),
       leaked: leakedPasswords(settings, http, clock),
       verifySms: remoteVerification(settings, http),
@@ -74,6 +74,23 @@ function accessTokensOf(settings: AuthSettings, clock: Clock): AccessTokens {
   } catch (error) {
     throw new StartError(`AUTHSVC_JWT_KEYS: ${(error as Error).message}`);
   }
+}
+
+/** The 24 providers take longer to load than the rest of a start has time for, and most people use none. */
+function lazyProviders(
+  settings: AuthSettings,
+  http: OutgoingHttp,
+  clock: Clock,
+): AuthContext['outside']['providers'] {
+  let opened: Promise<Providers> | undefined;
+  return {
+    async find(name) {
+      opened ??= import('./outside/providers/open-providers.ts').then(({ openProviders }) =>
+        openProviders(settings, http, clock),
+      );
+      return (await opened).find(name);
+    },
+  };
 }
 
 /** What the service itself asks: providers, senders, checks, and mail templates, which may lie beneath the site. */

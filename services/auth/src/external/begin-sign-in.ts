@@ -41,7 +41,7 @@ export async function beginSignIn(
   beginning: Beginning,
 ): Promise<{ url: string; cookie: string }> {
   const { settings, database, atRest, redirects, outside } = context;
-  const provider = outside.providers.find(beginning.provider);
+  const provider = await outside.providers.find(beginning.provider);
   // Tokens in the fragment would quietly take away the protection the client asked for.
   if (beginning.codeChallenge !== '') throw failures.invalidValue('PKCE flow is not available');
   const inviteTokenHash = await checkInvitation(context, beginning.inviteToken);

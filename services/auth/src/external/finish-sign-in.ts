@@ -99,7 +99,7 @@ async function exchange(
   flow: ReturnedFlow,
   { fields, origin }: Return,
 ): Promise<string> {
-  const provider = context.outside.providers.find(flow.provider);
+  const provider = await context.outside.providers.find(flow.provider);
   const person = await askProvider(context, provider, flow, fields);
   const issued = await admitPerson(context, {
     provider: provider.id,
