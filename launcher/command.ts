@@ -3,7 +3,7 @@ import { readSettings } from '@croft/settings';
 import { Command, CommanderError } from 'commander';
 import { describeAdmin } from './admin/command.ts';
 import type { Environment } from './environment.ts';
-import { type ServiceName, serviceNames } from './services/index.ts';
+import { type ServiceName, serviceNames } from './registry/index.ts';
 import { launcherSettings } from './settings.ts';
 import { version } from './version.ts';
 
@@ -75,7 +75,7 @@ function describe(environment: Environment, done: (exitCode: number) => void): C
       if (unknown !== undefined) {
         command.error(`error: there is no service "${unknown}"; there are ${serviceNames.join(', ')}`);
       }
-      const { startCroft } = await import('./start-croft.ts');
+      const { startCroft } = await import('./start/start-croft.ts');
       done(await startCroft(environment, services as ServiceName[]));
     });
 

@@ -2,15 +2,15 @@ import { resolve } from 'node:path';
 import { authSettings } from '@croft/auth/settings';
 import { defineSettings, readSettings, SettingsError, text } from '@croft/settings';
 import type { Environment } from './environment.ts';
-import type { Secrets } from './secrets.ts';
-import { PLACEHOLDERS } from './secrets.ts';
+import type { Secrets } from './house/secrets.ts';
+import { PLACEHOLDERS } from './house/secrets.ts';
 import {
   type Configured,
   findService,
   type Service,
   type ServiceName,
   serviceNames,
-} from './services/index.ts';
+} from './registry/index.ts';
 import { type LauncherSettings, launcherSettings } from './settings.ts';
 import { explainUnknown } from './unknown-variables.ts';
 

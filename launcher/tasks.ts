@@ -1,6 +1,6 @@
 import type { Environment } from './environment.ts';
-import { openHouse } from './open-house.ts';
-import type { Configured, House, ServiceName } from './services/index.ts';
+import { openHouse } from './house/open-house.ts';
+import type { Configured, House, ServiceName } from './registry/index.ts';
 
 /** Brings the tables of a service up to date and ends. */
 export async function runMigrations(environment: Environment, name: ServiceName): Promise<number> {

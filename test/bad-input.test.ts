@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -8,7 +7,8 @@ import { text } from 'node:stream/consumers';
 import { git, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { auth, forgeClient, signUpByMail } from './support/clients.ts';
-import { type Croft, environment, type Place, placeFor, root, startCroft } from './support/croft.ts';
+import { croftState } from './support/command-line.ts';
+import { type Croft, type Place, placeFor, startCroft } from './support/croft.ts';
 import { dumpStates } from './support/stock-client.ts';
 import { sampleTree } from './support/tree.ts';
 
@@ -54,18 +54,7 @@ afterAll(async () => {
 const remote = (repository: string) =>
   `${croft.forge.replace('http://', `http://${token}:x@`)}/ada/${repository}.git`;
 
-async function state(...args: string[]): Promise<{ code: number; errors: string; out: string }> {
-  const child = spawn(process.execPath, ['bootstrap.js', 'main.ts', 'state', ...args], {
-    cwd: root,
-    env: environment(place),
-  });
-  const [out, errors, code] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    new Promise<number>((resolve) => child.on('close', (ended) => resolve(ended ?? -1))),
-  ]);
-  return { code, out, errors };
-}
+const state = (...words: string[]) => croftState(place, words);
 
 /** What a person could see of the whole product. */
 async function everything(): Promise<object> {

@@ -1,12 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { git, gitEnvironment, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auth, forgeClient, type Session, signUpByMail } from './support/clients.ts';
-import { postmaster } from './support/command-line.ts';
-import { type Croft, environment, type Place, placeFor, root, startCroft } from './support/croft.ts';
+import { croftState, postmaster } from './support/command-line.ts';
+import { type Croft, type Place, placeFor, root, startCroft } from './support/croft.ts';
 import { sampleRepository } from './support/sample-repository.ts';
 import { dumpStates } from './support/stock-client.ts';
 import { describeTree, expectSameTree, sampleTree } from './support/tree.ts';
@@ -42,22 +42,7 @@ const forge = (route: string, parameters?: Record<string, unknown>) =>
 const remote = (repository: string) =>
   croft.forge.replace('http://', `http://${token}:x-oauth-basic@`) + `/ada/${repository}.git`;
 
-async function state(...args: string[]): Promise<{ code: number; out: string; errors: string }> {
-  const child = spawn(process.execPath, ['bootstrap.js', 'main.ts', 'state', ...args], {
-    cwd: root,
-    env: environment(place),
-  });
-  let out = '';
-  let errors = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const code = await new Promise<number>((resolve) => child.on('close', (ended) => resolve(ended ?? -1)));
-  return { code, out, errors };
-}
+const state = (...words: string[]) => croftState(place, words);
 
 describe('the first start', () => {
   it('comes up in an empty folder and prints addresses and the administrator once', async () => {

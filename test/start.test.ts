@@ -7,7 +7,7 @@ import { authSettings } from '@croft/auth/settings';
 import { temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfiguration } from '../launcher/configuration.ts';
-import type { ServiceName } from '../launcher/services/index.ts';
+import type { ServiceName } from '../launcher/registry/index.ts';
 import { croft, finish, postmaster, ready, until } from './support/command-line.ts';
 import { environment, type Place, placeFor, root, startCroft } from './support/croft.ts';
 

@@ -148,13 +148,13 @@ export async function statementOf(
   const by = await client(service.address);
   const session = await signUp(by, 'model');
   const seen: Given[] = [];
-  const query = Reflect.get(pg.Pool.prototype, 'query') as (...all: unknown[]) => unknown;
-  Reflect.set(pg.Pool.prototype, 'query', function (this: pg.Pool, ...all: unknown[]) {
-    seen.push(all[0] as Given);
+  const query = Reflect.get(pg.Client.prototype, 'query') as (...all: unknown[]) => unknown;
+  Reflect.set(pg.Client.prototype, 'query', function (this: pg.Client, ...all: unknown[]) {
+    if (typeof all[0] === 'object') seen.push(all[0] as Given);
     return query.apply(this, all);
   });
   await request(by, session);
-  Reflect.set(pg.Pool.prototype, 'query', query);
+  Reflect.set(pg.Client.prototype, 'query', query);
   await by.end();
   await service.close(100);
   const [model, ...others] = seen.filter(({ text }) => text.includes('users'));

@@ -1,7 +1,7 @@
 import type { AdminTasks, UserPage } from '@croft/auth';
 import { StartError } from '@croft/runtime';
 import type { Environment } from '../environment.ts';
-import { type OpenBeside, openBeside } from '../open-beside.ts';
+import { type OpenBeside, openBeside } from '../house/open-beside.ts';
 import type { PasswordOptions } from './command.ts';
 import { choosePassword } from './password.ts';
 

@@ -28,6 +28,15 @@ export function croft(place: Place, words: string[], { through = [] }: Options =
   });
 }
 
+/** Runs `croft state …` to its end, started through the bootstrap as a person has it. */
+export function croftState(place: Place, words: string[]) {
+  const child = spawn(process.execPath, ['bootstrap.js', 'main.ts', 'state', ...words], {
+    cwd: root,
+    env: environment(place),
+  });
+  return finish(child);
+}
+
 /** What it printed and how it ended. */
 export async function finish(child: ChildProcess) {
   const [out, errors, [code]] = await Promise.all([

@@ -48,8 +48,11 @@ export interface AccessTokens {
 
 /** What tokens are signed and verified with. */
 export interface TokenKeys {
-  /** Shared secret (HS256): signs unless one of `keys` does, and always verifies what it signed. */
-  secret: string;
+  /**
+   * Shared secret (HS256): signs unless one of `keys` does, and always verifies what it signed. Undefined where tokens
+   * are verified by `keys` alone; then nothing can be signed unless one of them signs.
+   */
+  secret: string | undefined;
   keys?: JwtKeys | undefined;
   /** `kid` of tokens that the secret signs; they verify without it as well. */
   keyId?: string | undefined;
@@ -73,8 +76,10 @@ export function accessTokens(keys: string | TokenKeys, now: () => number = Date.
     algorithms = [],
   }: TokenKeys = typeof keys === 'string' ? { secret: keys } : keys;
   const signing = own?.signing;
+  if (secret === undefined && own === undefined) throw new Error('there is neither a secret nor a key');
   const signedWith = signing?.algorithm ?? 'HS256';
-  if (algorithms.length > 0 && !algorithms.includes(signedWith)) {
+  const signs = signing !== undefined || secret !== undefined;
+  if (signs && algorithms.length > 0 && !algorithms.includes(signedWith)) {
     throw new Error(
       `tokens are signed with ${signedWith}, which is not among the accepted ${algorithms.join(', ')}`,
     );
@@ -82,10 +87,7 @@ export function accessTokens(keys: string | TokenKeys, now: () => number = Date.
   if (signing === undefined && keyId !== undefined && own?.all.some(({ kid }) => kid === keyId)) {
     throw new Error(`JWT_KEY_ID ${JSON.stringify(keyId)} is also the id of a key of JWT_KEYS`);
   }
-  const sign =
-    signing?.signing === undefined
-      ? createSigner({ key: secret, algorithm: 'HS256', ...(keyId === undefined ? {} : { kid: keyId }) })
-      : createSigner({ key: signing.signing, algorithm: signing.algorithm, kid: signing.kid });
+  const sign = signer(signing, secret, keyId);
   const find = verifiers(secret, own?.all ?? [], algorithms);
   return {
     sign: (claims) => sign({ iat: Math.floor(now() / 1000), ...claims }) as string,
@@ -102,6 +104,20 @@ export function accessTokens(keys: string | TokenKeys, now: () => number = Date.
   };
 }
 
+function signer(
+  key: JwtKey | undefined,
+  secret: string | undefined,
+  keyId: string | undefined,
+): (claims: AccessTokenClaims) => unknown {
+  if (key?.signing !== undefined)
+    return createSigner({ key: key.signing, algorithm: key.algorithm, kid: key.kid });
+  if (secret !== undefined)
+    return createSigner({ key: secret, algorithm: 'HS256', ...(keyId === undefined ? {} : { kid: keyId }) });
+  return () => {
+    throw new Error('there is no key to sign tokens with');
+  };
+}
+
 /** Decodes tokens of one key. */
 type Verifier = (token: string) => unknown;
 
@@ -111,8 +127,13 @@ type FindVerifier = (header: string) => Verifier;
 /** Every token has one of few headers, those of the keys; real ones are longer than this only by mistake. */
 const MAX_HEADER_CHARACTERS = 4096;
 
-function verifiers(secret: string, keys: readonly JwtKey[], algorithms: readonly string[]): FindVerifier {
-  const ofSecret = { algorithm: 'HS256' as const, verify: verifier('HS256', secret) };
+function verifiers(
+  secret: string | undefined,
+  keys: readonly JwtKey[],
+  algorithms: readonly string[],
+): FindVerifier {
+  const ofSecret =
+    secret === undefined ? undefined : { algorithm: 'HS256' as const, verify: verifier('HS256', secret) };
   const byId = new Map(
     keys.map((key) => [
       key.kid,
@@ -123,8 +144,9 @@ function verifiers(secret: string, keys: readonly JwtKey[], algorithms: readonly
     const { alg, kid } = readHeader(text);
     if (kid !== undefined && typeof kid !== 'string') throw malformed();
     const key = (kid === undefined ? undefined : byId.get(kid)) ?? ofSecret;
-    const isAccepted = algorithms.length === 0 || algorithms.includes(key.algorithm);
-    if (alg === key.algorithm && isAccepted) return key.verify;
+    if (key !== undefined && alg === key.algorithm) {
+      if (algorithms.length === 0 || algorithms.includes(key.algorithm)) return key.verify;
+    }
     if (key === ofSecret && kid !== undefined) {
       const name = kid.replaceAll(/[^\w.:/+=-]/g, '?').slice(0, 64);
       throw new InvalidAccessToken(`token is unverifiable: unrecognized JWT kid ${name}`, false);

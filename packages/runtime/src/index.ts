@@ -3,5 +3,5 @@ export { FolderInUse, lockFolder } from './folder-lock.ts';
 export { randomToken } from './ids.ts';
 export { createLog, type Log, type LogLevel, logLevels, silentLog } from './log.ts';
 export { type RunningService, StartError } from './service.ts';
-export { assertInTime, type TimeLimit, withinTime } from './time-limit.ts';
+export { assertInTime, type TimeLimit, timeLimit, withinTime } from './time-limit.ts';
 export { assertOutsideTransaction, guardTransactions, insideTransaction } from './transaction-guard.ts';

@@ -12,11 +12,16 @@ export function withinTime<T>(limit: TimeLimit, work: () => T): T {
   return limits.run(limit, work);
 }
 
+/** The time of the work under way, for callbacks that run apart from it. */
+export function timeLimit(): TimeLimit | undefined {
+  return limits.getStore();
+}
+
 /**
  * Every step that changes something says with this that it is about to begin: whoever asked for it has been told that
  * it was not done.
  * @throws Error when the time is over
  */
-export function assertInTime(): void {
-  if (limits.getStore()?.over === true) throw new Error('the time for this request is over');
+export function assertInTime(limit = timeLimit()): void {
+  if (limit?.over === true) throw new Error('the time for this request is over');
 }

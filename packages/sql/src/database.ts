@@ -5,9 +5,14 @@ import {
   insideTransaction,
   type Log,
   systemClock,
+  type TimeLimit,
+  timeLimit,
 } from '@croft/runtime';
 import pg from 'pg';
-import { type Statement, statementCompiler } from './statement.ts';
+import { isDatabaseUnavailable } from './errors.ts';
+import { onceMore } from './lost-races.ts';
+import { openSharedReads } from './shared-reads.ts';
+import { statementCompiler } from './statement.ts';
 
 type Template<Result> = (strings: TemplateStringsArray, ...values: unknown[]) => Promise<Result>;
 
@@ -28,15 +33,23 @@ export interface Tx {
   script(text: string): Promise<void>;
 }
 
+/** Where statements run that change nothing. */
+export type Reader = Pick<Tx, 'now' | 'row' | 'rows'>;
+
 /** One schema of one PostgreSQL server, through a pool. */
 export interface Database {
   /**
    * Runs `work` in a transaction that commits when it returns and rolls back when it throws. `work` touches nothing
-   * but the database.
+   * but the database: after a lost race it runs once more.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** For units of work of a single statement: no `begin`, no `commit`, one round trip. */
   autocommit(): Tx;
+  /**
+   * For look-ups by key that many requests make: they share few connections, where none waits for another's answer to
+   * be sent. What takes long, or waits for a lock, would hold up the others behind it.
+   */
+  reads(): Reader;
   readonly schema: string;
   readonly url: string;
   /** Round trips so far, `begin` and `commit` included; tests count with it. */
@@ -50,7 +63,7 @@ export interface DatabaseOptions {
   schema: string;
   log: Log;
   clock?: Clock;
-  /** Connections at most. */
+  /** Connections at most, besides two that look-ups share. */
   poolSize?: number;
   /** Milliseconds a statement may take; what runs longer than any request waits only holds a connection. */
   statementTimeoutMs?: number;
@@ -73,44 +86,109 @@ const types: pg.CustomTypesConfig = {
 /** Opens a pool; no connection is made before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { schema, log, clock = systemClock, prepare = true } = options;
-  const pool = new pg.Pool({
+  const connection = {
     connectionString: options.url,
-    max: options.poolSize || DEFAULT_POOL_SIZE,
     types,
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 60_000,
     // A pooler in transaction mode refuses settings of a session; it has time-outs of its own.
     ...(prepare ? { statement_timeout: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS } : {}),
     application_name: `croft ${schema}`,
+    connectionTimeoutMillis: 10_000,
+  };
+  const pool = new pg.Pool({
+    ...connection,
+    max: options.poolSize || DEFAULT_POOL_SIZE,
+    idleTimeoutMillis: 60_000,
   });
+  const shared = openSharedReads(connection);
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
   pool.on('error', (error) => log.warn({ error: error.message }, 'an idle database connection was lost'));
   const connections = countConnections(pool);
   const compile = statementCompiler(schema);
   let roundTrips = 0;
 
-  async function query(
-    client: pg.Pool | pg.ClientBase,
-    statement: Statement,
-    values: unknown[],
-  ): Promise<pg.QueryResult> {
+  /** Runs one command, on a connection that is held or on any of the pool. */
+  type Run = (command: pg.QueryConfig) => Promise<pg.QueryResult>;
+
+  /** With callbacks: a promise for each of its two steps would cost a tenth of a small statement. */
+  function runOnAny(command: pg.QueryConfig, limit: TimeLimit | undefined): Promise<pg.QueryResult> {
+    return new Promise((resolve, reject) => {
+      pool.connect((failed, client) => {
+        if (client === undefined) return reject(failed ?? new Error('there is no connection'));
+        const held = hold(client);
+        try {
+          // Not before: whoever waits for a connection may have been answered 504 meanwhile.
+          assertInTime(limit);
+        } catch (error) {
+          held.release();
+          return reject(error as Error);
+        }
+        roundTrips++;
+        client.query(command, (error: Error | null, result) => {
+          held.release(error);
+          if (error) reject(error);
+          else resolve(result);
+        });
+      });
+    });
+  }
+  const runAlone: Run = async (command) => {
+    const limit = timeLimit();
+    try {
+      return await onceMore(() => runOnAny(command, limit));
+    } catch (error) {
+      // From the driver it has no trace of who asked.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw error;
+    }
+  };
+  const runShared: Run = async (command) => {
     assertInTime();
     roundTrips++;
-    return client.query(prepare ? { ...statement, values } : { text: statement.text, values });
+    return await shared.query(command);
+  };
+  async function runTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    const held = hold(client);
+    const run: Run = async (statement) => {
+      assertInTime();
+      roundTrips++;
+      return await client.query(statement);
+    };
+    try {
+      assertInTime();
+    } catch (error) {
+      held.release();
+      throw error;
+    }
+    try {
+      await run({ text: 'begin' });
+      const result = await insideTransaction(() => work(on(run, clock.now())));
+      // A statement that failed unnoticed makes PostgreSQL roll back here, and say so only in the tag of its answer.
+      const { command: outcome } = await run({ text: 'commit' });
+      if (outcome !== 'COMMIT')
+        throw new Error('the transaction was rolled back: a statement in it had failed');
+      return result;
+    } catch (error) {
+      roundTrips++;
+      await client.query('rollback').catch(held.discard);
+      throw error;
+    } finally {
+      held.release();
+    }
   }
-  function command(client: pg.ClientBase, text: string): Promise<pg.QueryResult> {
-    roundTrips++;
-    return client.query(text);
-  }
-  function on(client: pg.Pool | pg.ClientBase, now: Date): Tx {
+
+  function on(run: Run, now: Date): Tx {
+    const query = (strings: TemplateStringsArray, values: unknown[]): Promise<pg.QueryResult> => {
+      const statement = compile(strings);
+      return run(prepare ? { ...statement, values } : { text: statement.text, values });
+    };
     return {
       now,
-      row: async (strings, ...values) => (await query(client, compile(strings), values)).rows[0],
-      rows: async (strings, ...values) => (await query(client, compile(strings), values)).rows,
-      run: async (strings, ...values) => (await query(client, compile(strings), values)).rowCount ?? 0,
+      row: async (strings, ...values) => (await query(strings, values)).rows[0],
+      rows: async (strings, ...values) => (await query(strings, values)).rows,
+      run: async (strings, ...values) => (await query(strings, values)).rowCount ?? 0,
       async script(text) {
-        roundTrips++;
-        await client.query(text);
+        await run({ text });
       },
     };
   }
@@ -123,39 +201,37 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     autocommit() {
       assertOutsideTransaction('a statement of another connection');
-      return on(pool, clock.now());
+      return on(runAlone, clock.now());
+    },
+    reads() {
+      assertOutsideTransaction('a statement of another connection');
+      return on(prepare ? runShared : runAlone, clock.now());
     },
     async transaction(work) {
       assertOutsideTransaction('another transaction');
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      // The statement under way rejects; the event says the same again and, unheard, would end the process.
-      const onLost = (error: Error): void => {
-        broken = error;
-      };
-      client.on('error', onLost);
-      try {
-        await command(client, 'begin');
-        const result = await insideTransaction(() => work(on(client, clock.now())));
-        // A statement that failed unnoticed makes PostgreSQL roll back here, and say so only in the tag of its answer.
-        assertInTime();
-        const { command: outcome } = await command(client, 'commit');
-        if (outcome !== 'COMMIT')
-          throw new Error('the transaction was rolled back: a statement in it had failed');
-        return result;
-      } catch (error) {
-        await command(client, 'rollback').catch((reason: Error) => {
-          broken = reason;
-        });
-        throw error;
-      } finally {
-        client.off('error', onLost);
-        client.release(broken);
-      }
+      return await onceMore(() => runTransaction(work));
     },
     async close() {
-      await pool.end();
+      await Promise.all([pool.end(), shared.end()]);
       await connections.gone();
+    },
+  };
+}
+
+/** Watches over a connection from the pool until it goes back; one that was lost is not used again. */
+function hold(client: pg.PoolClient) {
+  let broken: Error | undefined;
+  // The statement under way rejects; the event says the same again and, unheard, would end the process.
+  const discard = (reason: Error): void => {
+    broken = reason;
+  };
+  client.on('error', discard);
+  return {
+    discard,
+    /** @param error what the last statement ended with: a server that says goodbye is about to hang up */
+    release(error?: unknown): void {
+      client.off('error', discard);
+      client.release(broken ?? isDatabaseUnavailable(error));
     },
   };
 }

@@ -1,4 +1,4 @@
-export { type Database, type DatabaseOptions, openDatabase, type Tx } from './database.ts';
+export { type Database, type DatabaseOptions, openDatabase, type Reader, type Tx } from './database.ts';
 export { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
 export { migrate } from './migrate.ts';
 export { type Deliver, type Outbox, type OutboxOptions, PermanentFailure, startOutbox } from './outbox.ts';

@@ -1,38 +1,49 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { StartError } from '@croft/runtime';
 import type { Database, Tx } from './database.ts';
+import { type Migration, readMigrations } from './migration-files.ts';
 import { quoteIdentifier } from './statement.ts';
 
-interface Migration {
-  name: string;
-  text: string;
-  checksum: string;
+/** What migrations of a service may depend on, and when they may be applied. */
+export interface MigrateOptions {
+  /** What the settings say, for migrations of rows: they read `current_setting('croft.<name>', true)`. */
+  values?: Readonly<Record<string, string>>;
+  /** For tasks beside a service that may be running: its tables are left as its own version knows them. */
+  unlessRunning?: boolean;
 }
-
-/** What every schema has, whichever service owns it: the outbox. */
-const SHARED = new URL('../migrations/', import.meta.url);
 
 /**
  * Brings the schema up to date: every `NNNN_name.sql` not yet applied, in the order of names, all in one transaction
  * under an advisory lock, so processes that start together wait for one another and a failure leaves nothing behind.
  * @returns the names that were applied now
+ * @throws StartError when a later version made the tables, or, with `unlessRunning`, when something is to be applied
+ *   while a service works with them
  */
-export async function migrate(database: Database, folder: URL): Promise<string[]> {
-  const migrations = [...(await readMigrations(SHARED)), ...(await readMigrations(folder))];
+export async function migrate(
+  database: Database,
+  folder: URL,
+  options: MigrateOptions = {},
+): Promise<string[]> {
+  const { values = {}, unlessRunning = false } = options;
+  const { schema } = database;
+  const migrations = await readMigrations(folder);
   return await database.transaction(async (tx) => {
     // Waiting for another process's migrations, or filling a column, may take its time.
     await tx.script('set local statement_timeout = 0');
-    await tx.run`select pg_advisory_xact_lock(hashtext('croft migrations of ' || ${database.schema}))`;
+    await tx.run`select pg_advisory_xact_lock(hashtext('croft migrations of ' || ${schema}))`;
     await prepareLedger(tx);
     const applied = new Map(
       (
         await tx.rows<{ name: string; checksum: string }>`select name, checksum from :schema.croft_migrations`
       ).map(({ name, checksum }) => [name, checksum]),
     );
+    checkKnown(schema, applied, migrations);
     const pending = migrations.filter((migration) => !isApplied(migration, applied));
+    if (unlessRunning && applied.size > 0 && pending.length > 0) await checkIdle(tx, schema);
+    for (const [name, value] of Object.entries(values)) {
+      await tx.run`select set_config('croft.' || ${name}, ${value}, true)`;
+    }
     for (const { name, text, checksum } of pending) {
-      await tx.script(text.replaceAll(':schema', quoteIdentifier(database.schema)));
+      await tx.script(text.replaceAll(':schema', quoteIdentifier(schema)));
       await tx.run`insert into :schema.croft_migrations (name, checksum, applied_at) values (${name}, ${checksum}, ${tx.now})`;
     }
     return pending.map(({ name }) => name);
@@ -45,6 +56,19 @@ async function prepareLedger(tx: Tx): Promise<void> {
     name text primary key, checksum text not null, applied_at timestamptz not null)`;
 }
 
+/** Code that is older than its tables would write rows that the later version does not expect. */
+function checkKnown(
+  schema: string,
+  applied: ReadonlyMap<string, string>,
+  migrations: readonly Migration[],
+): void {
+  const unknown = [...applied.keys()].filter((name) => !migrations.some((known) => known.name === name));
+  if (unknown.length === 0) return;
+  throw new StartError(
+    `The tables of the schema "${schema}" are of a later version of Croft: this one does not know the migration ${unknown.sort().join(', ')}. Start that version or a later one, or restore the backup from before the upgrade.`,
+  );
+}
+
 function isApplied(migration: Migration, applied: ReadonlyMap<string, string>): boolean {
   const checksum = applied.get(migration.name);
   if (checksum !== undefined && checksum !== migration.checksum) {
@@ -55,18 +79,16 @@ function isApplied(migration: Migration, applied: ReadonlyMap<string, string>): 
   return checksum !== undefined;
 }
 
-async function readMigrations(folder: URL): Promise<Migration[]> {
-  const names = (await readdir(fileURLToPath(folder)))
-    .filter((name) => /^\d{4}_[a-z0-9-]+\.sql$/.test(name))
-    .sort();
-  return await Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(new URL(name, folder), 'utf8');
-      return {
-        name: name.replace(/\.sql$/, ''),
-        text,
-        checksum: createHash('sha256').update(text).digest('hex'),
-      };
-    }),
+/**
+ * Whether a service runs shows in the connection that listens for its outbox: it holds it all the time, and tasks
+ * have none. Its name is visible to every user of the server.
+ */
+async function checkIdle(tx: Tx, schema: string): Promise<void> {
+  const listener = await tx.row`
+    select 1 from pg_stat_activity
+    where datname = current_database() and application_name = left('croft ' || ${schema} || ' outbox', 63) limit 1`;
+  if (listener === undefined) return;
+  throw new StartError(
+    `A service of an older version of Croft is running on the schema "${schema}", and this version would change its tables. Stop it and start this version first, or use the command line of the version that runs.`,
   );
 }

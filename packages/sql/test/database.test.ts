@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertOutsideTransaction, silentLog, withinTime } from '@croft/runtime';
 import { fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, isUniqueViolation, migrate, openDatabase } from '../src/index.ts';
+import {
+  type Database,
+  isDatabaseUnavailable,
+  isUniqueViolation,
+  migrate,
+  openDatabase,
+} from '../src/index.ts';
 
 const migrations = new URL('./migrations/', import.meta.url);
 const clock = fixedClock();
@@ -38,6 +44,37 @@ describe('work whose time is over', () => {
       await expect(open('later', 1)).rejects.toThrow('is over');
     });
     expect(await names()).toEqual([]);
+  });
+
+  it('begins nothing when it waited too long for a connection', async () => {
+    const single = openDatabase({ url: home.url, schema: 'bank', log: silentLog, poolSize: 1 });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const { promise: taken, resolve: took } = Promise.withResolvers<void>();
+    const other = single.transaction(async (tx) => {
+      await tx.row`select 1`;
+      took();
+      await held;
+    });
+    await taken;
+    const before = single.roundTrips;
+    const limit = { over: false };
+    const late = withinTime(limit, () => [
+      single.autocommit().run`insert into :schema.accounts (name, balance) values ('late', 1)`,
+      single.autocommit().script(`insert into bank.accounts (name, balance) values ('late', 1)`),
+      single.transaction((tx) => tx.run`insert into :schema.accounts (name, balance) values ('late', 1)`),
+    ]);
+    const outcomes = Promise.allSettled<unknown>(late);
+    limit.over = true;
+    release();
+    await other;
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ reason: { message: 'the time for this request is over' } });
+    }
+    // The commit of the other, and nothing of these; the connection is free again.
+    expect(single.roundTrips - before).toBe(1);
+    expect(await names()).toEqual([]);
+    expect(await single.autocommit().row`select 1 as one`).toEqual({ one: 1 });
+    await single.close();
   });
 
   it('is ended by the server when a statement takes longer than it may', async () => {
@@ -77,6 +114,23 @@ describe('statements', () => {
       statement: string;
     }>`select statement from pg_prepared_statements`;
     expect(prepared.filter(({ statement }) => statement === 'select $1::int as i')).toHaveLength(1);
+    await single.close();
+  });
+
+  it('that are refused leave their connection as it is; one that was lost is replaced', async () => {
+    const single = openDatabase({ url: home.url, schema: 'bank', log: silentLog, poolSize: 1 });
+    const backend = async () =>
+      (await single.autocommit().row<{ id: number }>`select pg_backend_pid() as id`)?.id;
+    const first = await backend();
+    await expect(single.autocommit().row`select 1 / 0`).rejects.toMatchObject({
+      code: '22012',
+      stack: expect.stringContaining('database.test.ts') as string,
+    });
+    expect(await backend()).toBe(first);
+    await expect(
+      single.autocommit().row`select pg_terminate_backend(pg_backend_pid()), pg_sleep(5)`,
+    ).rejects.toThrow();
+    expect(await backend()).not.toBe(first);
     await single.close();
   });
 
@@ -209,4 +263,62 @@ it('waits for the clock of the test, not of the machine', async () => {
   const before = database.autocommit().now;
   await sleep(5);
   expect(database.autocommit().now).toEqual(before);
+});
+
+describe('reads', () => {
+  it('share two connections, many at a time, each with its own answer', async () => {
+    const numbers = Array.from({ length: 200 }, (_, number) => number);
+    const rows = await Promise.all(
+      numbers.map(
+        (number) => database.reads().row<{ number: number }>`
+        select ${number}::int as number, pg_sleep(0.001)`,
+      ),
+    );
+    expect(rows.map((row) => row?.number)).toEqual(numbers);
+    const backends = await Promise.all(
+      numbers.map(() => database.reads().row<{ pid: number }>`select pg_backend_pid() as pid`),
+    );
+    expect(new Set(backends.map((row) => row?.pid)).size).toBe(2);
+  });
+
+  it('leave those beside them alone when they fail', async () => {
+    const [good, bad, after] = await Promise.allSettled([
+      database.reads().row<{ n: number }>`select 1 as n`,
+      database.reads().row`select 1 / ${0}::int`,
+      database.reads().row<{ n: number }>`select 2 as n`,
+    ]);
+    expect([good, after]).toEqual([
+      { status: 'fulfilled', value: { n: 1 } },
+      { status: 'fulfilled', value: { n: 2 } },
+    ]);
+    expect(bad.status).toBe('rejected');
+  });
+
+  it('change nothing', async () => {
+    const write = database.reads().row`
+      insert into :schema.accounts (name, balance) values ('sneaky', 1) returning name`;
+    await expect(write).rejects.toThrow(/read-only transaction/);
+    expect(await names()).toEqual([]);
+  });
+
+  it('find another connection when theirs is lost; what was under way is told that the database is away', async () => {
+    const sleeping = Promise.allSettled([
+      database.reads().row`select pg_sleep(30)`,
+      database.reads().row`select pg_sleep(30)`,
+    ]);
+    await sleep(100);
+    await database.autocommit().row`
+      select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep(30)%' and pid <> pg_backend_pid()`;
+    for (const outcome of await sleeping) {
+      expect(outcome.status).toBe('rejected');
+      expect(isDatabaseUnavailable((outcome as PromiseRejectedResult).reason)).toBe(true);
+    }
+    expect(await database.reads().row`select 1 as n`).toEqual({ n: 1 });
+  });
+
+  it('begin nothing when the time is over', async () => {
+    const before = database.roundTrips;
+    await withinTime({ over: true }, () => expect(database.reads().row`select 1`).rejects.toThrow('is over'));
+    expect(database.roundTrips).toBe(before);
+  });
 });

@@ -14,6 +14,7 @@ import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { publicSettingsRoutes } from './public-settings/routes.ts';
 import { recoveryRoutes } from './recovery/routes.ts';
+import { declareRefusals } from './responses.ts';
 import { signInRoutes } from './sign-in/routes.ts';
 import { signUpRoutes } from './sign-up/routes.ts';
 import { verificationRoutes } from './verification/routes.ts';
@@ -43,6 +44,7 @@ export async function createAuthApp(
     done();
   });
   answerPlainJson(app);
+  declareRefusals(app);
   const methods = collectMethods(app, errorDialect);
   healthRoutes(app, context); // GET /health, GET /ready
   publicSettingsRoutes(app, context); // GET /settings
@@ -51,7 +53,7 @@ export async function createAuthApp(
   recoveryRoutes(app, context); // POST /recover, /magiclink, /otp, /resend
   signInRoutes(app, context); // POST /token
   externalRoutes(app, context); // GET /authorize, GET and POST /callback
-  adminRoutes(app, context); // POST /admin/users, POST and PUT /admin/users/:user_id, /invite, /admin/generate_link
+  adminRoutes(app, context); // POST /admin/users, GET, POST and PUT /admin/users/:user_id, /invite, /admin/generate_link
   keyRoutes(app, context); // GET /.well-known/jwks.json
   accountRoutes(app, context); // GET and PUT /user, GET /reauthenticate, POST /logout
   methods.answerOthers();

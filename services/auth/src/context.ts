@@ -1,15 +1,15 @@
 import type { AccessTokens } from '@croft/access-token';
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import type { Clock, Log } from '@croft/runtime';
 import type { Database } from '@croft/sql';
 import type { AtRest } from './at-rest.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Captcha } from './outside/captcha/captcha.ts';
 import type { LeakedPasswords } from './outside/leaked-passwords.ts';
-import type { OutgoingHttp } from './outside/outgoing-http.ts';
 import type { PasswordHasher } from './outside/password-hash.ts';
 import type { Provider } from './outside/providers/provider.ts';
 import type { SmsSender } from './outside/sms/outgoing.ts';
-import type { RedirectPolicy } from './rules/redirect.ts';
+import type { RedirectPolicy } from './rules/redirects/redirect.ts';
 import type { AuthSettings } from './settings.ts';
 
 /** What every operation may use. */
@@ -35,6 +35,6 @@ export interface Outside {
   /** Undefined when the settings ask for none, as with the two below. */
   readonly captcha: Captcha | undefined;
   readonly leaked: LeakedPasswords | undefined;
-  /** Says whether a code is right that an SMS provider made. */
+  /** Says whether a code is right that an SMS provider made. @throws Failure `sms_provider_unavailable` */
   readonly verifySms: SmsSender['verify'];
 }

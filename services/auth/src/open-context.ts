@@ -1,18 +1,19 @@
 import { type AccessTokens, accessTokens } from '@croft/access-token';
+import { type OutgoingHttp, outgoingHttp } from '@croft/http/outgoing';
 import { type Clock, type Log, StartError, systemClock } from '@croft/runtime';
 import type { Secret } from '@croft/settings';
 import { openDatabase } from '@croft/sql';
 import { atRest } from './at-rest.ts';
 import type { AuthContext } from './context.ts';
+import { smsProviderUnavailable } from './failures.ts';
 import { tokenKeys } from './keys/token-keys.ts';
 import { openLimits } from './limits/limits.ts';
 import { openCaptcha } from './outside/captcha/captcha.ts';
 import { leakedPasswords } from './outside/leaked-passwords.ts';
-import { type OutgoingHttp, outgoingHttp } from './outside/outgoing-http.ts';
 import { passwordHasher } from './outside/password-hash.ts';
 import type { Providers } from './outside/providers/open-providers.ts';
 import { remoteVerification } from './outside/sms/sms.ts';
-import { compileGlob } from './rules/glob.ts';
+import { compileGlob } from './rules/redirects/glob.ts';
 import type { AuthSettings } from './settings.ts';
 
 /** What auth needs of the process it runs in. */
@@ -63,7 +64,7 @@ export function openContext(options: Omit<AuthOptions, 'dataFolder'>): AuthConte
       providers: lazyProviders(settings, http, clock),
       captcha: openCaptcha(settings, http),
       leaked: leakedPasswords(settings, http, clock),
-      verifySms: remoteVerification(settings, http),
+      verifySms: verification(settings, http),
     },
   };
 }
@@ -91,6 +92,16 @@ function lazyProviders(
       return (await opened).find(name);
     },
   };
+}
+
+/** For requests a provider that says nothing is a refusal like others. */
+function verification(settings: AuthSettings, http: OutgoingHttp): AuthContext['outside']['verifySms'] {
+  const verify = remoteVerification(settings, http);
+  if (verify === undefined) return undefined;
+  return (phone, code, signal) =>
+    verify(phone, code, signal).catch((error: unknown) => {
+      throw smsProviderUnavailable(error);
+    });
 }
 
 /** What the service itself asks: providers, senders, checks, and mail templates, which may lie beneath the site. */

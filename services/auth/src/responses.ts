@@ -1,3 +1,4 @@
+import type { App } from '@croft/http';
 import { z } from 'zod';
 
 // The shapes answers are documented with in OpenAPI; the `*-json.ts` files make them.
@@ -81,3 +82,23 @@ export const errorBody = z
     z.object({ code: z.string(), message: z.string(), weak_password: weakness.optional() }),
   ])
   .meta({ title: 'Error' });
+
+/** What any request can be refused with: an operator's wrong token, a bug, a database that is away, too long a time. */
+const always = { 401: errorBody, 500: errorBody, 503: errorBody, 504: errorBody };
+
+/** Declares what a route can answer because of what stands before it; routes declare what they answer themselves. */
+export function declareRefusals(app: App): void {
+  app.addHook('onRoute', (route) => {
+    const { method, schema, config } = route;
+    if (schema?.response === undefined) return;
+    route.schema = {
+      ...schema,
+      response: {
+        ...always,
+        ...(config?.limit === undefined ? {} : { 429: errorBody }),
+        ...(method === 'GET' ? {} : { 400: errorBody, 413: errorBody }),
+        ...schema.response,
+      },
+    };
+  });
+}

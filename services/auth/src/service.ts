@@ -1,13 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { closeGracefully, listen } from '@croft/http';
+import { type App, closeGracefully, listen } from '@croft/http';
 import { type RunningService, systemClock } from '@croft/runtime';
-import { migrate, type Outbox, openDatabase, startOutbox } from '@croft/sql';
+import { type Outbox, openDatabase, startOutbox } from '@croft/sql';
+import type { Telemetry } from '@croft/telemetry';
 import { createAuthApp } from './app.ts';
 import { type CleanUp, startCleanUp } from './cleanup/start-clean-up.ts';
 import { effectHandlers } from './effects/handlers.ts';
-import { type AuthOptions, migrations, openContext } from './open-context.ts';
+import { endUntil } from './ending.ts';
+import { migrateTables } from './migrate-tables.ts';
+import { type AuthOptions, openContext } from './open-context.ts';
 import { chooseMailer } from './outside/mail/mailer.ts';
 import { openSms } from './outside/sms/sms.ts';
+import { doubtsAboutAuthSettings } from './settings/index.ts';
 import { openAuthTelemetry } from './telemetry.ts';
 
 /**
@@ -15,18 +18,31 @@ import { openAuthTelemetry } from './telemetry.ts';
  * @throws StartError when the settings or the address cannot be used
  */
 export async function startAuth(options: AuthOptions): Promise<RunningService> {
-  const { settings, dataFolder, log, clock = systemClock } = options;
+  const { settings, dataFolder, log, clock = systemClock, version } = options;
+  for (const doubt of doubtsAboutAuthSettings(settings)) log.warn({}, doubt);
   const mailer = chooseMailer(settings, dataFolder, log, clock);
   const context = openContext(options);
   const { database, limits } = context;
-  const sms = openSms(settings, context.outside.http, dataFolder, log, clock);
-  const telemetry = await openAuthTelemetry({ settings, version: options.version, log });
+  let app: App | undefined;
+  let telemetry: Telemetry | undefined;
   let outbox: Outbox | undefined;
   let cleanUp: CleanUp | undefined;
+
+  async function close(graceMs: number): Promise<void> {
+    const end = endUntil(performance.now() + graceMs, log);
+    await end({ requests: app && closeGracefully(app, graceMs) });
+    // A delivery that takes longer is repeated by whoever takes the row after its lease.
+    await end({ outbox: outbox?.close(), cleanUp: cleanUp?.close(), limits: limits.close?.() });
+    await end({ telemetry: telemetry?.close(), mailer: mailer.close() });
+    await end({ database: database.close() });
+  }
+
   try {
-    await migrate(database, migrations);
+    const sms = openSms(settings, context.outside.http, dataFolder, log, clock);
+    telemetry = await openAuthTelemetry({ settings, version, log });
+    await migrateTables(database, settings);
     outbox = startOutbox({ database, handlers: effectHandlers(context, { mailer, sms }), log });
-    const app = await createAuthApp(context, telemetry);
+    app = await createAuthApp(context, telemetry);
     const at = { host: settings.API_HOST, port: settings.API_PORT, portSetting: 'AUTHSVC_API_PORT' };
     const address = await listen(app, at, '/health');
     const cleaned = telemetry?.counter('auth.cleanup.affected_rows', 'Rows the clean-up removed.');
@@ -37,19 +53,9 @@ export async function startAuth(options: AuthOptions): Promise<RunningService> {
       onAffected: (table, rows) => cleaned?.add(rows, { table }),
     });
     let closed: Promise<void> | undefined;
-    const close = async (graceMs: number): Promise<void> => {
-      await closeGracefully(app, graceMs);
-      await Promise.all([telemetry?.close(), limits.close?.(), cleanUp?.close()]);
-      // A delivery that takes longer is repeated by whoever takes the row after its lease.
-      await Promise.race([outbox?.close(), sleep(graceMs, undefined, { ref: false })]);
-      await mailer.close();
-      await database.close();
-    };
     return { name: 'auth', address, close: (graceMs) => (closed ??= close(graceMs)) };
   } catch (error) {
-    await Promise.all([outbox?.close(), telemetry?.close(), limits.close?.(), cleanUp?.close()]);
-    await mailer.close();
-    await database.close();
+    await close(0);
     throw error;
   }
 }
@@ -64,7 +70,7 @@ export async function migrateAuth(
   const { settings, databaseUrl, log } = options;
   const database = openDatabase({ url: databaseUrl, schema: settings.DB_NAMESPACE, log, poolSize: 1 });
   try {
-    return await migrate(database, migrations);
+    return await migrateTables(database, settings);
   } finally {
     await database.close();
   }

@@ -54,6 +54,7 @@ export interface Tables {
     expires_at: Date;
     pending_password: string | null;
     pending_data: unknown | null;
+    is_contested: boolean;
   };
   outbox: {
     id: number;
@@ -121,5 +122,7 @@ export interface Tables {
     deleted_at: Date | null;
     email_change_confirm_status: number;
     given_by_admin: boolean;
+    email_change_begun_at: Date | null;
+    phone_change_begun_at: Date | null;
   };
 }

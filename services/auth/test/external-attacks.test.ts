@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ProviderId } from '../src/rules/provider-ids.ts';
-import { confirmedUser, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { ProviderId } from '../src/rules/external/provider-ids.ts';
+import { confirmedUser, PASSWORD, readMail, someone, startSubject } from './harness.ts';
 import { comeBack, leave, type Redirected, signInWith } from './support/external-flow.ts';
-import { json, type ProviderEmulator, signJwt, startProviderEmulator } from './support/provider-emulator.ts';
+import { externalSubject } from './support/external-subject.ts';
+import { json, type ProviderEmulator, signJwt } from './support/provider-emulator.ts';
 
 const USED: ProviderId[] = [
   'apple',
@@ -18,29 +19,7 @@ const USED: ProviderId[] = [
   'spotify',
 ];
 
-let emulator: ProviderEmulator;
-let subject: Subject;
-beforeAll(async () => {
-  emulator = await startProviderEmulator();
-  subject = await startSubject(emulator.settings(...USED));
-});
-beforeEach(() => {
-  emulator.received.length = 0;
-  emulator.complaints.length = 0;
-  emulator.instead.clear();
-  emulator.tamper = {};
-});
-afterAll(async () => {
-  await subject[Symbol.asyncDispose]();
-  await emulator[Symbol.asyncDispose]();
-});
-
-let last = 9000;
-function become(email: string, verified = true, id = String(++last)): void {
-  emulator.somebody = { id, email, verified, name: 'Mallory' };
-}
-const userOf = async (answer: Redirected) =>
-  (await subject.get('/user', { authorization: `Bearer ${answer.fragment.get('access_token')}` })).body;
+const { emulator, subject, become, userOf } = await externalSubject(USED);
 const signIn = (email: string, password: string) =>
   subject.post('/token?grant_type=password', { email, password });
 /** Does it, and says whether anything about anybody changed. */
@@ -267,7 +246,7 @@ describe('takeover', () => {
     const email = someone('victim');
     await subject.rows.autocommit().run`
       insert into :schema.users (id, aud, role, email, phone, phone_confirmed_at, created_at, updated_at)
-      values (gen_random_uuid(), 'authenticated', 'authenticated', ${email}, ${`1555${++last}`}, now(), now(), now())`;
+      values (gen_random_uuid(), 'authenticated', 'authenticated', ${email}, '15559001', now(), now(), now())`;
     become(email);
     const user = await userOf(await signInWith(subject, emulator, 'google'));
     expect(user).toMatchObject({ email: '', phone: '', identities: [{ provider: 'google', email }] });

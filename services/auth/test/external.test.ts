@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { prepareMailCode } from '../src/codes/prepare-code.ts';
-import type { ProviderId } from '../src/rules/provider-ids.ts';
+import type { ProviderId } from '../src/rules/external/provider-ids.ts';
 import * as oneTimeTokens from '../src/store/one-time-tokens.ts';
 import * as users from '../src/store/users.ts';
 import {
@@ -14,37 +14,16 @@ import {
   startSubject,
 } from './harness.ts';
 import { comeBack, leave, type Redirected, signInWith } from './support/external-flow.ts';
-import { json, type ProviderEmulator, startProviderEmulator } from './support/provider-emulator.ts';
+import { externalSubject } from './support/external-subject.ts';
+import { json } from './support/provider-emulator.ts';
 
 const USED: ProviderId[] = ['bitbucket', 'github', 'google', 'keycloak', 'snapchat', 'spotify', 'twitter'];
 
-let emulator: ProviderEmulator;
-let subject: Subject;
-beforeAll(async () => {
-  emulator = await startProviderEmulator();
-  subject = await startSubject(emulator.settings(...USED));
-});
-beforeEach(() => {
-  emulator.received.length = 0;
-  emulator.complaints.length = 0;
-  emulator.instead.clear();
-  emulator.tamper = {};
-});
-afterAll(async () => {
-  await subject[Symbol.asyncDispose]();
-  await emulator[Symbol.asyncDispose]();
-});
+const { emulator, subject, become, userOf } = await externalSubject(USED);
 
-let last = 5000;
-/** Makes somebody with that address the one who is signed in at all providers. */
-function become(email: string, verified = true, id = String(++last)): void {
-  emulator.somebody = { id, email, verified, name: 'Ada Lovelace' };
-}
 const flows = async (on: Subject = subject) =>
   (await on.rows.autocommit().row<{ count: number }>`select count(*) as count from :schema.flow_state`)
     ?.count;
-const userOf = async (answer: Redirected, on: Subject = subject) =>
-  (await on.get('/user', { authorization: `Bearer ${answer.fragment.get('access_token')}` })).body;
 const signIn = (email: string, password = PASSWORD) =>
   subject.post('/token?grant_type=password', { email, password });
 const isRefused = (answer: Redirected, error: string, code: string, description: string) => {

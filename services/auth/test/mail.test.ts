@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { mailEffect, mailPayload } from '../src/effects/mail.ts';
 import { chooseMailer } from '../src/outside/mail/mailer.ts';
 import { openTemplates } from '../src/outside/mail/templates.ts';
-import { type MailData, type MailKind, type MailOrder, mailKinds } from '../src/rules/mail-kinds.ts';
+import { type MailData, type MailKind, type MailOrder, mailKinds } from '../src/rules/mail/mail-kinds.ts';
 import { authSettings } from '../src/settings.ts';
 import { PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
 
@@ -319,7 +319,7 @@ describe('every kind of mail', () => {
 
   /** Puts mails into the outbox and delivers them to a server, as the service does. */
   async function sendAll(
-    orders: readonly MailOrder[],
+    orders: readonly Omit<MailOrder, 'expiresAt'>[],
     environment: Record<string, string> = {},
     log: Log = silentLog,
   ): Promise<readonly ReceivedMail[]> {
@@ -327,12 +327,14 @@ describe('every kind of mail', () => {
     await using subject = await startSubject(smtpSettings(sink.port, environment));
     const { context, clock } = subject;
     const { settings, database, atRest, outside } = context;
-    for (const order of orders) await enqueue(database.autocommit(), 'mail', mailPayload(atRest, order));
+    const expiresAt = new Date(clock.now().getTime() + 3_600_000);
+    for (const order of orders)
+      await enqueue(database.autocommit(), 'mail', mailPayload(atRest, { ...order, expiresAt }));
     const mailer = chooseMailer(settings, '/nowhere', log, clock);
     const templates = openTemplates(settings, outside.http, log, clock);
     const outbox = startOutbox({
       database,
-      handlers: { mail: mailEffect(atRest, templates, mailer) },
+      handlers: { mail: mailEffect({ atRest, templates, mailer, settings, clock }) },
       log: silentLog,
     });
     await outbox.drain();

@@ -31,7 +31,7 @@ async function imported(stored: string, on: Subject = subject): Promise<string> 
 const FIREBASE_PASSWORD = 'user1password';
 const FIREBASE =
   '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==';
-const TODAY = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
+const TODAY = /^\$argon2id\$v=19\$m=7168,t=5,p=1\$/;
 
 describe('hashes that were made elsewhere', async () => {
   const bcrypt = await bcryptHash(PASSWORD, 10);

@@ -734,7 +734,7 @@ describe('with Twilio Verify', () => {
     await subject.mails();
     emulator.answerNext('hang-up');
     const answer = await verify(subject, phone, TWILIO_CODE);
-    expect([answer.status, answer.body['error_code']]).toEqual([500, 'unexpected_failure']);
+    expect([answer.status, answer.body['error_code']]).toEqual([503, 'sms_provider_unavailable']);
     expect(await subject.rows.autocommit().rows`select id from :schema.sessions`).toHaveLength(0);
     expect((await verify(subject, phone, TWILIO_CODE)).status).toBe(200);
   });

@@ -144,12 +144,12 @@ describe('errors', () => {
   });
 
   test('what was answered 504 is not done afterwards', async () => {
-    await using slow = await startSubject({ AUTHSVC_API_MAX_REQUEST_DURATION: '300ms' });
+    await using slow = await startSubject({ AUTHSVC_API_MAX_REQUEST_DURATION: '1500ms' });
     const known = await confirmedUser(slow);
     const before = await slow.snapshot();
     const lock = slow.rows.transaction(async (tx) => {
       await tx.run`lock table :schema.users, :schema.sessions in access exclusive mode`;
-      await sleep(1500);
+      await sleep(4000);
     });
     await sleep(100);
     const answers = await Promise.all([

@@ -1,37 +1,15 @@
 import { verify } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type ProviderId, providerIds } from '../src/rules/provider-ids.ts';
-import { type Subject, startSubject } from './harness.ts';
+import { describe, expect, test } from 'vitest';
+import { type ProviderId, providerIds } from '../src/rules/external/provider-ids.ts';
+import { startSubject } from './harness.ts';
 import { comeBack, leave, signInWith } from './support/external-flow.ts';
-import {
-  ACCESS_TOKEN,
-  applePrivateKey,
-  json,
-  type ProviderEmulator,
-  REFRESH_TOKEN,
-  startProviderEmulator,
-} from './support/provider-emulator.ts';
+import { externalSubject } from './support/external-subject.ts';
+import { ACCESS_TOKEN, applePrivateKey, json, REFRESH_TOKEN } from './support/provider-emulator.ts';
 import { shapes } from './support/provider-shapes.ts';
 
-let emulator: ProviderEmulator;
-let subject: Subject;
-beforeAll(async () => {
-  emulator = await startProviderEmulator();
-  subject = await startSubject({
-    ...emulator.settings(...providerIds),
-    AUTHSVC_EXTERNAL_SNAPCHAT_EMAIL_OPTIONAL: 'true',
-    AUTHSVC_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true',
-  });
-});
-beforeEach(() => {
-  emulator.received.length = 0;
-  emulator.complaints.length = 0;
-  emulator.instead.clear();
-  emulator.tamper = {};
-});
-afterAll(async () => {
-  await subject[Symbol.asyncDispose]();
-  await emulator[Symbol.asyncDispose]();
+const { emulator, subject } = await externalSubject(providerIds, {
+  AUTHSVC_EXTERNAL_SNAPCHAT_EMAIL_OPTIONAL: 'true',
+  AUTHSVC_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true',
 });
 
 const PICTURE = 'https://pictures.example/ada.png';

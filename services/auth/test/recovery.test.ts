@@ -275,8 +275,8 @@ describe('POST /magiclink and POST /otp with an address', () => {
 });
 
 describe('POST /resend', () => {
-  test('mails the confirmation once more; what a sign-up left waiting with the code stays', async () => {
-    const { email } = await pendingUser();
+  test('mails the confirmation once more, and the old one is void', async () => {
+    const email = someone();
     await subject.post('/signup', { email, password: 'of the owner' });
     const old = await newestTo(subject, email);
     expect((await subject.post('/resend', { type: 'signup', email })).status).toBe(429);
@@ -288,7 +288,6 @@ describe('POST /resend', () => {
     expect((await subject.post('/verify', { type: 'signup', token_hash: old.token })).status).toBe(403);
     expect((await subject.post('/verify', { type: 'signup', token_hash: token })).status).toBe(200);
     expect((await signIn(email, 'of the owner')).status).toBe(200);
-    expect((await signIn(email, 'of a stranger')).status).toBe(400);
   });
 
   test.each(['signup', 'email_change'])(

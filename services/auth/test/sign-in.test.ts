@@ -87,7 +87,7 @@ describe('POST /token?grant_type=password', () => {
     expect((await signIn({ email, password: PASSWORD })).status).toBe(200);
     const user = await subject.rows.autocommit().row<{ encrypted_password: string }>`
       select encrypted_password from :schema.users where email = ${email}`;
-    expect(user?.encrypted_password).toMatch(/m=19456,t=2,p=1/);
+    expect(user?.encrypted_password).toMatch(/m=7168,t=5,p=1/);
     expect((await signIn({ email, password: PASSWORD })).status).toBe(200);
   });
 

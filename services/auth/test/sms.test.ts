@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { outgoingHttp } from '@croft/http/outgoing';
 import { silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
 import { countOutbox, enqueue, openDatabase, startOutbox } from '@croft/sql';
@@ -8,7 +9,6 @@ import { describe, expect, it } from 'vitest';
 import { atRest } from '../src/at-rest.ts';
 import { type SmsDelivery, smsEffect, smsPayload } from '../src/effects/sms.ts';
 import { migrations } from '../src/open-context.ts';
-import { outgoingHttp } from '../src/outside/outgoing-http.ts';
 import { type OutgoingSms, SmsRefused } from '../src/outside/sms/outgoing.ts';
 import { openSms, remoteVerification } from '../src/outside/sms/sms.ts';
 import { authSettings } from '../src/settings/index.ts';

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { outgoingHttp } from '@croft/http/outgoing';
 import type { Log } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
 import { type FixedClock, fixedClock, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type MailTemplates, openTemplates } from '../src/outside/mail/templates.ts';
-import { outgoingHttp } from '../src/outside/outgoing-http.ts';
-import type { MailData, MailKind } from '../src/rules/mail-kinds.ts';
+import type { MailData, MailKind } from '../src/rules/mail/mail-kinds.ts';
 import { authSettings } from '../src/settings.ts';
 
 const TEMPLATE = '<p>Hi {{ .Email }}: <a href="{{ .ConfirmationURL }}">go</a></p>';

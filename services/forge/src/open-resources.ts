@@ -21,11 +21,11 @@ export interface ForgeOptions {
   clock?: Clock;
   version: string;
   /**
-   * The auth service's tokens: the secret and the keys (`JWT_KEYS`, public parts suffice) they are signed with, and
-   * the roles whose bearers are site admins.
+   * The auth service's tokens: the secret and the keys (`JWT_KEYS`, public parts suffice) they are signed with, of
+   * which one suffices, and the roles whose bearers are site admins.
    */
   tokens: {
-    secret: Secret;
+    secret?: Secret | undefined;
     keys?: Secret | undefined;
     /** `JWT_VALID_METHODS`; none are all. */
     algorithms?: readonly string[];
@@ -88,7 +88,7 @@ export function createContext(options: ForgeOptions, database: Database, git: Gi
 function keysOf({ secret, keys, algorithms }: ForgeOptions['tokens']): TokenKeys {
   try {
     return {
-      secret: secret.reveal(),
+      secret: secret?.reveal(),
       keys: keys === undefined ? undefined : readJwtKeys(keys.reveal()),
       algorithms,
     };

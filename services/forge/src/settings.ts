@@ -30,7 +30,11 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     about: 'PostgreSQL to use; without it the embedded one.',
   },
   DB_SCHEMA: { kind: text, default: 'forge', about: 'Schema of the tables.' },
-  DB_MAX_POOL_SIZE: { kind: integer(1, 1000), default: '20', about: 'Database connections at most.' },
+  DB_MAX_POOL_SIZE: {
+    kind: integer(1, 1000),
+    default: '20',
+    about: 'Database connections at most, besides two for look-ups and one for notices.',
+  },
   DB_PREPARE: {
     kind: boolean,
     default: 'true',
@@ -39,7 +43,8 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
   JWT_SECRET: {
     kind: secret,
     alsoNamed: ['AUTHSVC_JWT_SECRET'],
-    about: 'Secret that signs the access tokens of the auth service, when forge runs without it.',
+    about:
+      'Secret that signs the access tokens of the auth service; required when forge runs without it, unless `JWT_KEYS` verify them.',
   },
   JWT_KEYS: {
     kind: secret,

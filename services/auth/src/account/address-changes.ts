@@ -3,7 +3,7 @@ import type { AuthContext } from '../context.ts';
 import type { PhoneChange } from '../phone/change-phone.ts';
 import { preparePhoneCode } from '../phone/prepare-phone-code.ts';
 import type { UserRow } from '../rows.ts';
-import { NONE_CONFIRMED } from '../rules/email-change.ts';
+import { NONE_CONFIRMED } from '../rules/addresses/email-change.ts';
 import type { SendLimit, SentAtColumn, StoredCode } from '../store/one-time-tokens.ts';
 import type { UserChanges } from '../store/user-changes.ts';
 import { emailChangeCodes } from './email-change-codes.ts';

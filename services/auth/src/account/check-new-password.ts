@@ -3,14 +3,16 @@ import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { findPhoneCode } from '../phone/find-phone-code.ts';
 import type { UserRow } from '../rows.ts';
-import { codeHashOf, MAX_WRONG_GUESSES } from '../rules/one-time-code.ts';
-import { needsReauthentication } from '../rules/user-update.ts';
+import { codeHashOf, MAX_WRONG_GUESSES } from '../rules/codes/one-time-code.ts';
+import { needsReauthentication } from '../rules/users/user-update.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';
 
 /** A password that will be the user's. */
 export interface NewPassword {
   hash: string;
+  /** What it was held against, and takes the place of. */
+  former: string | null;
   /** Keyed hash of the nonce to use up with the change. */
   consumes: string | undefined;
 }
@@ -32,7 +34,7 @@ export async function checkNewPassword(
     ? await checkNonce(context, caller.person.user, nonce)
     : undefined;
   if (present !== null && (await passwords.verify(password, present))) throw failures.samePassword();
-  return { hash: await passwords.hash(password), consumes };
+  return { hash: await passwords.hash(password), former: present, consumes };
 }
 
 async function mustReauthenticate(context: AuthContext, { person, sessionId }: Caller): Promise<boolean> {

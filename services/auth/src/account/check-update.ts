@@ -3,8 +3,8 @@ import * as failures from '../failures.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import { checkPhoneChange, isNewNumber, type PhoneChange } from '../phone/change-phone.ts';
 import type { Person } from '../rows.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { checkMayChange } from '../rules/user-update.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { checkMayChange } from '../rules/users/user-update.ts';
 import * as users from '../store/users.ts';
 
 /** The fields of PUT /user that are checked before anything else; the empty text means none. */
@@ -17,10 +17,13 @@ export interface UpdateFields {
   appMetadata: Record<string, unknown>;
 }
 
-/** What is to be changed: addresses that are new, and nobody else's as far as can be seen. */
+/**
+ * What is to be changed: addresses that are new, and nobody else's as far as can be seen. Null is the present one: it
+ * takes back a change that waits for its confirmation.
+ */
 export interface CheckedUpdate {
-  email: string | undefined;
-  phone: PhoneChange | undefined;
+  email: string | null | undefined;
+  phone: PhoneChange | null | undefined;
   password: string | undefined;
 }
 
@@ -42,8 +45,8 @@ export async function checkUpdate(
   const wanted = { email, phone: phone?.phone, password, changesAppMetadata };
   checkMayChange(person.user, wanted, settings.JWT_ADMIN_ROLES);
   return {
-    email: email !== undefined && (await isNewAddress(context, person, email)) ? email : undefined,
-    phone: phone !== undefined && (await isNewNumber(context, person, phone)) ? phone : undefined,
+    email: email === undefined || (await isNewAddress(context, person, email)) ? email : null,
+    phone: phone === undefined || (await isNewNumber(context, person, phone)) ? phone : null,
     password,
   };
 }

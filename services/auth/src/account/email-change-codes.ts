@@ -1,7 +1,7 @@
 import { type PreparedCode, prepareMailCode } from '../codes/prepare-code.ts';
 import type { AuthContext } from '../context.ts';
 import type { UserRow } from '../rows.ts';
-import { asksBothAddresses, CURRENT_CONFIRMED, NEW_CONFIRMED } from '../rules/email-change.ts';
+import { asksBothAddresses, CURRENT_CONFIRMED, NEW_CONFIRMED } from '../rules/addresses/email-change.ts';
 
 /** The codes a change of address needs: one to the new one, and one to the present one where both must agree. */
 export function emailChangeCodes(

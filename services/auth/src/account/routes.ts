@@ -5,7 +5,7 @@ import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { lenientBody, objectField, queryText, textField } from '../requests.ts';
 import { errorBody, userBody } from '../responses.ts';
-import { checkProofKey } from '../rules/one-time-code.ts';
+import { checkProofKey } from '../rules/codes/one-time-code.ts';
 import { getUser } from './get-user.ts';
 import { logOut } from './log-out.ts';
 import { requestReauthentication } from './request-reauthentication.ts';
@@ -37,7 +37,7 @@ export function accountRoutes(app: App, context: AuthContext): void {
       schema: {
         summary: 'Change the user of the access token',
         description:
-          'A new address or number comes into force once it is confirmed. `data` is laid over the metadata; members that are null are removed.',
+          'A new address or number comes into force once it is confirmed; until then the present one takes the change back. `data` is laid over the metadata; members that are null are removed.',
         tags: ['account'],
         security: [{ bearer: [] }],
         querystring: z.object({ redirect_to: queryText }),

@@ -5,10 +5,12 @@ import { withinHourlyLimit } from '../codes/hourly-limit.ts';
 import { sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
-import type { Person } from '../rows.ts';
+import { instant, type Person } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
-import { chooseRedirect, type RedirectWish } from '../rules/redirect.ts';
+import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
+import { isBanned } from '../rules/users/ban.ts';
 import * as userChanges from '../store/user-changes.ts';
+import * as users from '../store/users.ts';
 import { type AddressChange, planEmailChange, planPhoneChange } from './address-changes.ts';
 import { checkNewPassword } from './check-new-password.ts';
 import { checkUpdate, type UpdateFields } from './check-update.ts';
@@ -38,17 +40,20 @@ export async function updateUser(context: AuthContext, caller: Caller, update: U
       : await checkNewPassword(context, caller, wanted.password, update.nonce);
   const redirectTo = chooseRedirect(update.redirect, context.redirects);
   const addresses = [
-    ...(wanted.email === undefined ? [] : [planEmailChange(context, user, wanted.email, redirectTo)]),
-    ...(wanted.phone === undefined ? [] : [planPhoneChange(context, user, wanted.phone)]),
+    ...(wanted.email ? [planEmailChange(context, user, wanted.email, redirectTo)] : []),
+    ...(wanted.phone ? [planPhoneChange(context, user, wanted.phone)] : []),
   ];
   const limits = addresses.flatMap((one) => one.limits);
   const tx = context.database.autocommit();
   const changes: userChanges.UserChanges = {
     userId: user.id,
+    sessionId: caller.sessionId,
     metadata: update.data,
     appMetadata: update.appMetadata,
-    password: password && { hash: password.hash, keepsSession: caller.sessionId },
+    password,
     consumes: password?.consumes,
+    ...(wanted.email === null ? { emailChange: null } : {}),
+    ...(wanted.phone === null ? { phoneChange: null } : {}),
     ...Object.assign({}, ...addresses.map((one) => one.columns)),
     codes: addresses.flatMap((one) => one.codes),
     sentAt: addresses.flatMap((one) => one.sentAt),
@@ -66,9 +71,22 @@ export async function updateUser(context: AuthContext, caller: Caller, update: U
     const refusal = limits[changed.refusedBy ?? 0];
     throw sentTooRecently(refusal?.limit, changed, tx.now, refusal?.what === 'sms');
   }
-  if (changed.person === undefined)
-    throw password?.consumes ? failures.reauthenticationInvalid() : failures.callerDeleted();
+  if (changed.person === undefined) throw await whyRefused(context, caller, password?.consumes);
   return changed.person;
+}
+
+/** What happened between the checks and the statement that found things changed. One more round trip. */
+async function whyRefused(
+  context: AuthContext,
+  { person, sessionId }: Caller,
+  nonce: string | undefined,
+): Promise<Error> {
+  const tx = context.database.autocommit();
+  const now = await users.findByAccessToken(tx, person.user.id, sessionId ?? null);
+  if (now === undefined) return failures.callerDeleted();
+  if (sessionId !== undefined && !now.hasSession) return failures.callerSessionGone();
+  if (isBanned(instant(now.user.banned_until), tx.now)) return failures.userBanned();
+  return nonce === undefined ? failures.tryAgain() : failures.reauthenticationInvalid();
 }
 
 /** With the mails and messages of the changes counted among those of the hour. */
@@ -80,7 +98,8 @@ async function counted(
   const [first, ...others] = addresses;
   if (first === undefined) return await work();
   const rest = () => counted(context, others, work);
-  return first.codes.length === 0 ? await rest() : await withinHourlyLimit(context, first.what, rest);
+  const { what, codes } = first;
+  return codes.length === 0 ? await rest() : await withinHourlyLimit(context, what, rest, codes.length);
 }
 
 /** Somebody else got the address or number while this one was being checked. */

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { StartError } from '@croft/runtime';
-import { migrate } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
-import { type AuthOptions, migrations, openContext } from '../open-context.ts';
+import { migrateTables } from '../migrate-tables.ts';
+import { type AuthOptions, openContext } from '../open-context.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
-import { administratorRole } from '../rules/administrator-role.ts';
-import { adminActor, auditEntry, BY_EMAIL, toUser } from '../rules/audit.ts';
-import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/disguised-user.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { administratorRole } from '../rules/tokens/administrator-role.ts';
+import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/users/disguised-user.ts';
 import * as users from '../store/users.ts';
+import { adminEntry, OPERATOR } from './admin-entry.ts';
 
 /** Who is to administrate. */
 export interface NewAdministrator extends Pick<AuthOptions, 'settings' | 'databaseUrl' | 'log' | 'secrets'> {
@@ -20,6 +20,7 @@ export interface NewAdministrator extends Pick<AuthOptions, 'settings' | 'databa
  * Makes a confirmed user with a role that may administrate. Calling it again changes nothing. An account
  * that has the address already becomes the administrator's: it gets the password, and who was signed in is not.
  * @throws Failure when the address or the password cannot be accepted
+ * @throws StartError when an auth of an older version is running on the database
  */
 export async function createAdministrator(options: NewAdministrator): Promise<void> {
   const { settings } = options;
@@ -30,7 +31,7 @@ export async function createAdministrator(options: NewAdministrator): Promise<vo
   const context = openContext({ ...options, version: '' });
   try {
     await acceptNewPassword(context, options.password);
-    await migrate(context.database, migrations);
+    await migrateTables(context.database, settings, true);
     await ensureAdministrator(context, email, options.password, role);
   } finally {
     await context.database.close();
@@ -55,13 +56,12 @@ async function ensureAdministrator(
     const trace = {
       ip: null,
       userAgent: '',
-      audit: [auditEntry(adminActor('command line'), 'user_modified', toUser(user))],
+      audit: [adminEntry(OPERATOR, 'user_modified', user)],
     };
     return await users.takeOver(tx, user.id, role, await passwords.hash(password), trace);
   }
   const id = randomUUID();
   const identityData = emailIdentityData(id, { email, data: {} }, true);
-  const actor = { id, email, phone: null, is_sso_user: false, raw_user_meta_data: identityData };
   await users.insert(tx, {
     id,
     aud: settings.JWT_AUD,
@@ -75,6 +75,10 @@ async function ensureAdministrator(
     userMetadata: identityData,
     identity: { provider: 'email', providerId: id, data: identityData },
     isAnonymous: false,
-    trace: { ip: null, userAgent: '', audit: [auditEntry(actor, 'user_signedup', BY_EMAIL)] },
+    trace: {
+      ip: null,
+      userAgent: '',
+      audit: [adminEntry(OPERATOR, 'user_signedup', { id, email, phone: null })],
+    },
   });
 }

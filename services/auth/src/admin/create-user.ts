@@ -1,25 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { isUniqueViolation } from '@croft/sql';
-import type { Administrator } from '../caller/authenticate-admin.ts';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { checkPhoneNumber, normalizePhone } from '../rules/addresses/phone-number.ts';
+import { isTooLong } from '../rules/passwords/password-strength.ts';
+import { audienceOf } from '../rules/tokens/audience.ts';
 import {
   appMetadataOf,
   checkName,
   checkNewUserId,
   identitiesOf,
   userMetadataOf,
-} from '../rules/admin-user.ts';
-import { audienceOf } from '../rules/audience.ts';
-import { adminActor, auditEntry, toUser } from '../rules/audit.ts';
-import { decideBan } from '../rules/ban-duration.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { isTooLong } from '../rules/password-strength.ts';
-import { checkPhoneNumber, normalizePhone } from '../rules/phone-number.ts';
+} from '../rules/users/admin-user.ts';
+import { decideBan } from '../rules/users/ban-duration.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import { acceptPasswordHash } from './accept-password-hash.ts';
+import { type ActingAdmin, adminEntry } from './admin-entry.ts';
 import type { UserFields } from './user-fields.ts';
 
 /** A user an administrator wants. */
@@ -37,7 +36,7 @@ export interface NewUserRequest extends UserFields {
  */
 export async function createUser(
   context: AuthContext,
-  admin: Pick<Administrator, 'role'>,
+  admin: ActingAdmin,
   request: NewUserRequest,
 ): Promise<Person> {
   const { database, settings } = context;
@@ -62,7 +61,7 @@ export async function createUser(
     phoneConfirmed: phone !== null && request.phoneConfirm,
   };
   const identities = identitiesOf(addresses);
-  const audit = auditEntry(adminActor(admin.role), 'user_signedup', toUser(addresses));
+  const audit = adminEntry(admin, 'user_signedup', addresses);
   try {
     return await userAdmin.insert(tx, {
       ...addresses,

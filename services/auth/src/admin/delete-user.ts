@@ -1,11 +1,10 @@
-import type { Administrator } from '../caller/authenticate-admin.ts';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
-import { adminActor, auditEntry, toUser } from '../rules/audit.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import * as users from '../store/users.ts';
+import { type ActingAdmin, adminEntry } from './admin-entry.ts';
 
 /**
  * Deletes a user for good, with sessions, codes and ways to sign in.
@@ -14,13 +13,13 @@ import * as users from '../store/users.ts';
  */
 export async function deleteUser(
   context: AuthContext,
-  admin: Pick<Administrator, 'role'>,
+  admin: ActingAdmin,
   userId: string,
   origin: Pick<Origin, 'ip' | 'userAgent'>,
 ): Promise<Person> {
   const person = await users.findById(context.database.autocommit(), userId);
   if (person === undefined) throw failures.userNotFound();
-  const audit = auditEntry(adminActor(admin.role), 'user_deleted', toUser(person.user));
+  const audit = adminEntry(admin, 'user_deleted', person.user);
   const removed = await userAdmin.remove(context.database.autocommit(), userId, {
     ...origin,
     audit: [audit],

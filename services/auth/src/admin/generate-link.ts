@@ -1,16 +1,15 @@
-import type { Administrator } from '../caller/authenticate-admin.ts';
 import type { Origin } from '../caller/origin.ts';
 import { type MailPurpose, type PreparedCode, prepareMailCode } from '../codes/prepare-code.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import type { Person, UserRow } from '../rows.ts';
-import { adminActor, auditEntry, toUser } from '../rules/audit.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { chooseRedirect, isPermitted, type RedirectWish } from '../rules/redirect.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { chooseRedirect, isPermitted, type RedirectWish } from '../rules/redirects/redirect.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import * as users from '../store/users.ts';
+import { type ActingAdmin, adminEntry, entryOnBehalf } from './admin-entry.ts';
 import { makeUnconfirmed } from './make-unconfirmed.ts';
 
 /** Kinds of links an administrator can have. */
@@ -59,7 +58,7 @@ export interface GeneratedLink {
  */
 export async function generateLink(
   context: AuthContext,
-  admin: Pick<Administrator, 'role'>,
+  admin: ActingAdmin,
   request: LinkRequest,
 ): Promise<GeneratedLink> {
   const { database, redirects } = context;
@@ -92,7 +91,7 @@ export async function generateLink(
 }
 
 interface Order {
-  admin: Pick<Administrator, 'role'>;
+  admin: ActingAdmin;
   email: string;
   redirectTo: string;
   request: LinkRequest;
@@ -114,8 +113,7 @@ async function linkForNew(
     passwordHash,
     code: unsent(code),
     sentAt: type === 'invite' ? ['invited_at', 'confirmation_sent_at'] : ['confirmation_sent_at'],
-    audit: (user) =>
-      type === 'invite' ? [auditEntry(adminActor(admin.role), 'user_invited', toUser(user))] : [],
+    audit: (user) => (type === 'invite' ? [adminEntry(admin, 'user_invited', user)] : []),
     origin: request.origin,
   });
   return person && { ...linkOf(code, type, redirectTo), person };
@@ -143,7 +141,7 @@ async function confirmationLink(
       sentAt: type === 'invite' ? ['invited_at', 'confirmation_sent_at'] : ['confirmation_sent_at'],
       trace: {
         ...request.origin,
-        audit: type === 'invite' ? [auditEntry(adminActor(admin.role), 'user_invited', toUser(user))] : [],
+        audit: type === 'invite' ? [adminEntry(admin, 'user_invited', user)] : [],
       },
     });
   });
@@ -153,7 +151,7 @@ async function confirmationLink(
 
 async function signInLink(
   context: AuthContext,
-  { email, redirectTo, request }: Order,
+  { admin, email, redirectTo, request }: Order,
   type: 'magiclink' | 'recovery',
   user: UserRow,
 ): Promise<GeneratedLink> {
@@ -168,7 +166,7 @@ async function signInLink(
     limit: undefined,
     codes: [unsent(code)],
     sentAt: ['recovery_sent_at'],
-    trace: { ...request.origin, audit: [auditEntry(user, 'user_recovery_requested')] },
+    trace: { ...request.origin, audit: [entryOnBehalf(admin, 'user_recovery_requested', user)] },
   });
   if (person === undefined) throw failures.tryAgain();
   return { ...linkOf(code, type, redirectTo), person };
@@ -177,7 +175,7 @@ async function signInLink(
 /** One of the two links of a change of address; the other belongs to the same change as long as the address does. */
 async function changeLink(
   context: AuthContext,
-  { email, redirectTo, request }: Order,
+  { admin, email, redirectTo, request }: Order,
   type: 'email_change_current' | 'email_change_new',
   user: UserRow,
 ): Promise<GeneratedLink> {
@@ -205,7 +203,7 @@ async function changeLink(
       sentAt: ['email_change_sent_at'],
       // Saying it again would forget what the other address confirmed.
       ...(isSameChange ? {} : { emailChange: newEmail }),
-      trace: { ...request.origin, audit: [] },
+      trace: { ...request.origin, audit: [adminEntry(admin, 'user_modified', user)] },
     });
   });
   if (person === undefined) throw failures.tryAgain();

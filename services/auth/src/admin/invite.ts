@@ -1,17 +1,16 @@
-import type { Administrator } from '../caller/authenticate-admin.ts';
 import type { Origin } from '../caller/origin.ts';
 import { withinHourlyLimit } from '../codes/hourly-limit.ts';
 import { prepareMailCode } from '../codes/prepare-code.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
-import { isStrangers } from '../rules/admin-user.ts';
-import { adminActor, auditEntry, toUser } from '../rules/audit.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { chooseRedirect, type RedirectWish } from '../rules/redirect.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
+import { isStrangers } from '../rules/users/admin-user.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import * as users from '../store/users.ts';
+import { type ActingAdmin, adminEntry } from './admin-entry.ts';
 import { makeUnconfirmed } from './make-unconfirmed.ts';
 
 /** Somebody who is to be invited. */
@@ -30,7 +29,7 @@ export interface Invitation {
  */
 export async function invite(
   context: AuthContext,
-  admin: Pick<Administrator, 'role'>,
+  admin: ActingAdmin,
   invitation: Invitation,
 ): Promise<Person> {
   const { database, redirects } = context;
@@ -51,7 +50,7 @@ export async function invite(
         passwordHash: null,
         code: stored,
         sentAt: ['invited_at', 'confirmation_sent_at'],
-        audit: (user) => [auditEntry(adminActor(admin.role), 'user_invited', toUser(user))],
+        audit: (user) => [adminEntry(admin, 'user_invited', user)],
         origin: invitation.origin,
       });
       return { made: person, allowed: person !== undefined };
@@ -66,7 +65,7 @@ export async function invite(
 
 async function inviteAgain(
   context: AuthContext,
-  admin: Pick<Administrator, 'role'>,
+  admin: ActingAdmin,
   { user }: Person,
   email: string,
   redirectTo: string,
@@ -79,7 +78,7 @@ async function inviteAgain(
     redirectTo,
     data: isStrangers(user) ? {} : user.raw_user_meta_data,
   });
-  const audit = auditEntry(adminActor(admin.role), 'user_invited', toUser(user));
+  const audit = adminEntry(admin, 'user_invited', user);
   const { person } = await withinHourlyLimit(context, 'mail', () =>
     context.database.transaction(async (tx) => {
       await userAdmin.forgetUnproven(tx, user.id);

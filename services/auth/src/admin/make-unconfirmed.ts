@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import type { Person } from '../rows.ts';
-import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/disguised-user.ts';
+import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/users/disguised-user.ts';
 import type { SentAtColumn, StoredCode } from '../store/one-time-tokens.ts';
 import * as users from '../store/users.ts';
 

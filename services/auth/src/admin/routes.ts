@@ -6,11 +6,12 @@ import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { lenientBody, objectField, queryText, textField } from '../requests.ts';
 import { errorBody, userBody } from '../responses.ts';
-import { checkUserId } from '../rules/admin-user.ts';
+import { checkUserId } from '../rules/users/admin-user.ts';
 import { createUser } from './create-user.ts';
 import { generateLink } from './generate-link.ts';
 import { invite } from './invite.ts';
 import { linkBody, linkJson } from './link-json.ts';
+import { showUser } from './show-user.ts';
 import { updateUser } from './update-user.ts';
 import type { UserFields } from './user-fields.ts';
 
@@ -38,7 +39,7 @@ const redirectQuery = z.object({ redirect_to: queryText });
 const refusals = { 400: errorBody, 401: errorBody, 403: errorBody, 422: errorBody };
 const security = [{ bearer: [] }];
 
-/** POST /admin/users, POST and PUT /admin/users/:user_id, POST /admin/generate_link, POST /invite */
+/** POST /admin/users, GET, POST and PUT /admin/users/:user_id, POST /admin/generate_link, POST /invite */
 export function adminRoutes(app: App, context: AuthContext): void {
   const administrators = new WeakMap<Request, Administrator>();
   // Before the body is read: who may not, learns nothing of what a body must look like, and costs no memory.
@@ -68,6 +69,21 @@ export function adminRoutes(app: App, context: AuthContext): void {
       const wanted = { ...fieldsOf(request.body), id, aud, origin: originOf(request) };
       return userJson(await createUser(context, adminOf(request), wanted));
     },
+  );
+
+  app.get(
+    '/admin/users/:user_id',
+    {
+      onRequest,
+      schema: {
+        summary: 'A user',
+        tags: ['administration'],
+        security,
+        params: userIdPath,
+        response: { 200: userBody, 401: errorBody, 403: errorBody, 404: errorBody },
+      },
+    },
+    async (request) => userJson(await showUser(context, request.params.user_id)),
   );
 
   app.post(
@@ -145,6 +161,7 @@ export function adminRoutes(app: App, context: AuthContext): void {
     '/invite',
     {
       onRequest,
+      config: { unshared: true },
       schema: {
         summary: 'Mail an invitation',
         tags: ['administration'],

@@ -1,13 +1,14 @@
 import { Failure } from '@croft/failure';
-import { migrate } from '@croft/sql';
 import { userJson } from '../account/user-json.ts';
 import * as failures from '../failures.ts';
-import { type AuthOptions, migrations, openContext } from '../open-context.ts';
+import { migrateTables } from '../migrate-tables.ts';
+import { type AuthOptions, openContext } from '../open-context.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
-import { checkUserId } from '../rules/admin-user.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { isPermitted } from '../rules/redirect.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { isPermitted } from '../rules/redirects/redirect.ts';
+import { checkUserId } from '../rules/users/admin-user.ts';
 import * as users from '../store/users.ts';
+import { OPERATOR } from './admin-entry.ts';
 import { createUser } from './create-user.ts';
 import { deleteUser } from './delete-user.ts';
 import { generateLink } from './generate-link.ts';
@@ -41,18 +42,19 @@ export interface UserPage {
   per_page: number;
 }
 
-/** Who acts in the audit log: nobody signed in. */
-const OPERATOR = { role: 'command line' };
 const ORIGIN = { ip: null, userAgent: 'croft', audience: undefined };
 
-/** Opens what tasks need: the tables up to date, and nothing else; a running auth beside it does not mind. */
+/**
+ * Opens what tasks need: the tables up to date, and nothing else; a running auth beside it does not mind.
+ * @throws StartError when that auth is of an older version
+ */
 export async function openAdminTasks(
   options: Pick<AuthOptions, 'settings' | 'databaseUrl' | 'log' | 'secrets' | 'version'>,
 ): Promise<AdminTasks> {
   const context = openContext(options);
   const { database, redirects } = context;
   try {
-    await migrate(database, migrations);
+    await migrateTables(database, options.settings, true);
   } catch (error) {
     await database.close();
     throw error;

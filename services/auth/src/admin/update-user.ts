@@ -1,18 +1,17 @@
 import { isUniqueViolation } from '@croft/sql';
-import type { Administrator } from '../caller/authenticate-admin.ts';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import type { Person } from '../rows.ts';
-import { checkName, checkUserId } from '../rules/admin-user.ts';
-import { adminActor, auditEntry, toUser } from '../rules/audit.ts';
-import { decideBan } from '../rules/ban-duration.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { checkPhoneNumber } from '../rules/phone-number.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { checkPhoneNumber } from '../rules/addresses/phone-number.ts';
+import { checkName, checkUserId } from '../rules/users/admin-user.ts';
+import { decideBan } from '../rules/users/ban-duration.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import * as users from '../store/users.ts';
 import { acceptPasswordHash } from './accept-password-hash.ts';
+import { type ActingAdmin, adminEntry } from './admin-entry.ts';
 import type { UserFields } from './user-fields.ts';
 
 /** What an administrator wants to be different. */
@@ -28,7 +27,7 @@ export interface UserUpdateRequest extends UserFields {
  */
 export async function updateUser(
   context: AuthContext,
-  admin: Pick<Administrator, 'role'>,
+  admin: ActingAdmin,
   request: UserUpdateRequest,
 ): Promise<Person> {
   const tx = context.database.autocommit();
@@ -42,7 +41,7 @@ export async function updateUser(
   const passwordHash = await newPasswordHash(context, request);
 
   const reached = { id: user.id, email: email ?? user.email, phone: phone ?? user.phone };
-  const audit = auditEntry(adminActor(admin.role), 'user_modified', toUser(reached));
+  const audit = adminEntry(admin, 'user_modified', reached);
   try {
     const changed = await userAdmin.update(context.database.autocommit(), {
       userId: user.id,

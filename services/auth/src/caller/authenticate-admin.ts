@@ -1,7 +1,7 @@
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { instant } from '../rows.ts';
-import { isBanned } from '../rules/ban.ts';
+import { isBanned } from '../rules/users/ban.ts';
 import * as administrators from '../store/administrators.ts';
 import { isUuid, NIL_UUID, verifyBearer } from './verify-bearer.ts';
 

@@ -2,7 +2,7 @@ import type { AccessTokenClaims } from '@croft/access-token';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { instant, type Person } from '../rows.ts';
-import { isBanned } from '../rules/ban.ts';
+import { isBanned } from '../rules/users/ban.ts';
 import * as users from '../store/users.ts';
 import { isUuid, NIL_UUID, verifyBearer } from './verify-bearer.ts';
 
@@ -31,7 +31,7 @@ export async function authenticateCaller(
   }
   const sessionId = sessionClaim === '' || sessionClaim === NIL_UUID ? undefined : sessionClaim;
 
-  const found = await users.findByAccessToken(context.database.autocommit(), sub, sessionId ?? null);
+  const found = await users.findByAccessToken(context.database.reads(), sub, sessionId ?? null);
   if (found === undefined) throw failures.callerDeleted();
   if (sessionId !== undefined && !found.hasSession) throw failures.callerSessionGone();
   if (isBanned(instant(found.user.banned_until), context.clock.now())) throw failures.userBanned();

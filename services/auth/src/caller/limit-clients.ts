@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { App, Request } from '@croft/http';
 import type { AuthContext } from '../context.ts';
+import { onBehalfOf } from '../limits/asking-client.ts';
 import type { BucketName } from '../limits/limits.ts';
 import { lastField } from '../requests.ts';
 import { addressKey, comesFromProxy, trustedProxies } from './client-address.ts';
@@ -13,10 +14,15 @@ declare module 'fastify' {
      * read; told by its body, which is not validated yet, after it was parsed.
      */
     limit?: BucketName | ((request: Request) => BucketName | undefined);
+    /** Whether those who ask, administrators, may use all mails of the hour. */
+    unshared?: boolean;
   }
 }
 
-/** Refuses what a client asks for too often, by the `limit` of the route's config. */
+/**
+ * Refuses what a client asks for too often, by the `limit` of the route's config, and lets what is done for a request
+ * know its client, for the share that each has of the mails of an hour.
+ */
 export function limitClients(app: App, context: Pick<AuthContext, 'settings' | 'limits' | 'log'>): void {
   const { limits } = context;
   const clientOf = clientsTeller(context);
@@ -30,6 +36,10 @@ export function limitClients(app: App, context: Pick<AuthContext, 'settings' | '
     const bucket = typeof limit === 'function' ? limit(request) : undefined;
     if (bucket === undefined) return done();
     limits.take(bucket, clientOf(request)).then(() => done(), done);
+  });
+  app.addHook('preHandler', (request, _reply, done) => {
+    if (request.routeOptions.config.unshared === true) return done();
+    onBehalfOf(() => clientOf(request), done);
   });
 }
 
@@ -47,9 +57,22 @@ export function signUpBucket(request: Request): BucketName {
 function clientsTeller(context: Pick<AuthContext, 'settings' | 'log'>): (request: Request) => string | null {
   const { settings, log } = context;
   const proxies = trustedProxies(settings.TRUSTED_PROXIES);
+  const nearby = trustedProxies(['loopback', 'private']);
   const header = settings.RATE_LIMIT_HEADER?.toLowerCase();
   let warned = false;
+  let told = false;
+  /** Most likely a proxy nobody named: everybody behind it is one client, and they are refused together. */
+  const tellOfProxy = (peer: string | undefined): void => {
+    if (told || !comesFromProxy(peer, nearby) || proxies.count !== undefined || comesFromProxy(peer, proxies))
+      return;
+    told = true;
+    log.warn(
+      { peer },
+      'X-Forwarded-For is ignored: it was sent by an address that TRUSTED_PROXIES does not include',
+    );
+  };
   return (request) => {
+    if (request.headers['x-forwarded-for'] !== undefined) tellOfProxy(request.socket.remoteAddress);
     const address = request.clientAddress === null ? null : addressKey(request.clientAddress);
     // This one has a rule of its own, which clients cannot write around.
     if (header === undefined || header === 'x-forwarded-for') return address;

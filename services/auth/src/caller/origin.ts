@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '@croft/http';
-import type { RedirectWish } from '../rules/redirect.ts';
+import type { RedirectWish } from '../rules/redirects/redirect.ts';
 import type { AuthSettings } from '../settings.ts';
 import { clientAddress, trustedProxies } from './client-address.ts';
 

@@ -2,9 +2,9 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { AuthContext } from '../context.ts';
 import { mailPayload } from '../effects/mail.ts';
 import type { TokenType } from '../rows.ts';
-import { actionLink, type LinkType } from '../rules/action-link.ts';
-import { type MailData, type MailKind, mailKinds } from '../rules/mail-kinds.ts';
-import { codeDigits, codeHashOf } from '../rules/one-time-code.ts';
+import { codeDigits, codeHashOf } from '../rules/codes/one-time-code.ts';
+import { actionLink, type LinkType } from '../rules/mail/action-link.ts';
+import { type MailData, type MailKind, mailKinds } from '../rules/mail/mail-kinds.ts';
 import type { StoredCode } from '../store/one-time-tokens.ts';
 
 /** What a code that travels by mail is for. */
@@ -90,13 +90,14 @@ export function prepareMailCode(context: AuthContext, wanted: MailCode): Prepare
     ...(newEmail === undefined ? {} : { newEmail }),
     sendingTo: to,
   };
+  const expiresAt = new Date(clock.now().getTime() + settings.MAILER_OTP_EXP);
   const stored: StoredCode = {
     tokenType,
     relatesTo: to,
     tokenHash: atRest.hashCode(codeHashOf(to, code)),
     linkHash: linkToken === '' ? null : atRest.hashCode(linkToken),
-    expiresAt: new Date(clock.now().getTime() + settings.MAILER_OTP_EXP),
-    effect: { topic: 'mail', payload: mailPayload(atRest, { kind, to, data }) },
+    expiresAt,
+    effect: { topic: 'mail', payload: mailPayload(atRest, { kind, to, data, expiresAt }) },
   };
   return { stored, code, linkToken, url };
 }

@@ -16,8 +16,6 @@ export interface CodesToSend {
   address: string;
   codes: readonly PreparedCode[];
   sentAt: readonly oneTimeTokens.SentAtColumn[];
-  emailChange?: string;
-  phoneChange?: string;
   audit: readonly object[];
   origin: Origin;
 }
@@ -43,12 +41,12 @@ export async function sendCodes(context: AuthContext, wanted: CodesToSend): Prom
     limit,
     codes: codes.map(({ stored }) => withId(stored, messageId)),
     sentAt,
-    ...(wanted.emailChange === undefined ? {} : { emailChange: wanted.emailChange }),
-    ...(wanted.phoneChange === undefined ? {} : { phoneChange: wanted.phoneChange }),
     trace: { ...origin, audit },
   };
   const what = purpose === 'phone' ? 'sms' : 'mail';
-  const sent = await withinHourlyLimit(context, what, () => oneTimeTokens.send(tx, sending));
+  // By the settings, not by the account: else the limit would tell whether a change is pending.
+  const both = purpose === 'email_change' && context.settings.MAILER_SECURE_EMAIL_CHANGE_ENABLED;
+  const sent = await withinHourlyLimit(context, what, () => oneTimeTokens.send(tx, sending), both ? 2 : 1);
   if (!sent.allowed) throw sentTooRecently(limit, sent, tx.now, purpose === 'phone');
   return { person: sent.person, messageId };
 }

@@ -13,7 +13,13 @@ export function effectHandlers(
 ): Readonly<Record<string, Deliver>> {
   const { atRest, settings, outside, log, clock } = context;
   return {
-    mail: mailEffect(atRest, openTemplates(settings, outside.http, log, clock), senders.mailer),
+    mail: mailEffect({
+      atRest,
+      templates: openTemplates(settings, outside.http, log, clock),
+      mailer: senders.mailer,
+      settings,
+      clock,
+    }),
     sms: smsEffect({ atRest, sms: senders.sms, template: settings.SMS_TEMPLATE, clock }),
   };
 }

@@ -1,25 +1,49 @@
+import type { Clock } from '@croft/runtime';
 import { type Deliver, type OutboxRow, PermanentFailure } from '@croft/sql';
 import type { AtRest } from '../at-rest.ts';
 import { type Mailer, MailRefused } from '../outside/mail/outgoing.ts';
 import type { MailTemplates } from '../outside/mail/templates.ts';
-import type { MailData, MailOrder } from '../rules/mail-kinds.ts';
+import type { MailOrder } from '../rules/mail/mail-kinds.ts';
+import type { AuthSettings } from '../settings.ts';
+import { readSealedMail } from './sealed-mail.ts';
 
 /** The payload of a mail's outbox row. What the mail says is sealed, because rows lie in tables and backups in clear. */
 interface StoredMail extends Pick<MailOrder, 'kind' | 'to'> {
   sealed: string;
+  /** Absent in rows of earlier versions, whose codes live for `MAILER_OTP_EXP`. */
+  expiresAt?: string;
 }
 
 /** Turns a mail into the payload of its outbox row (topic `mail`). */
 export function mailPayload(atRest: AtRest, mail: MailOrder): object {
-  const { kind, to, data } = mail;
-  return { kind, to, sealed: atRest.seal(JSON.stringify(data)) } satisfies StoredMail;
+  const { kind, to, data, expiresAt } = mail;
+  return {
+    kind,
+    to,
+    sealed: atRest.seal(JSON.stringify(data)),
+    expiresAt: expiresAt.toISOString(),
+  } satisfies StoredMail;
+}
+
+/** What it takes to deliver the rows of topic `mail`. */
+export interface MailDelivery {
+  atRest: AtRest;
+  templates: MailTemplates;
+  mailer: Mailer;
+  settings: Pick<AuthSettings, 'SITE_URL' | 'MAILER_OTP_EXP'>;
+  clock: Clock;
 }
 
 /** Writes and sends the mail of an outbox row; what is written depends on the templates of that moment. */
-export function mailEffect(atRest: AtRest, templates: MailTemplates, mailer: Mailer): Deliver {
+export function mailEffect({ atRest, templates, mailer, settings, clock }: MailDelivery): Deliver {
   return async (row, signal) => {
-    const { kind, to, sealed } = row.payload as StoredMail;
-    const text = await templates.render(kind, openSealed(atRest, sealed), signal);
+    const mail = row.payload as StoredMail;
+    const { kind, to } = mail;
+    if (expiryOf(mail, row, settings.MAILER_OTP_EXP) <= clock.now().getTime()) {
+      throw new PermanentFailure('the code expired before the mail could be sent');
+    }
+    const data = readSealedMail(atRest, mail, settings.SITE_URL);
+    const text = await templates.render(kind, data, signal);
     try {
       await mailer.send({ ...text, kind, to, id: mailId(row) }, signal);
     } catch (error) {
@@ -28,12 +52,9 @@ export function mailEffect(atRest: AtRest, templates: MailTemplates, mailer: Mai
   };
 }
 
-function openSealed(atRest: AtRest, sealed: string): MailData {
-  try {
-    return JSON.parse(atRest.open(sealed));
-  } catch {
-    throw new PermanentFailure('the mail was sealed with another at-rest key');
-  }
+/** Milliseconds since the epoch. */
+function expiryOf({ expiresAt }: StoredMail, row: OutboxRow, lifetimeMs: number): number {
+  return expiresAt === undefined ? row.created_at.getTime() + lifetimeMs : Date.parse(expiresAt);
 }
 
 /** The same for every attempt at the same row, so that a mail delivered twice is recognised as one. */

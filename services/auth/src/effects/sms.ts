@@ -2,8 +2,8 @@ import type { Clock } from '@croft/runtime';
 import { type Deliver, type OutboxRow, PermanentFailure } from '@croft/sql';
 import type { AtRest } from '../at-rest.ts';
 import { SmsRefused, type SmsSender } from '../outside/sms/outgoing.ts';
-import type { SmsChannel } from '../rules/phone-number.ts';
-import { writeSms } from '../rules/sms-text.ts';
+import type { SmsChannel } from '../rules/addresses/phone-number.ts';
+import { writeSms } from '../rules/codes/sms-text.ts';
 
 /** A message with a code, before it is written. */
 export interface SmsEffect {

@@ -1,9 +1,9 @@
 import type { Origin } from '../caller/origin.ts';
 import type { ExternalPerson } from '../outside/providers/provider.ts';
-import { chosenEmail, type LinkEmail } from '../rules/account-linking.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { externalMetadata } from '../rules/external-metadata.ts';
-import type { ProviderId } from '../rules/provider-ids.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { chosenEmail, type LinkEmail } from '../rules/external/account-linking.ts';
+import { externalMetadata } from '../rules/external/external-metadata.ts';
+import type { ProviderId } from '../rules/external/provider-ids.ts';
 
 /** Somebody a provider has told us of. */
 export interface Admission {

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { ProviderRefused } from '../outside/providers/provider.ts';
-import { chooseRedirect, inHeader, type RedirectWish } from '../rules/redirect.ts';
+import { chooseRedirect, inHeader, type RedirectWish } from '../rules/redirects/redirect.ts';
 import * as flowStates from '../store/flow-states.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import { flowCookieName, setFlowCookie } from './flow-cookie.ts';

@@ -9,12 +9,13 @@ import {
   type Provider,
   ProviderRefused,
 } from '../outside/providers/provider.ts';
-import { inHeader } from '../rules/redirect.ts';
+import { oauthError } from '../rules/external/oauth-error.ts';
+import { inHeader } from '../rules/redirects/redirect.ts';
 import type { ReturnedFlow } from '../store/flow-states.ts';
 import * as flowStates from '../store/flow-states.ts';
 import { admitPerson } from './admit-person.ts';
 import { sha256 } from './begin-sign-in.ts';
-import { type ErrorParameters, errorParameters, withError, withErrorQuery } from './error-redirect.ts';
+import { type ErrorParameters, withError, withErrorQuery } from './error-redirect.ts';
 import { clearFlowCookie, flowCookieName, readCookie } from './flow-cookie.ts';
 import { outsideSignal, providerRefused } from './outside-time.ts';
 import { externalSessionFragment } from './session-fragment.ts';
@@ -48,7 +49,7 @@ export async function finishSignIn(context: AuthContext, back: Return): Promise<
     flow = await takeFlow(context, back);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { status: 303, url: withErrorQuery(settings.SITE_URL, errorParameters(error)) };
+    return { status: 303, url: withErrorQuery(settings.SITE_URL, oauthError(error)) };
   }
   const target = settings.EXTERNAL_REDIRECTURL ?? flow.redirectTo;
   const cookie = clearFlowCookie(settings, flowCookieName(settings, sha256(fields['state'] ?? '')));
@@ -60,7 +61,7 @@ export async function finishSignIn(context: AuthContext, back: Return): Promise<
   } catch (error) {
     const failure = isDatabaseUnavailable(error) ? failures.databaseUnavailable(error) : error;
     if (!(failure instanceof Failure)) throw error;
-    return { status: 302, url: withError(target, errorParameters(failure)), cookie };
+    return { status: 302, url: withError(target, oauthError(failure)), cookie };
   }
 }
 

@@ -46,5 +46,5 @@ export function readCookie(header: string | undefined, name: string): string {
 }
 
 function isSecure({ API_EXTERNAL_URL: url }: Pick<AuthSettings, 'API_EXTERNAL_URL'>): boolean {
-  return url.startsWith('https:');
+  return URL.parse(url)?.protocol === 'https:';
 }

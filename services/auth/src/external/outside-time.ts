@@ -2,17 +2,14 @@ import { Failure } from '@croft/failure';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { ProviderRefused } from '../outside/providers/provider.ts';
+import { withinRequest } from '../outside/request-share.ts';
 import type { AuthSettings } from '../settings.ts';
-
-/** Part of a request's time that may be spent with a provider: people are to be sent on before they are told 504. */
-const SHARE = 0.8;
 
 /** Ends everything a request asks of a provider. */
 export function outsideSignal(
   settings: Pick<AuthSettings, 'INTERNAL_HTTP_TIMEOUT' | 'API_MAX_REQUEST_DURATION'>,
 ): AbortSignal {
-  const ms = Math.min(settings.INTERNAL_HTTP_TIMEOUT, settings.API_MAX_REQUEST_DURATION * SHARE);
-  return AbortSignal.timeout(Math.max(1, Math.floor(ms)));
+  return AbortSignal.timeout(withinRequest(settings, settings.INTERNAL_HTTP_TIMEOUT));
 }
 
 /** The refusal for a provider that did not do its part; why goes to the log and to nobody else. */

@@ -21,6 +21,15 @@ export const emailRateExceeded = (retryAfterSeconds: number): Failure =>
 export const smsRateExceeded = (retryAfterSeconds: number): Failure =>
   new Failure('exhausted', 'over_sms_send_rate_limit', 'SMS rate limit exceeded', { retryAfterSeconds });
 
+/** The service that made a code cannot say at the moment whether it is the right one. */
+export const smsProviderUnavailable = (cause: unknown): Failure =>
+  new Failure(
+    'unavailable',
+    'sms_provider_unavailable',
+    'The code cannot be verified at the moment, please retry after a moment.',
+    { retryAfterSeconds: 5, cause },
+  );
+
 export const channelUnsupported = (): Failure =>
   invalidValue(
     "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",

@@ -1,8 +1,8 @@
 import type { Clock } from '@croft/runtime';
 import type { Database } from '@croft/sql';
 import * as failures from '../failures.ts';
-import { perFiveMinutes, perHour, perTime } from '../rules/rate-value.ts';
-import { type Bucket, refillMs } from '../rules/token-bucket.ts';
+import { perFiveMinutes, perHour, perTime, shareOf } from '../rules/limits/rate-value.ts';
+import { type Bucket, refillMs } from '../rules/limits/token-bucket.ts';
 import type { AuthSettings } from '../settings.ts';
 import { memoryTokens } from './memory.ts';
 import { sharedTokens } from './postgres.ts';
@@ -28,12 +28,13 @@ export interface Limits {
    */
   take(bucket: BucketName, client: string | null): Promise<void>;
   /**
-   * One mail or SMS of the whole service, when one is about to be recorded.
-   * @returns seconds to wait, 0 when there is room
+   * One mail or SMS of the whole service, when one is about to be recorded, and of the share its client has of them.
+   * @param client undefined for administrators, who have all of them
+   * @returns seconds until both permit it, 0 when they do
    */
-  takeHourly(what: Hourly): Promise<number>;
+  takeHourly(what: Hourly, client?: string | null): Promise<number>;
   /** The mail or SMS was not recorded after all, because its address had one just now. */
-  giveBackHourly(what: Hourly): void;
+  giveBackHourly(what: Hourly, client?: string | null): void;
   close?(): Promise<void>;
 }
 
@@ -47,13 +48,15 @@ export interface Tokens {
    */
   take(name: string, bucket: Bucket): number | Promise<number>;
   giveBack(name: string, bucket: Bucket): void;
+  /** Milliseconds until there is a token, as far as that is known here; takes none. */
+  waitFor(name: string, bucket: Bucket): number;
   close(): Promise<void>;
 }
 
 /** The limits of the settings, counted where they say; `RATE_LIMIT_ENABLED=false` switches all of them off. */
 export function openLimits(settings: AuthSettings, database: Database, clock: Clock): Limits {
   if (!settings.RATE_LIMIT_ENABLED) return unlimited;
-  const { clients, hourly } = bucketsOf(settings);
+  const { clients, hourly, shares } = bucketsOf(settings);
   const shared = settings.RATE_LIMIT_STORE === 'postgres' ? sharedTokens(database, clock) : undefined;
   const ofClients = shared ?? memoryTokens(clock);
   // Apart from the clients', so that no flood of clients can push them out.
@@ -63,8 +66,19 @@ export function openLimits(settings: AuthSettings, database: Database, clock: Cl
       const ms = await ofClients.take(`${name} ${client ?? ''}`, clients[name]);
       if (ms > 0) throw failures.overRequestRate(seconds(ms));
     },
-    takeHourly: async (what) => seconds(await ofService.take(`service ${what}`, hourly[what])),
-    giveBackHourly: (what) => ofService.giveBack(`service ${what}`, hourly[what]),
+    async takeHourly(what, client) {
+      const [service, own] = [`service ${what}`, `${what} ${client ?? ''}`];
+      const ownMs = client === undefined ? 0 : await ofClients.take(own, shares[what]);
+      // Who has used up the share takes nothing from the others, and waits for both.
+      if (ownMs > 0) return seconds(Math.max(ownMs, ofService.waitFor(service, hourly[what])));
+      const ms = await ofService.take(service, hourly[what]);
+      if (ms > 0 && client !== undefined) ofClients.giveBack(own, shares[what]);
+      return seconds(ms);
+    },
+    giveBackHourly(what, client) {
+      ofService.giveBack(`service ${what}`, hourly[what]);
+      if (client !== undefined) ofClients.giveBack(`${what} ${client ?? ''}`, shares[what]);
+    },
     async close() {
       await shared?.close();
     },
@@ -73,8 +87,9 @@ export function openLimits(settings: AuthSettings, database: Database, clock: Cl
 
 /** How long a bucket nobody takes from must be kept, in milliseconds: afterwards it is full and the same as none. */
 export function longestRefillMs(settings: AuthSettings): number {
-  const { clients, hourly } = bucketsOf(settings);
-  return Math.max(...Object.values<Bucket>({ ...clients, ...hourly }).map(refillMs));
+  const { clients, hourly, shares } = bucketsOf(settings);
+  const all = [clients, hourly, shares].flatMap((buckets) => Object.values<Bucket>(buckets));
+  return Math.max(...all.map(refillMs));
 }
 
 const unlimited: Limits = {
@@ -86,8 +101,11 @@ const unlimited: Limits = {
 function bucketsOf(settings: AuthSettings): {
   clients: Readonly<Record<BucketName, Bucket>>;
   hourly: Readonly<Record<Hourly, Bucket>>;
+  /** What one client may use of `hourly`. */
+  shares: Readonly<Record<Hourly, Bucket>>;
 } {
   const asking = perFiveMinutes(settings.RATE_LIMIT_OTP);
+  const share = settings.RATE_LIMIT_SENT_SHARE;
   return {
     clients: {
       token: perFiveMinutes(settings.RATE_LIMIT_TOKEN_REFRESH),
@@ -105,10 +123,14 @@ function bucketsOf(settings: AuthSettings): {
       mail: perTime(settings.RATE_LIMIT_EMAIL_SENT),
       sms: perTime(settings.RATE_LIMIT_SMS_SENT),
     },
+    shares: {
+      mail: perTime(shareOf(settings.RATE_LIMIT_EMAIL_SENT, share)),
+      sms: perTime(shareOf(settings.RATE_LIMIT_SMS_SENT, share)),
+    },
   };
 }
 
-/** Whole seconds, rounded up: who waits so long is not refused once more. */
+/** Whole seconds, rounded up but for what sums of fractions add: who waits so long is not refused once more. */
 function seconds(ms: number): number {
-  return Math.ceil(ms / 1000);
+  return ms > 0 ? Math.max(1, Math.ceil(ms / 1000 - 1e-6)) : 0;
 }

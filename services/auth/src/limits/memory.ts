@@ -1,6 +1,6 @@
 import type { Clock } from '@croft/runtime';
 import { LRUCache } from 'lru-cache';
-import { type Level, levelAt, waitMs } from '../rules/token-bucket.ts';
+import { type Level, levelAt, waitMs } from '../rules/limits/token-bucket.ts';
 import type { Tokens } from './limits.ts';
 
 /**
@@ -22,6 +22,9 @@ export function memoryTokens(clock: Clock): Tokens {
     giveBack(name, bucket) {
       const { tokens, atMs } = levelAt(bucket, levels.get(name), clock.now().getTime());
       levels.set(name, { tokens: Math.min(bucket.burst, tokens + 1), atMs });
+    },
+    waitFor(name, bucket) {
+      return waitMs(bucket, levelAt(bucket, levels.get(name), clock.now().getTime()).tokens);
     },
     async close() {},
   };

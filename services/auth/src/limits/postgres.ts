@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '@croft/runtime';
 import type { Database } from '@croft/sql';
 import { LRUCache } from 'lru-cache';
-import { type Bucket, waitMs } from '../rules/token-bucket.ts';
+import { type Bucket, waitMs } from '../rules/limits/token-bucket.ts';
 import * as rateLimits from '../store/rate-limits.ts';
 import type { Tokens } from './limits.ts';
 import { MAX_CLIENTS } from './memory.ts';
@@ -107,6 +107,10 @@ export function sharedTokens(database: Database, clock: Clock): Tokens {
       refusedUntilMs.delete(name);
       want(name, bucket).spent--;
       settleSoon();
+    },
+    waitFor(name, bucket) {
+      if (bucket.burst < 1) return waitMs(bucket, 0);
+      return Math.max(0, (refusedUntilMs.get(name) ?? 0) - clock.now().getTime());
     },
     async close() {
       await settling;

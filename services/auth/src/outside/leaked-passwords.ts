@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import type { Clock } from '@croft/runtime';
-import { type BloomFilter, createBloomFilter } from '../rules/bloom-filter.ts';
+import { type BloomFilter, createBloomFilter } from '../rules/passwords/bloom-filter.ts';
 import type { AuthSettings } from '../settings.ts';
-import type { OutgoingHttp } from './outgoing-http.ts';
+import { withinRequest } from './request-share.ts';
 
 /** Knows passwords that were published by leaks. */
 export interface LeakedPasswords {
@@ -15,6 +16,7 @@ export interface LeakedPasswords {
 
 type LeakSettings = Pick<
   AuthSettings,
+  | 'API_MAX_REQUEST_DURATION'
   | 'PASSWORD_HIBP_ENABLED'
   | 'PASSWORD_HIBP_URL'
   | 'PASSWORD_HIBP_USER_AGENT'
@@ -23,7 +25,7 @@ type LeakSettings = Pick<
   | 'PASSWORD_HIBP_BLOOM_FALSE_POSITIVES'
 >;
 
-/** Who chooses a password waits for it; a request as a whole has 10 s. */
+/** Who chooses a password waits for it. */
 const TIMEOUT_MS = 3_000;
 /** A prefix has some thousand hashes of 40 characters. */
 const MAX_ANSWER_BYTES = 1_048_576;
@@ -56,7 +58,7 @@ export function leakedPasswords(
           'user-agent': settings.PASSWORD_HIBP_USER_AGENT,
           'add-padding': 'true',
         },
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs: withinRequest(settings, TIMEOUT_MS),
         maxBytes: MAX_ANSWER_BYTES,
       };
       const answer = await http(`${base}/range/${prefix}`, request, signal);

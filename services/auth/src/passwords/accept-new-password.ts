@@ -1,6 +1,6 @@
 import type { AuthContext } from '../context.ts';
 import { leakCheckUnavailable } from '../failures/passwords.ts';
-import { checkNewPassword, isTooLong } from '../rules/password-strength.ts';
+import { checkNewPassword, isTooLong } from '../rules/passwords/password-strength.ts';
 import { passwordPolicy } from '../settings.ts';
 
 /**

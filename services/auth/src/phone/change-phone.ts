@@ -1,7 +1,7 @@
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
-import { checkChannel, checkPhoneNumber, type SmsChannel } from '../rules/phone-number.ts';
+import { checkChannel, checkPhoneNumber, type SmsChannel } from '../rules/addresses/phone-number.ts';
 import * as users from '../store/users.ts';
 
 /** A number that is to take the place of the present one. */

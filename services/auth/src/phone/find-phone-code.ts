@@ -1,6 +1,6 @@
 import type { AuthContext } from '../context.ts';
 import type { TokenType, UserRow } from '../rows.ts';
-import { codeHashOf, MAX_WRONG_GUESSES } from '../rules/one-time-code.ts';
+import { codeHashOf, MAX_WRONG_GUESSES } from '../rules/codes/one-time-code.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as phoneCodes from '../store/phone-codes.ts';
 import { testCodeFor } from './prepare-phone-code.ts';

@@ -3,9 +3,9 @@ import type { PreparedCode } from '../codes/prepare-code.ts';
 import type { AuthContext } from '../context.ts';
 import { smsPayload } from '../effects/sms.ts';
 import type { TokenType } from '../rows.ts';
-import { codeDigits, codeHashOf } from '../rules/one-time-code.ts';
-import type { SmsChannel } from '../rules/phone-number.ts';
-import { testCodeOf } from '../rules/test-codes.ts';
+import type { SmsChannel } from '../rules/addresses/phone-number.ts';
+import { codeDigits, codeHashOf } from '../rules/codes/one-time-code.ts';
+import { testCodeOf } from '../rules/codes/test-codes.ts';
 
 /**
  * What a code that travels by SMS is for. Signing up and signing in are told apart: only the code of a sign-up speaks

@@ -1,7 +1,8 @@
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
+import { isChangeOpen } from '../rules/addresses/pending-change.ts';
+import { checkPhoneNumber } from '../rules/addresses/phone-number.ts';
 import { auditEntry, BY_PHONE } from '../rules/audit.ts';
-import { checkPhoneNumber } from '../rules/phone-number.ts';
 import * as phoneCodes from '../store/phone-codes.ts';
 import { type PhoneCode, sendPhoneCode } from './send-phone-code.ts';
 
@@ -22,7 +23,7 @@ export interface SmsResendRequest {
 export async function resendSms(context: AuthContext, request: SmsResendRequest): Promise<string> {
   const phone = checkPhoneNumber(request.phone);
   const waiting = await phoneCodes.findWaiting(context.database.autocommit(), phone);
-  const code = request.type === 'sms' ? confirmation(phone, waiting) : change(phone, waiting);
+  const code = request.type === 'sms' ? confirmation(phone, waiting) : change(context, phone, waiting);
   const { messageId } = await sendPhoneCode(context, { ...code, channel: 'sms', origin: request.origin });
   return messageId;
 }
@@ -41,12 +42,17 @@ function confirmation(phone: string, waiting: phoneCodes.Waiting | undefined): R
   };
 }
 
-function change(phone: string, waiting: phoneCodes.Waiting | undefined): Resent {
+function change(context: AuthContext, phone: string, waiting: phoneCodes.Waiting | undefined): Resent {
+  const { SMS_OTP_EXP, SMS_MAX_FREQUENCY } = context.settings;
   const wanted = waiting?.user.phone_change ?? '';
+  // With the interval: else a code could never be sent again where it lives no longer than that.
+  const life = SMS_OTP_EXP + SMS_MAX_FREQUENCY;
+  const isOpen =
+    wanted !== '' && isChangeOpen(waiting?.user.phone_change_begun_at ?? null, life, context.clock.now());
   return {
-    userId: wanted === '' ? undefined : waiting?.user.id,
+    userId: isOpen ? waiting?.user.id : undefined,
     purpose: 'phone_change',
-    phone: wanted === '' ? phone : wanted,
+    phone: isOpen ? wanted : phone,
     // By what was asked for: a limit by the wanted number would answer differently where there is one.
     limitedBy: phone,
     audit: [],

@@ -3,8 +3,8 @@ import { sendCodes } from '../codes/send-codes.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
+import type { SmsChannel } from '../rules/addresses/phone-number.ts';
 import { auditEntry } from '../rules/audit.ts';
-import type { SmsChannel } from '../rules/phone-number.ts';
 import type { SentAtColumn } from '../store/one-time-tokens.ts';
 import { type PhonePurpose, preparePhoneCode } from './prepare-phone-code.ts';
 
@@ -46,7 +46,6 @@ export async function sendPhoneCode(
     address: limitedBy,
     codes: [code],
     sentAt: [sentAtOf[purpose]],
-    ...(purpose === 'phone_change' ? { phoneChange: phone } : {}),
     audit,
     origin,
   });

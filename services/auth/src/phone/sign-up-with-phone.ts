@@ -5,19 +5,20 @@ import { sendLimit, sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
+import { checkChannel, checkPhoneNumber, type SmsChannel } from '../rules/addresses/phone-number.ts';
 import { auditEntry, BY_PHONE } from '../rules/audit.ts';
-import { uuidFrom } from '../rules/disguised-user.ts';
-import { checkChannel, checkPhoneNumber, type SmsChannel } from '../rules/phone-number.ts';
+import { uuidFrom } from '../rules/users/disguised-user.ts';
 import {
   PHONE_APP_METADATA,
   type PhoneSignUpDraft,
   pendingPhonePerson,
   phoneIdentityData,
-} from '../rules/phone-user.ts';
-import { decideSignUp } from '../rules/sign-up.ts';
+} from '../rules/users/phone-user.ts';
+import { decideSignUp } from '../rules/users/sign-up.ts';
 import { issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
 import type { AuthSettings } from '../settings/index.ts';
 import type { SignUpResult } from '../sign-up/checked-sign-up.ts';
+import { waitingHash } from '../sign-up/waiting-hash.ts';
 import * as auditLog from '../store/audit-log.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';
@@ -33,6 +34,7 @@ export interface PhoneSignUpFields {
 
 /** A sign-up with a number; whatever all sign-ups have in common was checked. */
 export interface PhoneSignUpRequest extends PhoneSignUpFields {
+  password: string;
   /** Of the password that was sent. */
   passwordHash: string;
   data: Record<string, unknown>;
@@ -42,6 +44,7 @@ export interface PhoneSignUpRequest extends PhoneSignUpFields {
 interface Checked {
   draft: PhoneSignUpDraft;
   channel: SmsChannel;
+  password: string;
   passwordHash: string;
   origin: Origin;
 }
@@ -72,9 +75,9 @@ export async function signUpWithPhone(
 ): Promise<SignUpResult> {
   const { settings } = context;
   const { phone, channel } = checkPhoneSignUp(request, settings);
-  const { data, passwordHash, origin } = request;
+  const { data, password, passwordHash, origin } = request;
   const draft = { aud: settings.JWT_AUD, role: settings.JWT_DEFAULT_GROUP_NAME, phone, data };
-  const signUp: Checked = { draft, channel, passwordHash, origin };
+  const signUp: Checked = { draft, channel, password, passwordHash, origin };
   return settings.SMS_AUTOCONFIRM
     ? await signUpConfirmed(context, signUp)
     : await signUpPending(context, signUp);
@@ -107,8 +110,17 @@ async function signUpPending(context: AuthContext, signUp: Checked): Promise<Sig
   };
   const inserted = await withinHourlyLimit(context, 'sms', () => users.insert(tx, user));
   if (!inserted.allowed) throw sentTooRecently(limit, inserted, tx.now, true);
-  if (inserted.created && inserted.person) return { pending: inserted.person };
-  return await signUpAgain(context, signUp, inserted.person);
+  const { created, person } = inserted;
+  if (created && person) {
+    await waitingHash(context, signUp, undefined);
+    return { pending: person };
+  }
+  const now = person ?? (await users.findByPhone(tx, row.phone));
+  return await signUpAgain(
+    context,
+    { ...signUp, passwordHash: await waitingHash(context, signUp, now) },
+    now,
+  );
 }
 
 /** A sign-up with a number somebody has. */

@@ -1,4 +1,4 @@
-import { providerIds } from '../rules/provider-ids.ts';
+import { providerIds } from '../rules/external/provider-ids.ts';
 import { type AuthSettings, externalSettings } from '../settings.ts';
 
 /** The first name of X is still the one that is shown; `x` itself was never (C1). */

@@ -7,10 +7,10 @@ import { sendLimit, sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
-import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/disguised-user.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { chooseRedirect, type RedirectWish } from '../rules/redirect.ts';
+import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
+import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/users/disguised-user.ts';
 import * as users from '../store/users.ts';
 
 /** Somebody who wants to sign in by mail. */

@@ -3,9 +3,9 @@ import { prepareMailCode } from '../codes/prepare-code.ts';
 import { sendCodes } from '../codes/send-codes.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { auditEntry } from '../rules/audit.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { chooseRedirect, type RedirectWish } from '../rules/redirect.ts';
+import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import * as users from '../store/users.ts';
 
 /** Somebody who cannot sign in any more. */

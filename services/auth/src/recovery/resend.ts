@@ -5,9 +5,10 @@ import { sendCodes } from '../codes/send-codes.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { isChangeOpen } from '../rules/addresses/pending-change.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { chooseRedirect, type RedirectWish } from '../rules/redirect.ts';
+import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import * as users from '../store/users.ts';
 
 /** Somebody who waits for a message that did not come. */
@@ -79,9 +80,12 @@ function confirmation(context: AuthContext, person: Person | undefined, redirect
 function change(context: AuthContext, person: Person | undefined, redirectTo: string) {
   const user = person?.user;
   const newEmail = user?.email_change ?? '';
+  const life = context.settings.MAILER_OTP_EXP;
+  const isOpen =
+    newEmail !== '' && isChangeOpen(user?.email_change_begun_at ?? null, life, context.clock.now());
   return {
     purpose: 'email_change' as const,
-    codes: user === undefined || newEmail === '' ? [] : emailChangeCodes(context, user, newEmail, redirectTo),
+    codes: user === undefined || !isOpen ? [] : emailChangeCodes(context, user, newEmail, redirectTo),
     sentAt: 'email_change_sent_at' as const,
     audit: [],
   };

@@ -7,7 +7,7 @@ import { requestPhoneCode } from '../phone/request-phone-code.ts';
 import { resendSms } from '../phone/resend-sms.ts';
 import { lenientBody, objectField, queryText, textField } from '../requests.ts';
 import { errorBody } from '../responses.ts';
-import { checkProofKey } from '../rules/one-time-code.ts';
+import { checkProofKey } from '../rules/codes/one-time-code.ts';
 import { checkMagicLinks, requestMagicLink } from './request-magic-link.ts';
 import { requestRecovery } from './request-recovery.ts';
 import { checkResend, resendMail } from './resend.ts';

@@ -1,8 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AuthContext } from '../context.ts';
 import type { Person } from '../rows.ts';
-import { accessTokenClaims, type ClaimedSession } from '../rules/claims.ts';
-import { FIRST_SECRET_BYTES, hashOf, type RefreshToken, writeRefreshToken } from '../rules/refresh-token.ts';
+import { accessTokenClaims, type ClaimedSession } from '../rules/tokens/claims.ts';
+import {
+  FIRST_SECRET_BYTES,
+  hashOf,
+  type RefreshToken,
+  writeRefreshToken,
+} from '../rules/tokens/refresh-token.ts';
 import type { NewSession } from '../store/sessions.ts';
 
 /** A session that is about to be opened: the row to write, and the token only the client will have. */

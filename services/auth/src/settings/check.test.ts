@@ -1,6 +1,6 @@
 import { readSettings, Secret } from '@croft/settings';
 import { describe, expect, it } from 'vitest';
-import { providerIds } from '../rules/provider-ids.ts';
+import { providerIds } from '../rules/external/provider-ids.ts';
 import { authSettings, checkAuthSettings, externalSettings } from './index.ts';
 
 const required = {
@@ -116,4 +116,14 @@ describe('settings of a provider', () => {
       expect(externalSettings(settings, other)).toMatchObject({ enabled: false, clientId: undefined });
     }
   });
+});
+
+it.each(['0', '1ms', '999ms'])('requests of %s are refused', (time) => {
+  expect(problems({ API_MAX_REQUEST_DURATION: time })).toEqual([
+    expect.stringMatching(/^AUTHSVC_API_MAX_REQUEST_DURATION must be 1s at least, not \d+ ms$/),
+  ]);
+});
+
+it('requests of a second are not', () => {
+  expect(problems({ API_MAX_REQUEST_DURATION: '1s' })).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { providerIds } from '../rules/provider-ids.ts';
+import { providerIds } from '../rules/external/provider-ids.ts';
 import { externalSettings } from './external.ts';
 import type { AuthSettings } from './index.ts';
 
@@ -20,12 +20,21 @@ const SMS_CREDENTIALS: Readonly<Record<SmsProvider, readonly (keyof AuthSettings
 /** Everything that no setting can say about itself, all problems at once, each with the variables' full names. */
 export function checkAuthSettings(settings: AuthSettings): string[] {
   return [
+    ...checkService(settings),
     ...checkDatabase(settings),
     ...checkMail(settings),
     ...checkSms(settings),
     ...checkCaptcha(settings),
     ...providerIds.flatMap((id) => checkProvider(settings, id)),
   ];
+}
+
+/** With less no request could be answered, not even the first one of the service's own. */
+const LEAST_REQUEST_MS = 1_000;
+
+function checkService({ API_MAX_REQUEST_DURATION: ms }: AuthSettings): string[] {
+  if (ms >= LEAST_REQUEST_MS) return [];
+  return [`AUTHSVC_API_MAX_REQUEST_DURATION must be 1s at least, not ${ms} ms`];
 }
 
 /** PostgreSQL cuts longer names off without a word, and keeps those with `pg_` for itself. */
@@ -64,6 +73,21 @@ function checkSms(settings: AuthSettings): string[] {
 function checkCaptcha(settings: AuthSettings): string[] {
   if (!settings.SECURITY_CAPTCHA_ENABLED || settings.SECURITY_CAPTCHA_SECRET !== undefined) return [];
   return ['AUTHSVC_SECURITY_CAPTCHA_SECRET is required with AUTHSVC_SECURITY_CAPTCHA_ENABLED'];
+}
+
+/**
+ * What looks like a mistake but may be meant, such as behind a proxy that rewrites paths.
+ * @returns sentences for the log
+ */
+export function doubtsAboutAuthSettings(settings: AuthSettings): string[] {
+  const home = new URL(settings.API_EXTERNAL_URL).origin;
+  return providerIds.flatMap((id) => {
+    const { enabled, redirectUri } = externalSettings(settings, id);
+    if (!enabled || redirectUri === undefined || new URL(redirectUri).origin === home) return [];
+    return [
+      `AUTHSVC_EXTERNAL_${id.toUpperCase()}_REDIRECT_URI is not at ${home}, the origin of AUTHSVC_API_EXTERNAL_URL: people come back without the cookie they left with, and their sign-in is refused`,
+    ];
+  });
 }
 
 function checkProvider(settings: AuthSettings, id: (typeof providerIds)[number]): string[] {

@@ -11,7 +11,8 @@ export const databaseSettings = {
   DB_MAX_POOL_SIZE: {
     kind: integer(0, 10_000),
     default: '0',
-    about: 'Database connections at most; 0 takes the default of 20.',
+    about:
+      'Database connections at most, besides two for look-ups and one for notices; 0 takes the default of 20.',
   },
   DB_NAMESPACE: {
     kind: text,

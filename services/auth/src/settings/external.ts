@@ -1,5 +1,5 @@
 import { boolean, type Secret, type Setting, secret, text, url, type Values } from '@croft/settings';
-import { type ProviderId, providerIds } from '../rules/provider-ids.ts';
+import { type ProviderId, providerIds } from '../rules/external/provider-ids.ts';
 import { durationFrom, exactUrl } from './kinds.ts';
 
 const OFF = 'false';

@@ -1,5 +1,5 @@
 import { defineSettings, type Values } from '@croft/settings';
-import type { PasswordPolicy } from '../rules/password-strength.ts';
+import type { PasswordPolicy } from '../rules/passwords/password-strength.ts';
 import { captchaSettings } from './captcha.ts';
 import { databaseSettings } from './database.ts';
 import { externalProviderSettings } from './external.ts';
@@ -12,7 +12,7 @@ import { smsSettings } from './sms.ts';
 import { telemetrySettings } from './telemetry.ts';
 import { tokenSettings } from './tokens.ts';
 
-export { checkAuthSettings } from './check.ts';
+export { checkAuthSettings, doubtsAboutAuthSettings } from './check.ts';
 export { type ExternalSettings, externalSettings } from './external.ts';
 
 /** Everything the auth service can be told. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { duration, type Kind, list, pairs } from '@croft/settings';
-import { compileGlob, splitPatterns } from '../rules/glob.ts';
+import { compileGlob, splitPatterns } from '../rules/redirects/glob.ts';
 
 /** An absolute address of any scheme, kept to the letter: single-page applications end in `/#/`. */
 export const siteAddress: Kind<string> = {

@@ -37,4 +37,10 @@ export const limitSettings = {
   },
   RATE_LIMIT_EMAIL_SENT: { kind: rate, default: '30', about: 'Mails of the whole service.' },
   RATE_LIMIT_SMS_SENT: { kind: rate, default: '30', about: 'SMS of the whole service.' },
+  RATE_LIMIT_SENT_SHARE: {
+    kind: float(0, 1),
+    default: '0.5',
+    about:
+      'Part of these mails and messages that one client may use, at least three of them; 1 lets one use all. Invitations are not limited by it.',
+  },
 } as const;

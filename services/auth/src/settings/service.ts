@@ -26,7 +26,7 @@ export const serviceSettings = {
   API_MAX_REQUEST_DURATION: {
     kind: duration,
     default: '10s',
-    about: 'Time a request may take before it is answered 504.',
+    about: 'Time a request may take before it is answered 504, 1 s at least.',
   },
   REQUEST_ID_HEADER: {
     kind: text,
@@ -36,7 +36,7 @@ export const serviceSettings = {
   CORS_ALLOWED_HEADERS: { kind: list, default: '', about: 'Further request headers browsers may send.' },
   TRUSTED_PROXIES: {
     kind: proxies,
-    default: 'loopback,private',
+    default: 'loopback',
     about:
       'Proxies whose `X-Forwarded-For` is believed, read from its end: the client is the last address that is none of them. A number counts the proxies in front.',
   },

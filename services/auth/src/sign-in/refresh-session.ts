@@ -3,8 +3,8 @@ import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { instant } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
-import { childOf, hashOf, readRefreshToken } from '../rules/refresh-token.ts';
-import { decideRotation } from '../rules/rotation.ts';
+import { childOf, hashOf, readRefreshToken } from '../rules/tokens/refresh-token.ts';
+import { decideRotation } from '../rules/tokens/rotation.ts';
 import { type IssuedSession, issueTokens } from '../sessions/issue-tokens.ts';
 import * as refreshTokens from '../store/refresh-tokens.ts';
 

@@ -2,13 +2,14 @@ import type { Tx } from '@croft/sql';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { knownWeakness } from '../passwords/known-weakness.ts';
 import { instant, type Person, type UserRow } from '../rows.ts';
-import { audienceOf } from '../rules/audience.ts';
 import { auditEntry, BY_EMAIL, BY_PHONE } from '../rules/audit.ts';
-import { isBanned } from '../rules/ban.ts';
-import { findWeakness, type Weakness } from '../rules/password-strength.ts';
+import type { Weakness } from '../rules/passwords/password-strength.ts';
+import { audienceOf } from '../rules/tokens/audience.ts';
+import { isBanned } from '../rules/users/ban.ts';
 import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
-import { type AuthSettings, passwordPolicy } from '../settings.ts';
+import type { AuthSettings } from '../settings.ts';
 import * as sessions from '../store/sessions.ts';
 import * as users from '../store/users.ts';
 
@@ -42,6 +43,8 @@ export async function signInWithPassword(
   if (isBanned(instant(person.user.banned_until), tx.now)) throw failures.loginBanned();
   checkConfirmed(person.user, grant);
 
+  // Beside the statement that follows, so that it costs no time of its own where it is quick.
+  const weakness = knownWeakness(context, grant.password);
   const session = prepareSession('password');
   const outdated = passwords.isOutdated(stored, grant.password);
   const opened = await sessions.open(tx, {
@@ -57,7 +60,7 @@ export async function signInWithPassword(
   if (opened === undefined) throw failures.invalidCredentials();
   return {
     issued: issueFirstTokens(context, opened, session, tx.now),
-    weakness: findWeakness(grant.password, passwordPolicy(settings)),
+    weakness: await weakness,
   };
 }
 

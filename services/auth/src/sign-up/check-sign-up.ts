@@ -2,8 +2,8 @@ import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import { checkPhoneSignUp } from '../phone/sign-up-with-phone.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { checkProofKey } from '../rules/one-time-code.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { checkProofKey } from '../rules/codes/one-time-code.ts';
 
 /** What of a sign-up is checked before anything is looked up; the empty text means none. */
 export interface SignUpFields {

@@ -3,13 +3,14 @@ import type { Origin } from '../caller/origin.ts';
 import type { MailCode } from '../codes/prepare-code.ts';
 import type { Person } from '../rows.ts';
 import type { Actor } from '../rules/audit.ts';
-import { EMAIL_APP_METADATA, emailIdentityData, type SignUpDraft } from '../rules/disguised-user.ts';
+import { EMAIL_APP_METADATA, emailIdentityData, type SignUpDraft } from '../rules/users/disguised-user.ts';
 import type { IssuedSession } from '../sessions/issue-tokens.ts';
 import type { NewUser } from '../store/users.ts';
 
 /** A sign-up with an address that was checked. */
 export interface CheckedSignUp {
   draft: SignUpDraft;
+  password: string;
   passwordHash: string;
   redirectTo: string;
   origin: Origin;

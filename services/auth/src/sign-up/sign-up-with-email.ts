@@ -7,6 +7,7 @@ import { issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
 import * as users from '../store/users.ts';
 import { type CheckedSignUp, confirmationOf, newUserOf, type SignUpResult } from './checked-sign-up.ts';
 import { signUpAgain } from './sign-up-again.ts';
+import { waitingHash } from './waiting-hash.ts';
 
 /**
  * Makes an account for an address. Of two sign-ups at the same moment one makes the account, and the insert tells the
@@ -39,8 +40,10 @@ async function signUpPending(context: AuthContext, signUp: CheckedSignUp): Promi
   const { email } = signUp.draft;
   const limit = sendLimit(context, 'confirmation', email);
   const existing = await users.findByEmail(tx, email);
+  const passwordHash = await waitingHash(context, signUp, existing);
   if (existing !== undefined) {
-    return await withinHourlyLimit(context, 'mail', () => signUpAgain(context, signUp, existing, limit));
+    const again = { ...signUp, passwordHash };
+    return await withinHourlyLimit(context, 'mail', () => signUpAgain(context, again, existing, limit));
   }
   const { row, actor } = newUserOf(signUp, false);
   const user: users.NewUser = {
@@ -54,5 +57,7 @@ async function signUpPending(context: AuthContext, signUp: CheckedSignUp): Promi
   if (!inserted.allowed) throw sentTooRecently(limit, inserted, tx.now);
   if (inserted.created && inserted.person) return { pending: inserted.person };
   // Somebody signed up at the same moment; this one has counted already.
-  return await signUpAgain(context, signUp, inserted.person, undefined);
+  const now = inserted.person ?? (await users.findByEmail(tx, email));
+  const again = { ...signUp, passwordHash: await waitingHash(context, signUp, now) };
+  return await signUpAgain(context, again, now, undefined);
 }

@@ -1,7 +1,7 @@
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { signUpWithPhone } from '../phone/sign-up-with-phone.ts';
-import { chooseRedirect, type RedirectWish } from '../rules/redirect.ts';
+import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { checkSignUp, type SignUpFields } from './check-sign-up.ts';
 import type { SignUpResult } from './checked-sign-up.ts';
 import { signUpAnonymously } from './sign-up-anonymously.ts';
@@ -28,6 +28,7 @@ export async function signUp(context: AuthContext, request: SignUpRequest): Prom
   return await signUpWithEmail(context, {
     // Not the audience the client wishes: the address would be taken, and its owner find no account where they look.
     draft: { aud: settings.JWT_AUD, role: settings.JWT_DEFAULT_GROUP_NAME, email: door.email, data },
+    password: request.password,
     passwordHash,
     redirectTo: chooseRedirect(request.redirect, redirects),
     origin,

@@ -5,7 +5,7 @@ import type { Tx } from '@croft/sql';
 
 /**
  * Codes past their time. Those of a sign-up that brought a password stay until the address is proven or the user goes:
- * that password must count when the code is sent anew, and not the one somebody typed before.
+ * they tell that somebody typed another one before, and that one must not count when the code is sent anew.
  */
 export function deleteCodes(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`

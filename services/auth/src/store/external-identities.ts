@@ -75,16 +75,16 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
   const now = tx.now;
   const forgetsAll = forgets === 'everything';
   return tx.row<Person>`
-    with consumed as (
-      delete from :schema.one_time_tokens where user_id = ${user.id}::uuid and link_hash = ${consumes}
-        and token_type = 'confirmation_token' and expires_at > ${now}
-      returning id),
-    target as (
+    with locked as (
       select id from :schema.users where id = ${user.id}::uuid and deleted_at is null
         and (banned_until is null or banned_until <= ${now})
         and (confirmed_at is not null) = ${user.confirmed}::boolean and email is not distinct from ${user.email}::text
-        and (${consumes}::text is null or exists (select from consumed))
-      for update),
+      for no key update),
+    consumed as (
+      delete from :schema.one_time_tokens t using locked where t.user_id = locked.id and t.link_hash = ${consumes}
+        and t.token_type = 'confirmation_token' and t.expires_at > ${now}
+      returning t.id),
+    target as (select id from locked where ${consumes}::text is null or exists (select from consumed)),
     identity as (
       insert into :schema.identities as i (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
       select ${subject}::text, id, ${JSON.stringify(arrival.identityData)}::jsonb, ${provider}::text, ${now}, ${now}, ${now}
@@ -107,14 +107,8 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
     codes as (
       delete from :schema.one_time_tokens t using identity where ${confirms}::boolean and t.user_id = identity.user_id
         and t.link_hash is distinct from ${consumes}::text),
-    -- Locked as a rotation does it, and in one order, so that the two never wait for each other.
-    locked as (
-      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
-        join identity on s.user_id = identity.user_id
-      where ${forgetsAll}::boolean order by t.session_id for update of t),
-    strangers as (
-      delete from :schema.sessions s using identity where ${forgetsAll}::boolean and s.user_id = identity.user_id
-        and (select count(*) from locked) >= 0),
+    ended as (
+      select :schema.end_sessions(identity.user_id, null, ${session.id}::uuid) from identity where ${forgetsAll}::boolean),
     every as (
       select one.provider, min(one.created_at) as since from (
         select i.provider, i.created_at from :schema.identities i join identity on i.user_id = identity.user_id
@@ -153,5 +147,5 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
         from :schema.identities i left join verified v on v.id = i.id, identity
         where i.user_id = person.id and i.id <> identity.id and not exists (select from dropped where dropped.id = i.id)
         union all select to_jsonb(identity) from identity) as every_one) as identities
-    from person`;
+    from person where (select count(*) from ended) >= 0`;
 }

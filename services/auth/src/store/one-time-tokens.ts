@@ -15,7 +15,8 @@ export interface StoredCode {
   effect: { topic: 'mail' | 'sms'; payload: object } | undefined;
   /**
    * Password hash and metadata of the sign-up that asked for this code. Once it is proven they take the place of what
-   * an unproven account had; with metadata alone the account has no password then.
+   * an unproven account had; with metadata alone the account has no password then. The hash is the account's own where
+   * the password is: any other is another password, and from then on no code that is sent again brings one.
    */
   pendingPassword?: string;
   pendingData?: object;
@@ -45,9 +46,8 @@ export interface Sending {
   limit: SendLimit | undefined;
   codes: readonly StoredCode[];
   sentAt: readonly SentAtColumn[];
-  /** The address or number that is to take the place of the present one. */
+  /** The address that is to take the place of the present one. */
   emailChange?: string;
-  phoneChange?: string;
   trace: Trace;
 }
 
@@ -80,7 +80,8 @@ export function codesJson(codes: readonly StoredCode[]): string {
 
 /**
  * Gives a user new codes in place of those of the same type, and the rows of what brings them. Wrong guesses start
- * anew; what a sign-up left pending with the old code stays.
+ * anew. What a sign-up left pending with the old code stays if nobody signed the address up with another password;
+ * else nobody can tell whose it is, and the code proves the address alone.
  */
 export async function send(tx: Tx, sending: Sending): Promise<Sent> {
   const { userId, limit, codes, sentAt, trace } = sending;
@@ -101,8 +102,8 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
         phone_change_sent_at = case when 'phone_change_sent_at' = any (${sentAt}::text[]) then ${now} else phone_change_sent_at end,
         reauthentication_sent_at = case when 'reauthentication_sent_at' = any (${sentAt}::text[]) then ${now} else reauthentication_sent_at end,
         email_change = coalesce(${sending.emailChange}, email_change),
-        email_change_confirm_status = case when ${sending.emailChange}::text is null then email_change_confirm_status else 0 end,
-        phone_change = coalesce(${sending.phoneChange}, phone_change)
+        email_change_begun_at = case when ${sending.emailChange}::text is null then email_change_begun_at else ${now} end,
+        email_change_confirm_status = case when ${sending.emailChange}::text is null then email_change_confirm_status else 0 end
       where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
       returning *),
     wanted as (
@@ -111,13 +112,18 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
         payload jsonb)),
     code as (
       insert into :schema.one_time_tokens as t (user_id, token_type, relates_to, token_hash, link_hash, expires_at,
-        pending_password, pending_data, created_at, updated_at)
+        pending_password, pending_data, is_contested, created_at, updated_at)
       select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, w.pending_password,
-        w.pending_data, ${now}, ${now} from person, wanted w
+        w.pending_data, w.pending_data is not null and w.pending_password is distinct from person.encrypted_password,
+        ${now}, ${now} from person, wanted w
       on conflict (user_id, token_type) do update set token_hash = excluded.token_hash, link_hash = excluded.link_hash,
         relates_to = excluded.relates_to, expires_at = excluded.expires_at, wrong_guesses = 0,
-        pending_password = case when excluded.pending_data is null then t.pending_password else excluded.pending_password end,
-        pending_data = coalesce(excluded.pending_data, t.pending_data),
+        pending_password = case when excluded.pending_data is not null then excluded.pending_password
+          when not t.is_contested then t.pending_password end,
+        pending_data = case when excluded.pending_data is not null then excluded.pending_data
+          when t.is_contested and t.pending_data is not null then '{"email_verified": false, "phone_verified": false}'
+          else t.pending_data end,
+        is_contested = t.is_contested or excluded.is_contested,
         created_at = excluded.created_at, updated_at = excluded.updated_at),
     effect as (
       insert into :schema.outbox (topic, payload, created_at, run_at)

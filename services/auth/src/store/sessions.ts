@@ -126,13 +126,8 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
       where exists (select from fresh) and i.user_id = person.id and i.provider not in ('email', 'phone')
         and (i.identity_data -> 'email_verified') is distinct from 'true'
       returning i.id),
-    families as (
-      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
-        join person on s.user_id = person.id
-      where exists (select from fresh) order by t.session_id for update of t),
     ended as (
-      delete from :schema.sessions s using person where exists (select from fresh) and s.user_id = person.id
-        and (select count(*) from families) >= 0),
+      select :schema.end_sessions(person.id, null, ${session.id}::uuid) from person where exists (select from fresh)),
     session as (
       insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
       select ${session.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
@@ -153,7 +148,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
         from :schema.identities i left join verified v on v.id = i.id
         where i.user_id = person.id and not exists (select from strangers where strangers.id = i.id)
         union all select to_jsonb(made) from made) as every) as identities
-    from person`;
+    from person where (select count(*) from ended) >= 0`;
 }
 
 /** Which sessions of a user end: all, one, or all but one. */
@@ -164,22 +159,27 @@ export interface EndedSessions {
 }
 
 /**
- * Ends sessions; their refresh tokens go with them. These are locked first, as a rotation does, and in one order: a
- * rotation or another sign-out at the same moment waits, but never in a circle.
+ * Ends sessions; their refresh tokens go with them. Whoever ends all of them also takes back what they began: a change
+ * of address or number that is not confirmed yet.
  */
-export async function end(tx: Tx, ended: EndedSessions, trace: Trace): Promise<void> {
+export async function end(tx: Tx, { userId, only, except }: EndedSessions, trace: Trace): Promise<void> {
+  const everything = only === undefined && except === undefined;
   await tx.run`
-    with locked as (
-      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
-      where s.user_id = ${ended.userId}::uuid order by t.session_id for update of t),
-    gone as (
-      -- The count is there to make the locks come first.
-      delete from :schema.sessions where user_id = ${ended.userId}::uuid and (select count(*) from locked) >= 0
-        and (${ended.only}::uuid is null or id = ${ended.only})
-        and (${ended.except}::uuid is null or id <> ${ended.except}))
+    with locked as (select id from :schema.users where id = ${userId}::uuid for no key update),
+    ended as (select :schema.end_sessions(id, ${only}::uuid, ${except}::uuid) from locked),
+    cancelled as (
+      update :schema.users set email_change = null, email_change_confirm_status = 0, phone_change = null,
+        updated_at = ${tx.now}
+      where ${everything}::boolean and id in (select id from locked)
+        and (email_change is not null or phone_change is not null)),
+    codes as (
+      delete from :schema.one_time_tokens where ${everything}::boolean and user_id in (select id from locked)
+        and token_type in ('email_change_token_new', 'email_change_token_current', 'phone_change_token'))
     insert into :schema.audit_log_entries (payload, ip_address, created_at)
     select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-    from json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
+    from json_array_elements(${JSON.stringify(trace.audit)}::json) entry
+    -- What nothing reads is not called.
+    where (select count(*) from ended) >= 0`;
 }
 
 /** When a session of the user began; undefined when there is none. */

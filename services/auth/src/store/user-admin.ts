@@ -109,18 +109,15 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
   const appPatch = JSON.stringify(changes.appMetadata);
   return tx.row<Person>`
     with locked as (
-      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
-      where ${setsPassword}::boolean and s.user_id = ${userId}::uuid order by t.session_id for update of t),
-    ended as (
-      -- The count is there to make the locks come first.
-      delete from :schema.sessions where ${setsPassword}::boolean and user_id = ${userId}::uuid
-        and (select count(*) from locked) >= 0),
+      select id from :schema.users where id = ${userId}::uuid and deleted_at is null for no key update),
+    ended as (select :schema.end_sessions(id, null, null) from locked where ${setsPassword}::boolean),
     codes as (
-      delete from :schema.one_time_tokens where user_id = ${userId}::uuid and token_type = any (${voided}::text[])),
+      delete from :schema.one_time_tokens t using locked
+      where t.user_id = locked.id and t.token_type = any (${voided}::text[])),
     tamed as (
-      update :schema.one_time_tokens set pending_password = null, pending_data = null
-      where user_id = ${userId}::uuid and token_type = 'confirmation_token'
-        and token_type <> all (${voided}::text[]) and (${setsPassword}::boolean or ${emailConfirmed}::boolean)),
+      update :schema.one_time_tokens t set pending_password = null, pending_data = null from locked
+      where t.user_id = locked.id and t.token_type = 'confirmation_token'
+        and t.token_type <> all (${voided}::text[]) and (${setsPassword}::boolean or ${emailConfirmed}::boolean)),
     person as (
       update :schema.users set updated_at = ${now},
         role = coalesce(${changes.role}, role),
@@ -156,7 +153,7 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
             else jsonb_build_object('providers', coalesce(raw_app_meta_data -> 'providers', '[]')
               || (select coalesce(jsonb_agg(name), '[]') from unnest(${added}::text[]) name
                 where not coalesce(raw_app_meta_data -> 'providers', '[]') ? name)) end
-      where id = ${userId}::uuid and deleted_at is null
+      where id in (select id from locked)
       returning *),
     changed as (
       update :schema.identities i set updated_at = ${now}, identity_data = i.identity_data
@@ -186,7 +183,7 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
         select coalesce(to_jsonb(n), to_jsonb(i)) as one
         from :schema.identities i left join changed n on n.id = i.id where i.user_id = person.id
         union all select to_jsonb(made) from made) as every) as identities
-    from person`;
+    from person where (select count(*) from ended) >= 0`;
 }
 
 /**
@@ -195,20 +192,22 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
  */
 export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
   await tx.run`
-    with unproven as (
-      select id from :schema.users where id = ${userId}::uuid and confirmed_at is null for no key update),
+    with locked as (
+      select id, confirmed_at is null as is_unproven from :schema.users where id = ${userId}::uuid for no key update),
+    unproven as (select id from locked where is_unproven),
     codes as (
-      update :schema.one_time_tokens set pending_password = null, pending_data = null
-      where user_id = ${userId}::uuid and token_type = 'confirmation_token'),
+      update :schema.one_time_tokens t set pending_password = null, pending_data = null from locked
+      where t.user_id = locked.id and t.token_type = 'confirmation_token'),
     -- Ways in that somebody found who never showed that the address is theirs.
     identities as (
       delete from :schema.identities i using unproven where i.user_id = unproven.id
         and i.provider not in ('email', 'phone') and (i.identity_data -> 'email_verified') is distinct from 'true'),
-    sessions as (delete from :schema.sessions s using unproven where s.user_id = unproven.id)
+    ended as (select :schema.end_sessions(id, null, null) from unproven),
+    one as (select count(*) from ended)
     -- As isStrangers says it; what an administrator set stays.
     update :schema.users u set encrypted_password = null,
       raw_user_meta_data = jsonb_build_object('sub', u.id, 'email', u.email)
-    from unproven where u.id = unproven.id and not u.given_by_admin and u.invited_at is null`;
+    from unproven, one where u.id = unproven.id and not u.given_by_admin and u.invited_at is null`;
 }
 
 /** Makes the codes of a change of address void, because another change takes its place. */
@@ -219,16 +218,15 @@ export async function forgetEmailChange(tx: Tx, userId: string): Promise<void> {
 }
 
 /**
- * Deletes a user with everything of it. Refresh tokens are locked first and in one order, as a rotation does.
+ * Deletes a user with everything of it. Sessions go first, in the order in which others lock them.
  * @returns whether there was one
  */
 export async function remove(tx: Tx, userId: string, trace: Trace): Promise<boolean> {
   const gone = await tx.row<{ id: string }>`
-    with locked as (
-      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
-      where s.user_id = ${userId}::uuid order by t.session_id for update of t),
+    with locked as (select id from :schema.users where id = ${userId}::uuid for update),
+    ended as (select :schema.end_sessions(id, null, null) from locked),
     gone as (
-      delete from :schema.users where id = ${userId}::uuid and (select count(*) from locked) >= 0 returning id),
+      delete from :schema.users where id in (select id from locked) and (select count(*) from ended) >= 0 returning id),
     audit as (
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${tx.now}

@@ -1,24 +1,26 @@
 import type { Tx } from '@croft/sql';
-import type { Person } from '../rows.ts';
+import type { Person, TokenType } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
 import { codesJson, type SendLimit, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
 
 /** What of an account its owner changes at once. */
 export interface UserChanges {
   userId: string;
+  /** The session that asks for it: when that was ended meanwhile, nothing is changed. */
+  sessionId: string | undefined;
   /** Laid over the metadata; members that are null go away. */
   metadata?: Record<string, unknown> | undefined;
   appMetadata?: Record<string, unknown> | undefined;
-  /** Ends all sessions but this one, and every code but the new ones. */
-  password?: { hash: string; keepsSession: string | undefined } | undefined;
+  /** Ends all other sessions, and every code but the new ones. When it is not in place of `former`, nothing is changed. */
+  password?: { hash: string; former: string | null } | undefined;
   /** Keyed hash of a nonce to use up: without it nothing is changed. */
   consumes?: string | undefined;
   /** Changes that need no confirmation. */
   email?: string | undefined;
   phone?: string | undefined;
-  /** Changes that wait for theirs, the codes for it, and how often there may be some. */
-  emailChange?: string | undefined;
-  phoneChange?: string | undefined;
+  /** Changes that wait for theirs, or null to take one back; the codes for it, and how often there may be some. */
+  emailChange?: string | null | undefined;
+  phoneChange?: string | null | undefined;
   codes?: readonly StoredCode[];
   sentAt?: readonly SentAtColumn[];
   limits?: readonly SendLimit[];
@@ -32,27 +34,35 @@ export interface Changed {
   /** Which of the limits, and when something was sent last. */
   refusedBy: number | null;
   lastSentAt: Date | null;
-  /** The user as it is now; undefined likewise when the user or the nonce is gone. */
+  /** The user as it is now; undefined likewise when user, session or nonce is gone, or the user may do nothing. */
   person: Person | undefined;
 }
 
+const EMAIL_CHANGE: readonly TokenType[] = ['email_change_token_new', 'email_change_token_current'];
+const PHONE_CHANGE: readonly TokenType[] = ['phone_change_token'];
+
 /**
- * Changes a user: all of it or nothing.
+ * Changes a user: all of it or nothing. The user's row is locked before anything is looked at, so what others did
+ * meanwhile counts: an end of the session, a ban, another password.
  * @throws the database's unique violation when somebody has the address or number
  */
 export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
-  const { userId, password, consumes, codes = [], sentAt = [], limits = [], trace } = changes;
+  const { userId, sessionId, password, consumes, codes = [], sentAt = [], limits = [], trace } = changes;
+  const { email, phone, emailChange, phoneChange } = changes;
   const now = tx.now;
   const keys = limits.map(({ key }) => key);
   const notAfters = limits.map(({ notAfter }) => notAfter);
   const metadata = JSON.stringify(changes.metadata ?? {});
   const appMetadata = JSON.stringify(changes.appMetadata ?? {});
+  const endsEmailChange = password !== undefined || email !== undefined || emailChange !== undefined;
+  const endsPhoneChange = password !== undefined || phone !== undefined || phoneChange !== undefined;
+  const voided = [...(endsEmailChange ? EMAIL_CHANGE : []), ...(endsPhoneChange ? PHONE_CHANGE : [])];
   const row = await tx.row<Omit<Changed, 'person'> & Partial<Person>>`
     with asked as (
       select * from unnest(${keys}::bytea[], ${notAfters}::timestamptz[]) with ordinality as l (key, not_after, place)),
     early as (
       select asked.place, s.sent_at from asked join :schema.send_limits s on s.key = asked.key
-      where s.sent_at > asked.not_after order by s.sent_at desc limit 1),
+      where s.sent_at > asked.not_after order by s.sent_at - asked.not_after desc limit 1),
     noted as (
       insert into :schema.send_limits (key, sent_at)
       select key, ${now} from asked where not exists (select from early) order by key
@@ -60,48 +70,48 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
         where send_limits.sent_at <= (select not_after from asked where asked.key = send_limits.key)
       returning key),
     allowed as (select where (select count(*) from noted) = ${limits.length}),
-    families as (
-      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
-      where ${password !== undefined}::boolean and s.user_id = ${userId}::uuid and exists (select from allowed)
-      order by t.session_id for update of t),
     locked as (
       select id from :schema.users where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
-        and (select count(*) from families) >= 0
+        and (banned_until is null or banned_until <= ${now})
+        and (${password === undefined}::boolean or encrypted_password is not distinct from ${password?.former}::text)
       for no key update),
+    -- Whoever ends sessions holds the user's row, so what is locked here stays.
+    own as (
+      select s.id from :schema.sessions s join locked on s.user_id = locked.id where s.id = ${sessionId}::uuid
+      for key share of s),
+    asking as (select id from locked where ${sessionId}::uuid is null or exists (select from own)),
     nonce as (
-      delete from :schema.one_time_tokens where user_id in (select id from locked) and token_hash = ${consumes}
+      delete from :schema.one_time_tokens where user_id in (select id from asking) and token_hash = ${consumes}
       returning id),
-    going as (select id from locked where ${consumes}::text is null or exists (select from nonce)),
+    going as (select id from asking where ${consumes}::text is null or exists (select from nonce)),
     ended as (
-      delete from :schema.sessions where ${password !== undefined}::boolean and user_id in (select id from going)
-        and (${password?.keepsSession}::uuid is null or id <> ${password?.keepsSession})),
+      select :schema.end_sessions(id, null, ${sessionId}::uuid) from going where ${password !== undefined}::boolean),
     cleared as (
-      delete from :schema.one_time_tokens where ${password !== undefined}::boolean and user_id in (select id from going)
+      delete from :schema.one_time_tokens where user_id in (select id from going)
+        and (${password !== undefined}::boolean or token_type = any (${voided}::text[]))
         and token_type <> all (${codes.map(({ tokenType }) => tokenType)}::text[])
         and token_hash is distinct from ${consumes}),
     person as (
       update :schema.users u set updated_at = ${now},
         encrypted_password = coalesce(${password?.hash}, encrypted_password),
-        email_change = coalesce(${changes.emailChange},
-          case when ${password === undefined && changes.email === undefined}::boolean then email_change end),
-        email_change_confirm_status =
-          case when ${password === undefined && changes.email === undefined && changes.emailChange === undefined}::boolean
-            then email_change_confirm_status else 0 end,
-        phone_change = coalesce(${changes.phoneChange},
-          case when ${password === undefined && changes.phone === undefined}::boolean then phone_change end),
+        email_change = case when ${endsEmailChange}::boolean then ${emailChange} else email_change end,
+        email_change_begun_at = case when ${emailChange}::text is null then email_change_begun_at else ${now} end,
+        email_change_confirm_status = case when ${endsEmailChange}::boolean then 0 else email_change_confirm_status end,
+        phone_change = case when ${endsPhoneChange}::boolean then ${phoneChange} else phone_change end,
+        phone_change_begun_at = case when ${phoneChange}::text is null then phone_change_begun_at else ${now} end,
         email_change_sent_at = case when 'email_change_sent_at' = any (${sentAt}::text[]) then ${now} else email_change_sent_at end,
         phone_change_sent_at = case when 'phone_change_sent_at' = any (${sentAt}::text[]) then ${now} else phone_change_sent_at end,
-        email = coalesce(${changes.email}, email),
-        email_confirmed_at = case when ${changes.email}::text is null then email_confirmed_at else ${now} end,
-        phone = coalesce(${changes.phone}, phone),
-        phone_confirmed_at = case when ${changes.phone}::text is null then phone_confirmed_at else ${now} end,
-        is_anonymous = is_anonymous and ${changes.email}::text is null and ${changes.phone}::text is null,
+        email = coalesce(${email}, email),
+        email_confirmed_at = case when ${email}::text is null then email_confirmed_at else ${now} end,
+        phone = coalesce(${phone}, phone),
+        phone_confirmed_at = case when ${phone}::text is null then phone_confirmed_at else ${now} end,
+        is_anonymous = is_anonymous and ${email}::text is null and ${phone}::text is null,
         raw_user_meta_data = (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_user_meta_data
             || ${metadata}::jsonb) where value <> 'null' or not ${metadata}::jsonb ? key)
-          || case when ${changes.email}::text is null then '{}'
-            else jsonb_build_object('email', ${changes.email}::text, 'email_verified', true) end
-          || case when ${changes.phone}::text is null then '{}'
-            else jsonb_build_object('phone', ${changes.phone}::text, 'phone_verified', true) end,
+          || case when ${email}::text is null then '{}'
+            else jsonb_build_object('email', ${email}::text, 'email_verified', true) end
+          || case when ${phone}::text is null then '{}'
+            else jsonb_build_object('phone', ${phone}::text, 'phone_verified', true) end,
         raw_app_meta_data = (
           select merged.data || case when wanted.kinds = '{}' then '{}' else jsonb_build_object(
             'provider', coalesce(merged.data -> 'provider', to_jsonb(wanted.kinds[1])),
@@ -113,8 +123,8 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
               group by kind) as every_kind)) end
           from (select coalesce(jsonb_object_agg(key, value), '{}') as data from jsonb_each(u.raw_app_meta_data
               || ${appMetadata}::jsonb) where value <> 'null' or not ${appMetadata}::jsonb ? key) as merged,
-            (select array_remove(array[case when ${changes.email}::text is not null then 'email' end,
-              case when ${changes.phone}::text is not null then 'phone' end], null) as kinds) as wanted)
+            (select array_remove(array[case when ${email}::text is not null then 'email' end,
+              case when ${phone}::text is not null then 'phone' end], null) as kinds) as wanted)
       where id in (select id from going)
       returning *),
     identities as (
@@ -122,15 +132,15 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
         || case when i.provider = 'email' then jsonb_build_object('email', person.email, 'email_verified', true)
           else jsonb_build_object('phone', person.phone, 'phone_verified', true) end
       from person where i.user_id = person.id
-        and ((i.provider = 'email' and ${changes.email}::text is not null)
-          or (i.provider = 'phone' and ${changes.phone}::text is not null))
+        and ((i.provider = 'email' and ${email}::text is not null)
+          or (i.provider = 'phone' and ${phone}::text is not null))
       returning i.*),
     made as (
       insert into :schema.identities (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
       select person.id::text, person.id, wanted.data || jsonb_build_object('sub', person.id), wanted.provider, ${now}, ${now}, ${now}
       from person, (values
-        ('email', jsonb_build_object('email', ${changes.email}::text, 'email_verified', true), ${changes.email}::text),
-        ('phone', jsonb_build_object('phone', ${changes.phone}::text, 'phone_verified', true), ${changes.phone}::text)
+        ('email', jsonb_build_object('email', ${email}::text, 'email_verified', true), ${email}::text),
+        ('phone', jsonb_build_object('phone', ${phone}::text, 'phone_verified', true), ${phone}::text)
       ) as wanted (provider, data, address)
       where wanted.address is not null and not exists (
         select from :schema.identities i where i.user_id = person.id and i.provider = wanted.provider)
@@ -161,7 +171,7 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
         select coalesce(to_jsonb(n), to_jsonb(i)) as one
         from :schema.identities i left join identities n on n.id = i.id where i.user_id = ${userId}::uuid
         union all select to_jsonb(made) from made) as every) as identities,
-      (select count(*) from effect) as effects`;
+      (select count(*) from effect) as effects, (select count(*) from ended) as ends`;
   const { allowed = false, refusedBy = null, lastSentAt = null, user, identities = [] } = row ?? {};
   return { allowed, refusedBy, lastSentAt, person: user ? { user, identities } : undefined };
 }

@@ -62,7 +62,8 @@ async function searchNewest(
     page as (
       select id from seen where hit order by created_at desc, id limit ${perPage}::int offset ${offset}::bigint)
     select (select count(*) from seen) as seen, (select count(*) from seen where hit) as hits,
-      (select reltuples::float8 from pg_class where oid = (select tableoid from :schema.users limit 1)) as everybody,
+      -- -1 is a table that was never analysed, which will be within minutes.
+      (select case when reltuples < 0 then (select count(*) from :schema.users) else reltuples end::float8 from pg_class where oid = (select tableoid from :schema.users limit 1)) as everybody,
       (select coalesce(jsonb_agg(to_jsonb(u) order by u.created_at desc, u.id), '[]')
         from :schema.users u join page on page.id = u.id) as users`;
   const { users = [], seen = 0, hits = 0, everybody = 0 } = row ?? {};

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import type { Reader, Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
 import { codesJson, type SendLimit, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
@@ -36,7 +36,7 @@ export function findById(tx: Tx, id: string): Promise<Person | undefined> {
 
 /** The user an access token speaks of, and whether the session it names is there: one look for both. */
 export function findByAccessToken(
-  tx: Tx,
+  tx: Reader,
   userId: string,
   sessionId: string | null,
 ): Promise<(Person & { hasSession: boolean }) | undefined> {
@@ -176,13 +176,10 @@ export async function takeOver(
   trace: Trace,
 ): Promise<void> {
   await tx.run`
-    with locked as (
-      select t.session_id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
-      where s.user_id = ${userId}::uuid order by t.session_id for update of t),
-    sessions as (
-      delete from :schema.sessions where user_id = ${userId}::uuid and (select count(*) from locked) >= 0),
-    codes as (delete from :schema.one_time_tokens where user_id = ${userId}::uuid),
-    identities as (delete from :schema.identities where user_id = ${userId}::uuid and provider <> 'email'),
+    with locked as (select id from :schema.users where id = ${userId}::uuid for no key update),
+    ended as (select :schema.end_sessions(id, null, null) from locked),
+    codes as (delete from :schema.one_time_tokens t using locked where t.user_id = locked.id),
+    identities as (delete from :schema.identities i using locked where i.user_id = locked.id and i.provider <> 'email'),
     audit as (
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
@@ -192,5 +189,5 @@ export async function takeOver(
       email_change = null, email_change_confirm_status = 0, phone = null, phone_confirmed_at = null,
       phone_change = null,
       raw_app_meta_data = raw_app_meta_data || '{"provider": "email", "providers": ["email"]}'
-    where id = ${userId}::uuid`;
+    where id in (select id from locked) and (select count(*) from ended) >= 0`;
 }

@@ -1,6 +1,6 @@
 import * as failures from '../failures.ts';
-import { checkEmailAddress } from '../rules/email-address.ts';
-import { checkPhoneNumber } from '../rules/phone-number.ts';
+import { checkEmailAddress } from '../rules/addresses/email-address.ts';
+import { checkPhoneNumber } from '../rules/addresses/phone-number.ts';
 
 /** The fields of POST /verify. */
 export interface VerificationFields {

@@ -4,14 +4,14 @@ import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { instant } from '../rows.ts';
-import { auditEntry } from '../rules/audit.ts';
-import { isBanned } from '../rules/ban.ts';
 import {
   asksBothAddresses,
   CURRENT_CONFIRMED,
   emailChangeStep,
   NEW_CONFIRMED,
-} from '../rules/email-change.ts';
+} from '../rules/addresses/email-change.ts';
+import { auditEntry } from '../rules/audit.ts';
+import { isBanned } from '../rules/users/ban.ts';
 import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
 import type { FoundCode } from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';

@@ -3,9 +3,9 @@ import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { errorDialect } from '../error-json.ts';
 import * as failures from '../failures.ts';
-import { chooseRedirect, inHeader, type RedirectWish } from '../rules/redirect.ts';
+import { oauthError } from '../rules/external/oauth-error.ts';
+import { chooseRedirect, inHeader, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { sessionFragment } from '../sessions/session-json.ts';
-import { failureFragment } from './failure-fragment.ts';
 import { OTHER_ADDRESS_NEXT } from './other-address-next.ts';
 import { type Verified, verifyCode } from './verify-code.ts';
 
@@ -33,7 +33,8 @@ export async function followLink(context: AuthContext, link: OpenedLink): Promis
     return `${target}#${fragmentOf(verified)}`;
   } catch (error) {
     if (!(error instanceof Failure)) context.log.error({ err: error }, 'a link could not be followed');
-    return `${target}#${failureFragment(error instanceof Failure ? error : errorDialect.fromError(error as Error))}`;
+    const failure = error instanceof Failure ? error : errorDialect.fromError(error as Error);
+    return `${target}#${new URLSearchParams({ ...oauthError(failure), sb: '' }).toString()}`;
   }
 }
 

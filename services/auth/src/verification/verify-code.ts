@@ -4,14 +4,14 @@ import * as failures from '../failures.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import { instant } from '../rows.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
-import { isBanned } from '../rules/ban.ts';
 import {
   answeredType,
   codeHashOf,
   isVerificationType,
   MAX_WRONG_GUESSES,
   tokenTypesOf,
-} from '../rules/one-time-code.ts';
+} from '../rules/codes/one-time-code.ts';
+import { isBanned } from '../rules/users/ban.ts';
 import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';

@@ -1,4 +1,4 @@
-import type { ProviderId } from '../../src/rules/provider-ids.ts';
+import type { ProviderId } from '../../src/rules/external/provider-ids.ts';
 import type { Subject } from '../harness.ts';
 import type { BroughtBack, ProviderEmulator } from './provider-emulator.ts';
 

@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ProviderId, providerIds } from '../../src/rules/provider-ids.ts';
+import { type ProviderId, providerIds } from '../../src/rules/external/provider-ids.ts';
 import { type Shape, type Somebody, shapes } from './provider-shapes.ts';
 
 export const REDIRECT_URI = 'https://auth.example/callback';

@@ -1,4 +1,4 @@
-import type { ProviderId } from '../../src/rules/provider-ids.ts';
+import type { ProviderId } from '../../src/rules/external/provider-ids.ts';
 
 /** Somebody with an account at every provider. */
 export interface Somebody {

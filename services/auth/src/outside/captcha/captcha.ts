@@ -1,6 +1,7 @@
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import { z } from 'zod';
 import type { AuthSettings } from '../../settings/index.ts';
-import type { OutgoingHttp } from '../outgoing-http.ts';
+import { withinRequest } from '../request-share.ts';
 
 /** Tells whether a person solved the puzzle a token stands for. */
 export interface Captcha {
@@ -32,7 +33,7 @@ export function openCaptcha(settings: AuthSettings, http: OutgoingHttp): Captcha
     async refusalOf(token, ip) {
       const answer = await http(url, {
         form: { secret, response: token, ...(ip === null ? {} : { remoteip: ip }) },
-        timeoutMs: settings.SECURITY_CAPTCHA_TIMEOUT,
+        timeoutMs: withinRequest(settings, settings.SECURITY_CAPTCHA_TIMEOUT),
         maxBytes: MAX_ANSWER_BYTES,
       });
       const given = verdict.safeParse(answer.json());

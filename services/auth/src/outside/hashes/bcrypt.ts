@@ -2,8 +2,8 @@ import { MAX_WEIGHT, type NewHashKind } from './hash-kind.ts';
 
 /** As GoTrue makes them. */
 const COST = 10;
-/** A check at cost 10 takes six times as long as one of argon2id; each further step doubles it. */
-const weightOf = (cost: number): number => 6 * 2 ** (cost - COST);
+/** A check at cost 10 takes five times as long as one of argon2id; each further step doubles it. */
+const weightOf = (cost: number): number => 5 * 2 ** (cost - COST);
 
 /** bcrypt, for tables that come from GoTrue or are shared with it. Looks at the first 72 bytes of a password only. */
 export const bcrypt: NewHashKind = {

@@ -1,4 +1,4 @@
-import type { MailKind } from '../../rules/mail-kinds.ts';
+import type { MailKind } from '../../rules/mail/mail-kinds.ts';
 
 /** A mail that is ready to go. */
 export interface OutgoingMail {

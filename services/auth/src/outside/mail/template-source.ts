@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { OutgoingHttp } from '../outgoing-http.ts';
+import type { OutgoingHttp } from '@croft/http/outgoing';
 
 /** Where the settings say that a template is. */
 export interface TemplateSource {

@@ -1,9 +1,9 @@
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import type { Clock, Log } from '@croft/runtime';
-import { type MailData, type MailKind, mailKinds } from '../../rules/mail-kinds.ts';
-import { readTemplate, type Template, writeHtml, writeLine } from '../../rules/mail-template.ts';
-import { builtInTemplate, type MailText, mailText, templateVariables } from '../../rules/mail-text.ts';
+import { type MailData, type MailKind, mailKinds } from '../../rules/mail/mail-kinds.ts';
+import { readTemplate, type Template, writeHtml, writeLine } from '../../rules/mail/mail-template.ts';
+import { builtInTemplate, type MailText, mailText, templateVariables } from '../../rules/mail/mail-text.ts';
 import type { AuthSettings } from '../../settings.ts';
-import type { OutgoingHttp } from '../outgoing-http.ts';
 import { type TemplateSource, templateSource } from './template-source.ts';
 
 /** Writes mails with the operator's templates, or with the built-in ones where those cannot be used. */

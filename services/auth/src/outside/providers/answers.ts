@@ -3,7 +3,7 @@ import {
   OutgoingFailed,
   type OutgoingHttp,
   type OutgoingRequest,
-} from '../outgoing-http.ts';
+} from '@croft/http/outgoing';
 import { ProviderRefused, type Step } from './provider.ts';
 
 // Answers of providers are somebody else's text: every member is looked at before it is believed.

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import { expect, test } from 'vitest';
-import type { OutgoingHttp } from '../outgoing-http.ts';
 import { remoteKeys, verifyIdToken } from './id-token.ts';
 import type { Client } from './provider.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { ProviderId } from '../../rules/provider-ids.ts';
+import type { ProviderId } from '../../rules/external/provider-ids.ts';
 import { type Answer, ask, objectOf, textOf } from './answers.ts';
 import { type Client, type ExternalPerson, type Kept, type Provider, ProviderRefused } from './provider.ts';
 

@@ -1,8 +1,8 @@
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import type { Clock } from '@croft/runtime';
 import * as failures from '../../failures.ts';
-import { type ProviderId, providerIds } from '../../rules/provider-ids.ts';
+import { type ProviderId, providerIds } from '../../rules/external/provider-ids.ts';
 import { type AuthSettings, externalSettings } from '../../settings/index.ts';
-import type { OutgoingHttp } from '../outgoing-http.ts';
 import { type OAuth2, oauth2 } from './oauth2.ts';
 import { apple } from './openid/apple.ts';
 import { azure } from './openid/azure.ts';

@@ -1,6 +1,6 @@
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import type { Clock } from '@croft/runtime';
-import type { ProviderId } from '../../rules/provider-ids.ts';
-import type { OutgoingHttp } from '../outgoing-http.ts';
+import type { ProviderId } from '../../rules/external/provider-ids.ts';
 
 /** An address a provider knows somebody by. */
 export interface ExternalEmail {

@@ -1,4 +1,4 @@
-import type { SmsChannel } from '../../rules/phone-number.ts';
+import type { SmsChannel } from '../../rules/addresses/phone-number.ts';
 
 /** A message that is ready to go. */
 export interface OutgoingSms {

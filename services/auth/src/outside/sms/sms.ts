@@ -1,8 +1,9 @@
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import { type Clock, type Log, StartError } from '@croft/runtime';
 import { Secret } from '@croft/settings';
-import { problemOfSmsTemplate } from '../../rules/sms-text.ts';
+import { problemOfSmsTemplate } from '../../rules/codes/sms-text.ts';
 import type { AuthSettings } from '../../settings/index.ts';
-import type { OutgoingHttp } from '../outgoing-http.ts';
+import { withinRequest } from '../request-share.ts';
 import { captureSms } from './capture.ts';
 import { messageBird } from './messagebird.ts';
 import type { SmsSender } from './outgoing.ts';
@@ -30,7 +31,7 @@ export function openSms(
   let sender: SmsSender | undefined;
   return {
     async send(sms, signal) {
-      sender ??= connect[provider](settings, inTime(settings, http));
+      sender ??= connect[provider](settings, inTime(settings.INTERNAL_HTTP_TIMEOUT, http));
       await sender.send(sms, signal);
     },
   };
@@ -39,11 +40,12 @@ export function openSms(
 /** Whether a code is right, said by the provider that made it; undefined where codes are our own. */
 export function remoteVerification(settings: AuthSettings, http: OutgoingHttp): SmsSender['verify'] {
   if (settings.SMS_PROVIDER !== 'twilio_verify') return undefined;
+  const timeoutMs = withinRequest(settings, settings.INTERNAL_HTTP_TIMEOUT);
   return async (phone, code, signal) =>
-    await connectTwilioVerify(settings, inTime(settings, http)).verify(phone, code, signal);
+    await connectTwilioVerify(settings, inTime(timeoutMs, http)).verify(phone, code, signal);
 }
 
-function inTime({ INTERNAL_HTTP_TIMEOUT: timeoutMs }: AuthSettings, http: OutgoingHttp): OutgoingHttp {
+function inTime(timeoutMs: number, http: OutgoingHttp): OutgoingHttp {
   return (url, request, signal) => http(url, { timeoutMs, ...request }, signal);
 }
 

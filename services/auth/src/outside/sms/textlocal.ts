@@ -1,5 +1,5 @@
+import type { OutgoingHttp } from '@croft/http/outgoing';
 import { z } from 'zod';
-import type { OutgoingHttp } from '../outgoing-http.ts';
 import { type SmsSender, smsFailure } from './outgoing.ts';
 
 /** An account at Textlocal. */

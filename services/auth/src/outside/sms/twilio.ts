@@ -1,5 +1,5 @@
+import type { OutgoingAnswer, OutgoingHttp } from '@croft/http/outgoing';
 import { z } from 'zod';
-import type { OutgoingAnswer, OutgoingHttp } from '../outgoing-http.ts';
 import { type OutgoingSms, type SmsSender, smsFailure } from './outgoing.ts';
 
 /** An account at Twilio and what its messages come from. */

@@ -1,0 +1,80 @@
+import type { EmbeddedPostgres } from '@croft/sql/embedded';
+import { type Configuration, readConfiguration } from '../configuration.ts';
+import type { Environment } from '../environment.ts';
+import type { Configured, House, ServiceName } from '../registry/index.ts';
+import { version } from '../version.ts';
+import { checkSpace, takeDataFolder } from './data-folder.ts';
+import { checkOwnDatabase, startDatabase } from './database.ts';
+import { checkGit } from './git.ts';
+import { openLog, type RunLog } from './log.ts';
+import { readSecrets, type Secrets } from './secrets.ts';
+
+/** Everything that services stand on: the data folder taken, the log open, a database that answers. */
+export interface OpenHouse {
+  readonly configuration: Configuration;
+  /** As they are in `secrets.json`. */
+  readonly secrets: Secrets;
+  /** Whether `secrets.json` was made by this run. */
+  readonly firstRun: boolean;
+  readonly runLog: RunLog;
+  readonly embedded: EmbeddedPostgres | undefined;
+  /** Services with their real secrets, in the order of starting. */
+  readonly services: ReadonlyMap<ServiceName, Configured>;
+  /** What the one service needs. */
+  for(service: Configured, more?: Partial<Pick<House, 'authUrl' | 'onStop'>>): House;
+}
+
+/**
+ * Opens what the services stand on; `open` closes it again, last things first. Everything that can be refused is
+ * refused before anything is touched.
+ */
+export async function openHouse(
+  environment: Environment,
+  names: readonly ServiceName[],
+  named: boolean,
+  open: AsyncDisposableStack,
+): Promise<OpenHouse> {
+  const configuration = await readConfiguration(environment, names, named);
+  const { dataFolder } = configuration;
+  await Promise.all(configuration.git.map(checkGit));
+  const spaceWarning = await checkSpace(dataFolder);
+
+  open.use(takeDataFolder(dataFolder));
+  const { secrets, made } = await readSecrets(dataFolder);
+  const atRestKey = configuration.settings.CROFT_AT_REST_KEY ?? secrets.atRestKey;
+  const runLog = openLog(configuration);
+  const { log } = runLog;
+  for (const warning of [...configuration.warnings, ...(spaceWarning === undefined ? [] : [spaceWarning])]) {
+    log.warn({}, warning);
+    if (runLog.file !== undefined) process.stderr.write(`Warning: ${warning}.\n`);
+  }
+
+  // While PostgreSQL comes up in a process of its own, this one has time to load code. What fails here fails again,
+  // and is told, where the code is used.
+  void Promise.allSettled(configuration.services.map((service) => service.load()));
+  const embedded = configuration.needsEmbeddedDatabase ? await startDatabase(dataFolder, log) : undefined;
+  if (embedded !== undefined) open.adopt(embedded, (database) => database.stop());
+  const services = configuration.configure(secrets);
+  const urls = [...services.values()].flatMap(({ database }) => database?.reveal() ?? []);
+  await Promise.all([...new Set(urls)].map((url) => checkOwnDatabase(url, log)));
+
+  return {
+    configuration,
+    secrets,
+    firstRun: made,
+    runLog,
+    embedded,
+    services,
+    for: (service, more = {}) => ({
+      dataFolder,
+      log,
+      version,
+      secrets: { ...secrets, atRestKey },
+      databaseUrl: service.database?.reveal() ?? embedded?.url('croft') ?? '',
+      authUrl: configuration.authUrl,
+      adminRoles: configuration.adminRoles,
+      onStop: () => {},
+      ...more,
+    }),
+  };
+}

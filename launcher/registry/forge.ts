@@ -1,0 +1,36 @@
+import { forgeSettings } from '@croft/forge/settings';
+import { readSettings, SettingsError } from '@croft/settings';
+import type { Service } from './index.ts';
+
+const load = () => import('@croft/forge');
+
+/** Issues and pull requests over git repositories. */
+export const forge: Service = {
+  name: 'forge',
+  table: forgeSettings,
+  usesDatabase: true,
+  load,
+  configure(environment, onItsOwn) {
+    const settings = readSettings(forgeSettings, environment);
+    if (onItsOwn && settings.JWT_SECRET === undefined && settings.JWT_KEYS === undefined) {
+      throw new SettingsError([`FORGE_JWT_SECRET is required: ${forgeSettings.settings.JWT_SECRET.about}`]);
+    }
+    return {
+      database: settings.DATABASE_URL,
+      git: settings.GIT_COMMAND,
+      start: async (house) =>
+        (await load()).startForge({
+          ...house,
+          settings,
+          tokens: {
+            // The house's own secret belongs to the house's own auth service.
+            secret: settings.JWT_SECRET ?? (onItsOwn ? undefined : house.secrets.jwtSecret),
+            keys: settings.JWT_KEYS,
+            algorithms: settings.JWT_VALID_METHODS,
+            adminRoles: house.adminRoles,
+          },
+        }),
+      migrate: async (house) => (await load()).migrateForge({ ...house, settings }),
+    };
+  },
+};

@@ -1,0 +1,87 @@
+import { guardTransactions, type RunningService } from '@croft/runtime';
+import { type Environment, onOrphaned } from '../environment.ts';
+import { type OpenHouse, openHouse } from '../house/open-house.ts';
+import { forgetPassword } from '../house/secrets.ts';
+import { type Configured, type ServiceName, serviceNames } from '../registry/index.ts';
+import { version } from '../version.ts';
+import { lacksAdministrator, makeAdministrator } from './administrator.ts';
+import { greet } from './greeting.ts';
+import { Stop } from './stop.ts';
+
+/** Time that requests in flight get to finish. */
+const GRACE_MS = 10_000;
+
+/**
+ * Runs services until somebody asks them to stop.
+ * @param named the services a person named; none means all
+ * @returns the exit code
+ */
+export async function startCroft(environment: Environment, named: readonly ServiceName[]): Promise<number> {
+  if (['development', 'test'].includes(environment['NODE_ENV'] ?? '')) guardTransactions();
+  const stop = new Stop();
+  stop.listen();
+  onOrphaned(environment, () => stop.request('the process that started Croft was killed'));
+  const names = serviceNames.filter((name) => named.length === 0 || named.includes(name));
+
+  await using open = new AsyncDisposableStack(); // closes in reverse, PostgreSQL and the lock last
+  const house = await openHouse(environment, names, named.length > 0, open);
+  const { log } = house.runLog;
+  void house.embedded?.exited.then((reason) => stop.request(reason, 1));
+
+  const running = await startServices(house, names, stop, open);
+  const administrator = await makeAdministrator(house);
+  if (!stop.asked) {
+    const seconds = performance.now() / 1000;
+    const { dataFolder } = house.configuration;
+    process.stdout.write(
+      greet({
+        version,
+        seconds,
+        running,
+        dataFolder,
+        logFile: house.runLog.file,
+        administrator,
+        lacksAdministrator: lacksAdministrator(house),
+      }),
+    );
+    if (administrator !== undefined) await forgetPassword(dataFolder, house.secrets);
+    log.info({ services: names, seconds: Number(seconds.toFixed(2)) }, 'ready');
+  }
+
+  const reason = await stop.requested;
+  log[reason.exitCode === 0 ? 'info' : 'error']({ reason: reason.words }, 'stopping');
+  if (reason.exitCode !== 0) process.stderr.write(`Croft stops: ${reason.words}\n`);
+  return reason.exitCode;
+}
+
+/** Auth first, because forge is told where it answers; the others together: each waits for processes of its own. */
+async function startServices(
+  house: OpenHouse,
+  names: readonly ServiceName[],
+  stop: Stop,
+  open: AsyncDisposableStack,
+): Promise<RunningService[]> {
+  const running: RunningService[] = [];
+  const startOne = async (name: ServiceName, service: Configured): Promise<RunningService> => {
+    const onStop = () => {
+      if (names.length === 1) stop.request(`${name} was told to stop`);
+      else void started.close(GRACE_MS); // the others go on
+    };
+    const authUrl = running.find((one) => one.name === 'auth')?.address;
+    const started = await service.start(
+      house.for(service, { onStop, ...(authUrl === undefined ? {} : { authUrl }) }),
+    );
+    return started;
+  };
+  const steps = Map.groupBy(house.services, ([name]) => (name === 'auth' ? 'first' : 'then'));
+  for (const step of steps.values()) {
+    const outcomes = await Promise.allSettled(step.map(([name, service]) => startOne(name, service)));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled')
+        running.push(open.adopt(outcome.value, (one) => one.close(GRACE_MS)));
+    }
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+  return running;
+}

@@ -1,0 +1,99 @@
+import { cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { silentLog } from '@croft/runtime';
+import { temporaryFolder, testDatabase } from '@croft/testing';
+import pg from 'pg';
+import { expect, it } from 'vitest';
+import { type Database, migrate, openDatabase } from '../src/index.ts';
+
+const migrations = new URL('./migrations/', import.meta.url);
+
+/** A database at today's version, and a folder of migrations one file ahead of it. */
+async function upgradeOf(sql: string) {
+  const stack = new AsyncDisposableStack();
+  const home = stack.use(await testDatabase({ schema: 'bank', migrations }));
+  const folder = stack.use(await temporaryFolder());
+  await cp(fileURLToPath(migrations), folder.path, { recursive: true });
+  await writeFile(join(folder.path, '0002_later.sql'), sql);
+  const database = stack.adopt(
+    openDatabase({ url: home.url, schema: 'bank', log: silentLog, poolSize: 2 }),
+    (one) => one.close(),
+  );
+  return {
+    url: home.url,
+    database,
+    later: pathToFileURL(`${folder.path}/`),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** The ledger and the tables there are. */
+async function state(database: Database): Promise<object[]> {
+  const ledger = await database.autocommit().rows`select * from :schema.croft_migrations order by name`;
+  const tables = await database.autocommit()
+    .rows`select relname from pg_class where relnamespace = 'bank'::regnamespace order by relname`;
+  return [...ledger, ...tables];
+}
+
+it('refuses tables of a later version, names what it does not know and says what to do', async () => {
+  await using upgrade = await upgradeOf('create table :schema.later (id int)');
+  const { database, later } = upgrade;
+  expect(await migrate(database, later)).toEqual(['0002_later']);
+  const before = await state(database);
+  await expect(migrate(database, migrations)).rejects.toMatchObject({
+    name: 'StartError',
+    message: expect.stringMatching(
+      /schema "bank".*later version.*0002_later\. Start that version.*restore the backup/,
+    ),
+  });
+  expect(await state(database)).toEqual(before);
+  expect(await migrate(database, later)).toEqual([]);
+});
+
+it('beside a running service changes nothing, and says what to do', async () => {
+  await using upgrade = await upgradeOf('create table :schema.later (id int)');
+  const { database, later, url } = upgrade;
+  const service = new pg.Client({ connectionString: url, application_name: 'croft bank outbox' });
+  await service.connect();
+  const before = await state(database);
+  await expect(migrate(database, later, { unlessRunning: true })).rejects.toMatchObject({
+    name: 'StartError',
+    message: expect.stringMatching(/older version.*running.*"bank".*Stop it and start this version first/),
+  });
+  expect(await state(database)).toEqual(before);
+  // Nothing to apply, nothing to refuse.
+  expect(await migrate(database, migrations, { unlessRunning: true })).toEqual([]);
+  await service.end();
+  // The server takes a moment to notice that a client is gone.
+  await expect
+    .poll(() => migrate(database, later, { unlessRunning: true }).catch(() => undefined))
+    .toEqual(['0002_later']);
+});
+
+it('makes the tables of an empty database for a task, whoever runs on others', async () => {
+  await using fresh = await testDatabase();
+  await using upgrade = await upgradeOf('select 1');
+  const service = new pg.Client({ connectionString: upgrade.url, application_name: 'croft bank outbox' });
+  await service.connect();
+  const database = openDatabase({ url: fresh.url, schema: 'bank', log: silentLog });
+  expect(await migrate(database, migrations, { unlessRunning: true })).toEqual([
+    '0000_outbox',
+    '0001_accounts',
+  ]);
+  await database.close();
+  await service.end();
+});
+
+it('tells migrations what the settings say, for as long as they are applied', async () => {
+  await using upgrade = await upgradeOf(
+    `create table :schema.later as select current_setting('croft.lifetime', true) as lifetime`,
+  );
+  const { database, later } = upgrade;
+  await migrate(database, later, { values: { lifetime: '3600' } });
+  const rows = database.autocommit();
+  expect(await rows.row`select lifetime from :schema.later`).toEqual({ lifetime: '3600' });
+  expect(await rows.row`select nullif(current_setting('croft.lifetime', true), '') as now`).toEqual({
+    now: null,
+  });
+});

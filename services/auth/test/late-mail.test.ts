@@ -1,0 +1,97 @@
+import type { Log } from '@croft/runtime';
+import { silentLog } from '@croft/runtime';
+import { enqueue } from '@croft/sql';
+import { smtpSink } from '@croft/testing';
+import { expect, it } from 'vitest';
+import { mailPayload } from '../src/effects/mail.ts';
+import { PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A log that keeps what was given up. */
+function keepingErrors(): { log: Log; errors: object[] } {
+  const errors: object[] = [];
+  return { log: { ...silentLog, error: (fields: object) => void errors.push(fields) }, errors };
+}
+
+/** A service whose mail server is down, and the port it will come up on. */
+async function startWithoutMail(log: Log, lifetime: string) {
+  const { port, ...gone } = await smtpSink();
+  await gone[Symbol.asyncDispose]();
+  const subject = await startSubject(
+    {
+      AUTHSVC_SMTP_HOST: '127.0.0.1',
+      AUTHSVC_SMTP_PORT: String(port),
+      AUTHSVC_SMTP_ADMIN_EMAIL: 'no-reply@site.example',
+      AUTHSVC_MAILER_OTP_EXP: lifetime,
+    },
+    log,
+  );
+  return { subject, port };
+}
+
+const deliver = async (subject: Subject) => await (await subject.outbox()).drain();
+const outbox = (subject: Subject) =>
+  subject.rows.autocommit().rows`
+    select payload ->> 'to' as "to", last_error as reason, parked_at is not null as parked from :schema.outbox order by id`;
+
+it('a mail server that comes back after the code expired sends nothing, and what was not sent is told and counted', async () => {
+  const { log, errors } = keepingErrors();
+  const { subject, port } = await startWithoutMail(log, '1h');
+  await using _ = subject;
+  const [late, fresh] = [someone('late'), someone('fresh')];
+  expect((await subject.post('/signup', { email: late, password: PASSWORD })).status).toBe(200);
+  await deliver(subject);
+  expect(await outbox(subject)).toMatchObject([{ to: late, parked: false }]);
+  expect(errors).toEqual([]);
+
+  subject.clock.advance(HOUR_MS);
+  expect((await subject.post('/signup', { email: fresh, password: PASSWORD })).status).toBe(200);
+  await using back = await smtpSink({ port });
+  await deliver(subject);
+  const [mail] = await back.received(1);
+  expect(mail?.to).toEqual([fresh]);
+  expect(back.mails).toHaveLength(1);
+  const reason = 'the code expired before the mail could be sent';
+  expect(await outbox(subject)).toEqual([{ to: late, reason, parked: true }]);
+  expect(errors).toEqual([expect.objectContaining({ topic: 'mail', reason })]);
+  expect((await subject.post('/verify', { type: 'signup', token_hash: readMail(mail).token })).status).toBe(
+    200,
+  );
+});
+
+it('a mail server that comes back a second before that sends the mail, and its link works', async () => {
+  const { subject, port } = await startWithoutMail(silentLog, '1h');
+  await using _ = subject;
+  await subject.post('/signup', { email: someone(), password: PASSWORD });
+  await deliver(subject);
+  subject.clock.advance(HOUR_MS - 1000);
+  await using back = await smtpSink({ port });
+  await deliver(subject);
+  const [mail] = await back.received(1);
+  expect(await outbox(subject)).toEqual([]);
+  expect((await subject.post('/verify', { type: 'signup', token_hash: readMail(mail).token })).status).toBe(
+    200,
+  );
+});
+
+it.each([
+  [-1, 0],
+  [1, 1],
+])('a mail that says itself when it expires: %i ms before that, %i mails', async (ms, sent) => {
+  await using subject = await startSubject();
+  const { context, clock } = subject;
+  const data = {
+    siteUrl: '',
+    confirmationUrl: '',
+    email: '',
+    token: '',
+    tokenHash: '',
+    data: {},
+    redirectTo: '',
+  };
+  const expiresAt = new Date(clock.now().getTime() + ms);
+  const order = { kind: 'recovery' as const, to: someone(), data, expiresAt };
+  await enqueue(context.database.autocommit(), 'mail', mailPayload(context.atRest, order));
+  expect(await subject.mails()).toHaveLength(sent);
+});
