@@ -54,5 +54,19 @@ async function describe(api: ApiDescription, routes: readonly RouteOptions[]): P
     if (schema !== undefined) scribe.route({ method, url, schema, handler: () => {} });
   }
   await scribe.ready();
-  return scribe.swagger();
+  return nameRests(scribe.swagger() as Document);
+}
+
+interface Document {
+  paths?: Record<string, Record<string, { parameters?: { name: string }[] }>>;
+}
+
+/** The rest of a path, `*` in a route, has no name; clients make theirs of the document, and need one. */
+function nameRests(document: Document): object {
+  const paths = Object.entries(document.paths ?? {}).map(([path, operations]) => {
+    const parameters = Object.values(operations).flatMap((operation) => operation.parameters ?? []);
+    for (const parameter of parameters) if (parameter.name === '*') parameter.name = 'path';
+    return [path.replace('{*}', '{path}'), operations] as const;
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
 }

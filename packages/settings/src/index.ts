@@ -18,6 +18,7 @@ export {
   url,
 } from './kinds.ts';
 export { nearestName } from './nearest-name.ts';
+export { type Sealing, sealing } from './sealing.ts';
 export { Secret } from './secret.ts';
 export {
   defineSettings,

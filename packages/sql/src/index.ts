@@ -2,4 +2,4 @@ export { type Database, type DatabaseOptions, openDatabase, type Reader, type Tx
 export { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
 export { migrate } from './migrate.ts';
 export { type Deliver, type Outbox, type OutboxOptions, PermanentFailure, startOutbox } from './outbox.ts';
-export { countOutbox, enqueue, type OutboxRow } from './outbox-rows.ts';
+export { countOutbox, enqueue, enqueueAll, finish, type OutboxRow } from './outbox-rows.ts';

@@ -5,16 +5,29 @@ export interface OutboxRow {
   id: number;
   topic: string;
   payload: unknown;
+  /** Where it goes, as far as others go there too. */
+  lane: string;
   attempts: number;
   created_at: Date;
 }
 
 /** Records an effect in the transaction of the change it announces; the worker is woken when that commits. */
 export async function enqueue(tx: Tx, topic: string, payload: object): Promise<void> {
+  await enqueueAll(tx, topic, [{ payload, lane: '' }]);
+}
+
+/** Records several effects of one topic. Those with the same lane, such as a host, wait for each other only. */
+export async function enqueueAll(
+  tx: Tx,
+  topic: string,
+  effects: readonly { payload: object; lane: string }[],
+): Promise<void> {
   await tx.run`
     with added as (
-      insert into :schema.outbox (topic, payload, created_at, run_at)
-      values (${topic}, ${JSON.stringify(payload)}, ${tx.now}, ${tx.now})
+      insert into :schema.outbox (topic, payload, lane, created_at, run_at)
+      select ${topic}, one->'payload', one->>'lane', ${tx.now}, ${tx.now}
+      from jsonb_array_elements(${JSON.stringify(effects)}::jsonb) with ordinality as all_of_them(one, position)
+      order by position
     )
     select pg_notify(${OUTBOX_CHANNEL}, '')`;
 }
@@ -22,22 +35,43 @@ export async function enqueue(tx: Tx, topic: string, payload: object): Promise<v
 /** NOTIFY channels belong to the whole database; a worker that wakes for another schema's row finds nothing to do. */
 export const OUTBOX_CHANNEL = 'croft_outbox';
 
-/**
- * Takes due rows for `leaseMs`: a worker that dies lets its lease run out and the row is delivered by another, so
- * delivery is at least once and no transaction stays open meanwhile.
- */
-export function takeDue(tx: Tx, limit: number, leaseMs: number): Promise<OutboxRow[]> {
-  return tx.rows<OutboxRow>`
-    update :schema.outbox set attempts = attempts + 1, run_at = ${new Date(tx.now.getTime() + leaseMs)}
-    where id in (
-      select id from :schema.outbox where parked_at is null and run_at <= ${tx.now}
-      order by run_at, id limit ${limit} for update skip locked)
-    returning id, topic, payload, attempts, created_at`;
+/** How much may be taken: of everything, of lanes as such, and of those that some are under way in already. */
+export interface Room {
+  total: number;
+  perLane: number;
+  lanes: readonly { lane: string; room: number }[];
 }
 
-/** The effect happened. */
-export async function finish(tx: Tx, id: number): Promise<void> {
-  await tx.run`delete from :schema.outbox where id = ${id}`;
+/**
+ * Takes due rows for `leaseMs`: a worker that dies lets its lease run out and the row is delivered by another, so
+ * delivery is at least once and no transaction stays open meanwhile. Lanes are found one after the other in the index,
+ * so it costs nothing that one of them is a million rows long.
+ */
+export function takeDue(tx: Tx, { total, perLane, lanes }: Room, leaseMs: number): Promise<OutboxRow[]> {
+  return tx.rows<OutboxRow>`
+    with recursive lanes (lane) as (
+      (select lane from :schema.outbox where parked_at is null order by lane limit 1)
+      union all
+      select (select o.lane from :schema.outbox o where o.parked_at is null and o.lane > l.lane order by o.lane limit 1)
+      from lanes l where l.lane is not null
+    )
+    update :schema.outbox set attempts = attempts + 1, run_at = ${new Date(tx.now.getTime() + leaseMs)}
+    where id in (
+      select due.id from lanes l
+        left join unnest(${lanes.map(({ lane }) => lane)}::text[], ${lanes.map(({ room }) => room)}::int[])
+          as busy(lane, room) on busy.lane = l.lane
+        cross join lateral (
+          select o.id, o.run_at from :schema.outbox o
+          where o.parked_at is null and o.lane = l.lane and o.run_at <= ${tx.now}
+          order by o.run_at, o.id limit coalesce(busy.room, ${perLane}::int) for update skip locked) due
+      where l.lane is not null
+      order by due.run_at, due.id limit ${total})
+    returning id, topic, payload, lane, attempts, created_at`;
+}
+
+/** The effect happened; false when it had been finished already, by whoever took it over after its lease. */
+export async function finish(tx: Tx, id: number): Promise<boolean> {
+  return (await tx.run`delete from :schema.outbox where id = ${id}`) > 0;
 }
 
 /** The effect did not happen; it is tried again at `runAt`. */

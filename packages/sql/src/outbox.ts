@@ -4,8 +4,11 @@ import pg from 'pg';
 import type { Database } from './database.ts';
 import { finish, OUTBOX_CHANNEL, type OutboxRow, park, postpone, takeDue } from './outbox-rows.ts';
 
-/** Delivers one effect; throws to have it tried again. The signal ends the attempt at its time-out. */
-export type Deliver = (row: OutboxRow, signal: AbortSignal) => Promise<void>;
+/**
+ * Delivers one effect; throws to have it tried again. The signal ends the attempt at its time-out. Whoever takes the
+ * row away in the transaction of what he does, with `finish`, answers `finished`.
+ */
+export type Deliver = (row: OutboxRow, signal: AbortSignal) => Promise<void | 'finished'>;
 
 /** Throw this from a delivery that can never succeed: the row is parked at once. */
 export class PermanentFailure extends Error {
@@ -20,6 +23,10 @@ export interface OutboxOptions {
   log: Log;
   /** Attempts before a row is parked; with the back-off below 12 attempts span about a day. */
   maxAttempts?: number;
+  /** Rows under way at once. */
+  slots?: number;
+  /** And of one lane; one that was slow or failed gets a single one until it does better. */
+  perLane?: number;
 }
 
 /** A worker on the outbox of one schema. */
@@ -30,7 +37,11 @@ export interface Outbox {
   close(): Promise<void>;
 }
 
-const BATCH = 16;
+const SLOTS = 16;
+/** Deliveries that end together are followed by one look for more. */
+const GATHER_MS = 2;
+/** A lane whose delivery took longer has to wait for itself. */
+const SLOW_MS = 1_000;
 const DELIVERY_TIMEOUT_MS = 30_000;
 /** Longer than the time-out, so that a row is never in two hands while its worker lives. */
 const LEASE_MS = 60_000;
@@ -45,50 +56,91 @@ export function backOff(attempts: number, random: number): number {
 
 /** Starts a worker; several processes may each have one on the same database. */
 export function startOutbox(options: OutboxOptions): Outbox {
-  const { database, handlers, log, maxAttempts = MAX_ATTEMPTS } = options;
+  const { database, handlers, log, maxAttempts = MAX_ATTEMPTS, slots = SLOTS, perLane = slots } = options;
   const stop = new AbortController();
+  const running = new Set<Promise<void>>();
+  const lanes = laneCounter(perLane);
   let wake = Promise.withResolvers<void>();
+  let gathering = false;
+  /** Whether the last look found anything: then there may be more than there was room for. */
+  let more = false;
 
-  async function deliver(row: OutboxRow): Promise<void> {
+  /** Whether it went well. */
+  async function deliver(row: OutboxRow): Promise<boolean> {
     const handler = handlers[row.topic];
     try {
       if (handler === undefined) throw new PermanentFailure(`no handler for topic ${row.topic}`);
-      await beforeTimeout((signal) => handler(row, signal));
-      await finish(database.autocommit(), row.id);
+      const result = await beforeTimeout((signal) => handler(row, signal));
+      if (result !== 'finished') await finish(database.autocommit(), row.id);
+      return true;
     } catch (error) {
-      const reason = (error as Error).message;
-      const tx = database.autocommit();
-      if (error instanceof PermanentFailure || row.attempts >= maxAttempts) {
-        log.error(
-          { outbox: row.id, topic: row.topic, attempts: row.attempts, reason },
-          'an effect was given up and parked',
-        );
-        await park(tx, row.id, reason);
-      } else {
-        const runAt = new Date(tx.now.getTime() + backOff(row.attempts, Math.random()));
-        log.warn(
-          { outbox: row.id, topic: row.topic, attempts: row.attempts, reason, runAt },
-          'an effect failed and will be tried again',
-        );
-        await postpone(tx, row.id, runAt, reason);
-      }
+      await putBack(row, error as Error);
+      return false;
     }
   }
 
-  async function takeAndDeliver(): Promise<void> {
-    for (;;) {
-      const rows = await takeDue(database.autocommit(), BATCH, LEASE_MS);
-      await Promise.all(rows.map(deliver));
-      if (rows.length < BATCH) return;
+  async function putBack(row: OutboxRow, error: Error): Promise<void> {
+    const reason = error.message;
+    const tx = database.autocommit();
+    if (error instanceof PermanentFailure || row.attempts >= maxAttempts) {
+      log.error(
+        { outbox: row.id, topic: row.topic, attempts: row.attempts, reason },
+        'an effect was given up and parked',
+      );
+      await park(tx, row.id, reason);
+    } else {
+      const runAt = new Date(tx.now.getTime() + backOff(row.attempts, Math.random()));
+      log.warn(
+        { outbox: row.id, topic: row.topic, attempts: row.attempts, reason, runAt },
+        'an effect failed and will be tried again',
+      );
+      await postpone(tx, row.id, runAt, reason);
     }
   }
 
-  // One round after another, so that whoever drains also waits for what the loop had taken before.
-  let rounds: Promise<void> = Promise.resolve();
-  function drain(): Promise<void> {
-    const round = rounds.then(takeAndDeliver);
-    rounds = round.catch(() => {});
-    return round;
+  function begin(row: OutboxRow): void {
+    const startedAt = performance.now();
+    lanes.enter(row.lane);
+    const delivery = deliver(row)
+      .catch((error: unknown) => {
+        // Its lease runs out, then somebody tries again.
+        log.warn({ outbox: row.id, reason: (error as Error).message }, 'an effect could not be recorded');
+        return false;
+      })
+      .then((well) => {
+        running.delete(delivery);
+        const wasFull = lanes.leave(row.lane, well && performance.now() - startedAt < SLOW_MS);
+        if (!(more || wasFull) || gathering) return;
+        gathering = true;
+        setTimeout(() => {
+          gathering = false;
+          wake.resolve();
+        }, GATHER_MS);
+      });
+    running.add(delivery);
+  }
+
+  // One look after another, so that no two think the same slots are free.
+  let looks: Promise<void> = Promise.resolve();
+  function take(): Promise<void> {
+    const look = looks.then(async () => {
+      const total = slots - running.size;
+      if (total <= 0) return;
+      const room = { total, perLane, lanes: lanes.room() };
+      const rows = await takeDue(database.autocommit(), room, LEASE_MS);
+      more = rows.length > 0;
+      for (const row of rows) begin(row);
+    });
+    looks = look.catch(() => {});
+    return look;
+  }
+
+  async function drain(): Promise<void> {
+    await take();
+    while (running.size > 0) {
+      await Promise.race(running);
+      await take();
+    }
   }
 
   async function work(): Promise<void> {
@@ -97,7 +149,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
       wake = Promise.withResolvers();
       const woken = wake.promise;
       try {
-        await drain();
+        await take();
       } catch (error) {
         log.warn({ reason: (error as Error).message }, 'the outbox could not be read');
       }
@@ -116,18 +168,51 @@ export function startOutbox(options: OutboxOptions): Outbox {
       stop.abort();
       wake.resolve();
       await Promise.all([worker, listener]);
+      await Promise.all(running);
     },
   };
 }
 
+/** Counts what is under way in each lane, and remembers which ones did badly last. */
+function laneCounter(perLane: number) {
+  const underWay = new Map<string, number>();
+  const bad = new Set<string>();
+  // What has no lane goes to no common place.
+  const mostOf = (lane: string) => (bad.has(lane) && lane !== '' ? 1 : perLane);
+  return {
+    enter(lane: string): void {
+      underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
+    },
+    /** Whether there was no room for another one. */
+    leave(lane: string, well: boolean): boolean {
+      const left = (underWay.get(lane) ?? 1) - 1;
+      const wasFull = left + 1 >= mostOf(lane);
+      if (left === 0) underWay.delete(lane);
+      else underWay.set(lane, left);
+      if (well) bad.delete(lane);
+      else bad.add(lane);
+      // Lanes that nobody uses any more would stay; the others are found out again.
+      if (bad.size > MAX_BAD_LANES) bad.clear();
+      return wasFull;
+    },
+    room(): { lane: string; room: number }[] {
+      return [...new Set([...underWay.keys(), ...bad])].map((lane) => {
+        return { lane, room: Math.max(0, mostOf(lane) - (underWay.get(lane) ?? 0)) };
+      });
+    },
+  };
+}
+
+const MAX_BAD_LANES = 1_000;
+
 /** A handler that does not listen to its signal must not outlive its lease: it would be running twice. */
-async function beforeTimeout(deliver: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function beforeTimeout<T>(deliver: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
   const late = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => late.reject(new Error('the delivery took too long')), {
     once: true,
   });
-  await Promise.race([deliver(signal), late.promise]);
+  return await Promise.race([deliver(signal), late.promise]);
 }
 
 /** Keeps one connection on LISTEN; polling covers the time it is away. */

@@ -236,7 +236,7 @@ describe('migrate', () => {
       openDatabase({ url: fresh.url, schema: 'x"y', log: silentLog }),
     );
     const applied = await Promise.all(databases.map((one) => migrate(one, migrations)));
-    expect(applied.flat().sort()).toEqual(['0000_outbox', '0001_accounts']);
+    expect(applied.flat().sort()).toEqual(['0000_outbox', '0001_accounts', '0001_outbox-lanes']);
     expect(await migrate(databases[0] as Database, migrations)).toEqual([]);
     await Promise.all(databases.map((one) => one.close()));
   });

@@ -79,6 +79,7 @@ it('makes the tables of an empty database for a task, whoever runs on others', a
   const database = openDatabase({ url: fresh.url, schema: 'bank', log: silentLog });
   expect(await migrate(database, migrations, { unlessRunning: true })).toEqual([
     '0000_outbox',
+    '0001_outbox-lanes',
     '0001_accounts',
   ]);
   await database.close();

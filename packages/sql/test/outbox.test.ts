@@ -1,8 +1,16 @@
 import { silentLog } from '@croft/runtime';
 import { type FixedClock, fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { countOutbox, type Database, enqueue, openDatabase, PermanentFailure } from '../src/index.ts';
-import { backOff, type Outbox, startOutbox } from '../src/outbox.ts';
+import {
+  countOutbox,
+  type Database,
+  enqueue,
+  enqueueAll,
+  finish,
+  openDatabase,
+  PermanentFailure,
+} from '../src/index.ts';
+import { backOff, type Deliver, type Outbox, startOutbox } from '../src/outbox.ts';
 
 let home: TestDatabase;
 let database: Database;
@@ -128,6 +136,84 @@ describe('outbox', () => {
     clock.advance(60_000);
     await outbox.drain();
     expect(delivered).toEqual([{}]);
+  });
+});
+
+describe('lanes', () => {
+  function startLanes(deliver: Deliver): Outbox {
+    const outbox = startOutbox({
+      database,
+      log: silentLog,
+      slots: 8,
+      perLane: 2,
+      handlers: { hook: deliver },
+    });
+    running.push(outbox);
+    return outbox;
+  }
+  const hooks = (lane: string, count: number) =>
+    enqueueAll(
+      database.autocommit(),
+      'hook',
+      Array.from({ length: count }, (_, n) => ({ payload: { n }, lane })),
+    );
+
+  it('lets nobody wait for a lane that is stuck', async () => {
+    const stuck = Promise.withResolvers<void>();
+    const delivered: string[] = [];
+    let atOnce = 0;
+    await hooks('stuck.test', 100);
+    await hooks('quick.test', 100);
+    startLanes(async (row) => {
+      if (row.lane === 'stuck.test') {
+        atOnce++;
+        await stuck.promise;
+      }
+      delivered.push(row.lane);
+    });
+    await vi.waitFor(() => expect(delivered).toHaveLength(100), 3000);
+    expect(new Set(delivered)).toEqual(new Set(['quick.test']));
+    expect(atOnce).toBe(2);
+    stuck.resolve();
+    await vi.waitFor(() => expect(delivered).toHaveLength(200), 3000);
+  });
+
+  it('gives a lane that fails one row at a time until it does better', async () => {
+    let fails = true;
+    let atOnce = 0;
+    const most: number[] = [];
+    await hooks('gone.test', 1);
+    const outbox = startLanes(async () => {
+      most.push(++atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      atOnce--;
+      if (fails) throw new Error('connection refused');
+    });
+    await outbox.drain();
+    most.length = 0;
+    await hooks('gone.test', 3);
+    await outbox.drain();
+    expect(most).toEqual([1, 1, 1]);
+    fails = false;
+    clock.advance(3_600_000);
+    await hooks('gone.test', 8);
+    await outbox.drain();
+    expect(Math.max(...most)).toBe(2);
+    expect(await counts()).toEqual({ waiting: 0, parked: 0 });
+  });
+
+  it('leaves a row alone that its delivery has taken away, and tells who comes second', async () => {
+    const first: boolean[] = [];
+    await hooks('', 2);
+    const outbox = startLanes(async (row) => {
+      await database.transaction(async (tx) => {
+        first.push(await finish(tx, row.id), await finish(tx, row.id));
+      });
+      return 'finished';
+    });
+    await outbox.drain();
+    expect(first.sort()).toEqual([false, false, true, true]);
+    expect(await counts()).toEqual({ waiting: 0, parked: 0 });
   });
 });
 

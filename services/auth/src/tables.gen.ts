@@ -65,6 +65,7 @@ export interface Tables {
     attempts: number;
     last_error: string | null;
     parked_at: Date | null;
+    lane: string;
   };
   rate_limits: {
     key: Buffer;
