@@ -35,6 +35,7 @@ beforeAll(async () => {
     dataFolder,
     log: silentLog,
     version: '0.1.0',
+    atRestKey: new Secret(SECRET),
     tokens: { secret: new Secret(SECRET), adminRoles: [] },
     authUrl: undefined,
   });

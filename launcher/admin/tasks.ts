@@ -81,7 +81,7 @@ async function beside<T>(
   work: (opened: OpenBeside) => Promise<T>,
 ): Promise<T> {
   await using open = new AsyncDisposableStack();
-  const opened = await openBeside(environment, makes, open);
+  const opened = await openBeside(environment, 'auth', makes, open);
   try {
     return await work(opened);
   } catch (error) {

@@ -2,14 +2,14 @@ import { FolderInUse, StartError } from '@croft/runtime';
 import { findRunningDatabase } from '../admin/running-database.ts';
 import { readConfiguration } from '../configuration.ts';
 import type { Environment } from '../environment.ts';
-import type { Configured, House } from '../registry/index.ts';
+import type { Configured, House, ServiceName } from '../registry/index.ts';
 import { version } from '../version.ts';
 import { checkOwnDatabase } from './database.ts';
 import { openLog } from './log.ts';
 import { openHouse } from './open-house.ts';
 import { lookAtSecrets, PLACEHOLDERS, type Secrets } from './secrets.ts';
 
-/** What a task on the users of auth stands on. */
+/** What a task beside a running service stands on. */
 export interface OpenBeside {
   readonly service: Configured;
   readonly house: House;
@@ -18,16 +18,17 @@ export interface OpenBeside {
 }
 
 /**
- * Opens auth for a task, whether or not a Croft is running: on a database of the person's own nothing is locked; the
+ * Opens a service for a task, whether or not a Croft is running: on a database of the person's own nothing is locked; the
  * embedded one is used where it runs, and started when nobody runs it.
  * @param makes whether an empty folder becomes a data folder; else it is a misspelt one
  */
 export async function openBeside(
   environment: Environment,
+  name: ServiceName,
   makes: boolean,
   open: AsyncDisposableStack,
 ): Promise<OpenBeside> {
-  const configuration = await readConfiguration(environment, ['auth'], false);
+  const configuration = await readConfiguration(environment, [name], false);
   const { dataFolder, settings, adminRoles, authUrl } = configuration;
   let databaseUrl: string | undefined;
   if (configuration.needsEmbeddedDatabase) {
@@ -35,8 +36,8 @@ export async function openBeside(
       throw new StartError(`There is no Croft in ${dataFolder}. Name its data folder with CROFT_DATA.`);
     }
     try {
-      const opened = await openHouse(environment, ['auth'], false, open);
-      const service = opened.services.get('auth') as Configured;
+      const opened = await openHouse(environment, [name], false, open);
+      const service = opened.services.get(name) as Configured;
       return { service, house: opened.for(service), knowsKey: true };
     } catch (error) {
       if (!(error instanceof FolderInUse)) throw error;
@@ -48,7 +49,7 @@ export async function openBeside(
   const secrets: Secrets = written ?? PLACEHOLDERS;
   const key = settings.CROFT_AT_REST_KEY ?? written?.atRestKey;
   const { log } = openLog(configuration);
-  const service = configuration.configure(secrets).get('auth') as Configured;
+  const service = configuration.configure(secrets).get(name) as Configured;
   const own = service.database?.reveal();
   if (own !== undefined) await checkOwnDatabase(own, log);
   return {

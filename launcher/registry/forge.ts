@@ -22,6 +22,7 @@ export const forge: Service = {
         (await load()).startForge({
           ...house,
           settings,
+          atRestKey: house.secrets.atRestKey,
           tokens: {
             // The house's own secret belongs to the house's own auth service.
             secret: settings.JWT_SECRET ?? (onItsOwn ? undefined : house.secrets.jwtSecret),
@@ -31,6 +32,7 @@ export const forge: Service = {
           },
         }),
       migrate: async (house) => (await load()).migrateForge({ ...house, settings }),
+      forgeTasks: async (house) => (await load()).openForgeTasks({ ...house, settings }),
     };
   },
 };

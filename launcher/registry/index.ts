@@ -1,4 +1,5 @@
 import type { AdminTasks } from '@croft/auth';
+import type { ForgeTasks } from '@croft/forge';
 import type { Log, RunningService } from '@croft/runtime';
 import type { Secret, SettingsTable } from '@croft/settings';
 import type { Environment } from '../environment.ts';
@@ -36,6 +37,7 @@ export interface Configured {
   migrate?(house: House): Promise<string[]>;
   createAdministrator?(house: House, email: string, password: string): Promise<void>;
   adminTasks?(house: House): Promise<AdminTasks>;
+  forgeTasks?(house: House): Promise<ForgeTasks>;
 }
 
 /** A service: its settings are here, its code comes with `load`. */

@@ -9,9 +9,33 @@ export interface ForgeRoutes {
   'GET /version': {};
   /** Limits of the API */
   'GET /settings/api': {};
+  /** Limits of attachments */
+  'GET /settings/attachment': {};
+  /** What repositories can do here */
+  'GET /settings/repository': {};
+  /** What pages would show */
+  'GET /settings/ui': {};
   /** The account of the caller */
   'GET /user': {};
-  /** An account */
+  /** The caller's addresses; the auth service keeps one for each */
+  'GET /user/emails': {};
+  /** The caller's settings */
+  'GET /user/settings': {};
+  /** Change the caller's settings */
+  'PATCH /user/settings': {
+    full_name?: string | null | undefined;
+    website?: string | null | undefined;
+    description?: string | null | undefined;
+    location?: string | null | undefined;
+    hide_email?: boolean | null | undefined;
+  };
+  /** People by a part of their name */
+  'GET /users/search': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+    q?: Text | readonly Text[] | null | undefined;
+  };
+  /** An account, of a person or an organization */
   'GET /users/{username}': {
     username: Text;
   };
@@ -32,7 +56,297 @@ export interface ForgeRoutes {
     username: Text;
     token: Text;
   };
-  /** Repositories of the caller, newest first */
+  /** Organizations the caller may know of */
+  'GET /orgs': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Make an organization; its maker is its first owner */
+  'POST /orgs': {
+    username: string;
+    full_name?: string | null | undefined;
+    email?: string | null | undefined;
+    description?: string | null | undefined;
+    website?: string | null | undefined;
+    location?: string | null | undefined;
+    visibility?: string | null | undefined;
+    repo_admin_change_team_access?: boolean | null | undefined;
+  };
+  /** Organizations of the caller */
+  'GET /user/orgs': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Somebody's organizations, as far as the caller may know of the membership */
+  'GET /users/{username}/orgs': {
+    username: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** What somebody may do in an organization */
+  'GET /users/{username}/orgs/{org}/permissions': {
+    username: Text;
+    org: Text;
+  };
+  /** An organization */
+  'GET /orgs/{org}': {
+    org: Text;
+  };
+  /** Change what an organization says of itself, and who may know of it */
+  'PATCH /orgs/{org}': {
+    org: Text;
+    full_name?: string | null | undefined;
+    email?: string | null | undefined;
+    description?: string | null | undefined;
+    website?: string | null | undefined;
+    location?: string | null | undefined;
+    visibility?: string | null | undefined;
+    repo_admin_change_team_access?: boolean | null | undefined;
+  };
+  /** Remove an organization that has no repositories */
+  'DELETE /orgs/{org}': {
+    org: Text;
+  };
+  /** Give an organization another name */
+  'POST /orgs/{org}/rename': {
+    org: Text;
+    new_name: string;
+  };
+  /** Members of an organization; for others than members those who show it */
+  'GET /orgs/{org}/members': {
+    org: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Whether somebody is a member; who is none himself is sent to the public members */
+  'GET /orgs/{org}/members/{username}': {
+    org: Text;
+    username: Text;
+  };
+  /** Take somebody out of all teams of an organization */
+  'DELETE /orgs/{org}/members/{username}': {
+    org: Text;
+    username: Text;
+  };
+  /** Members of an organization who show it */
+  'GET /orgs/{org}/public_members': {
+    org: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Whether somebody is a member and shows it */
+  'GET /orgs/{org}/public_members/{username}': {
+    org: Text;
+    username: Text;
+  };
+  /** Show the own membership to everybody */
+  'PUT /orgs/{org}/public_members/{username}': {
+    org: Text;
+    username: Text;
+  };
+  /** Hide the own membership */
+  'DELETE /orgs/{org}/public_members/{username}': {
+    org: Text;
+    username: Text;
+  };
+  /** Teams of an organization, for its members */
+  'GET /orgs/{org}/teams': {
+    org: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Make a team */
+  'POST /orgs/{org}/teams': {
+    org: Text;
+    name: string;
+    description?: string | null | undefined;
+    includes_all_repositories?: boolean | null | undefined;
+    permission?: string | null | undefined;
+    units?: readonly string[] | null | undefined;
+    units_map?: { readonly [name: string]: string } | null | undefined;
+    can_create_org_repo?: boolean | null | undefined;
+  };
+  /** Teams of an organization by a part of their name or description */
+  'GET /orgs/{org}/teams/search': {
+    org: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+    q?: Text | readonly Text[] | null | undefined;
+    include_desc?: Text | readonly Text[] | null | undefined;
+  };
+  /** Teams the caller is in */
+  'GET /user/teams': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** A team */
+  'GET /teams/{id}': {
+    id: Text;
+  };
+  /** Change a team */
+  'PATCH /teams/{id}': {
+    id: Text;
+    name?: string | null | undefined;
+    description?: string | null | undefined;
+    includes_all_repositories?: boolean | null | undefined;
+    permission?: string | null | undefined;
+    units?: readonly string[] | null | undefined;
+    units_map?: { readonly [name: string]: string } | null | undefined;
+    can_create_org_repo?: boolean | null | undefined;
+  };
+  /** Remove a team; who is in no other leaves the organization */
+  'DELETE /teams/{id}': {
+    id: Text;
+  };
+  /** Members of a team */
+  'GET /teams/{id}/members': {
+    id: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** A member of a team */
+  'GET /teams/{id}/members/{username}': {
+    id: Text;
+    username: Text;
+  };
+  /** Put somebody into a team */
+  'PUT /teams/{id}/members/{username}': {
+    id: Text;
+    username: Text;
+  };
+  /** Take somebody out of a team */
+  'DELETE /teams/{id}/members/{username}': {
+    id: Text;
+    username: Text;
+  };
+  /** Repositories a team reaches, as far as the caller may see them */
+  'GET /teams/{id}/repos': {
+    id: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** A repository a team reaches */
+  'GET /teams/{id}/repos/{org}/{repo}': {
+    id: Text;
+    org: Text;
+    repo: Text;
+  };
+  /** Give a team a repository of its organization */
+  'PUT /teams/{id}/repos/{org}/{repo}': {
+    id: Text;
+    org: Text;
+    repo: Text;
+  };
+  /** Take a repository from a team */
+  'DELETE /teams/{id}/repos/{org}/{repo}': {
+    id: Text;
+    org: Text;
+    repo: Text;
+  };
+  /** All people */
+  'GET /admin/users': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Remove an account; what its owner wrote stays */
+  'DELETE /admin/users/{username}': {
+    username: Text;
+  };
+  /** Make an organization whose first owner is somebody else */
+  'POST /admin/users/{username}/orgs': {
+    username: Text;
+    full_name?: string | null | undefined;
+    email?: string | null | undefined;
+    description?: string | null | undefined;
+    website?: string | null | undefined;
+    location?: string | null | undefined;
+    visibility?: string | null | undefined;
+    repo_admin_change_team_access?: boolean | null | undefined;
+  };
+  /** All organizations */
+  'GET /admin/orgs': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Repositories the caller starred */
+  'GET /user/starred': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Whether the caller starred a repository */
+  'GET /user/starred/{owner}/{repo}': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Star a repository */
+  'PUT /user/starred/{owner}/{repo}': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Take a star back */
+  'DELETE /user/starred/{owner}/{repo}': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Repositories somebody starred, as far as the caller may see them */
+  'GET /users/{username}/starred': {
+    username: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Who starred a repository */
+  'GET /repos/{owner}/{repo}/stargazers': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Whether the caller watches a repository */
+  'GET /repos/{owner}/{repo}/subscription': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Watch a repository */
+  'PUT /repos/{owner}/{repo}/subscription': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Watch a repository no longer */
+  'DELETE /repos/{owner}/{repo}/subscription': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Who watches a repository */
+  'GET /repos/{owner}/{repo}/subscribers': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Repositories the caller watches */
+  'GET /user/subscriptions': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Repositories somebody watches, as far as the caller may see them */
+  'GET /users/{username}/subscriptions': {
+    username: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Licences a repository may start with */
+  'GET /licenses': {};
+  /** A licence with its text */
+  'GET /licenses/{name}': {
+    name: Text;
+  };
+  /** Names of gitignore templates */
+  'GET /gitignore/templates': {};
+  /** A gitignore template */
+  'GET /gitignore/templates/{name}': {
+    name: Text;
+  };
+  /** Repositories of the caller, and those others gave him, newest first */
   'GET /user/repos': {
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
@@ -42,18 +356,673 @@ export interface ForgeRoutes {
     name: string;
     description?: string | null | undefined;
     private?: boolean | null | undefined;
+    template?: boolean | null | undefined;
     auto_init?: boolean | null | undefined;
     default_branch?: string | null | undefined;
+    gitignores?: string | null | undefined;
+    license?: string | null | undefined;
+  };
+  /** Repositories of an account, newest first */
+  'GET /users/{username}/repos': {
+    username: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Repositories of an organization, newest first */
+  'GET /orgs/{org}/repos': {
+    org: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Make a repository of an organization */
+  'POST /orgs/{org}/repos': {
+    org: Text;
+    name: string;
+    description?: string | null | undefined;
+    private?: boolean | null | undefined;
+    template?: boolean | null | undefined;
+    auto_init?: boolean | null | undefined;
+    default_branch?: string | null | undefined;
+    gitignores?: string | null | undefined;
+    license?: string | null | undefined;
+  };
+  /** Make a repository of an organization */
+  'POST /org/{org}/repos': {
+    org: Text;
+    name: string;
+    description?: string | null | undefined;
+    private?: boolean | null | undefined;
+    template?: boolean | null | undefined;
+    auto_init?: boolean | null | undefined;
+    default_branch?: string | null | undefined;
+    gitignores?: string | null | undefined;
+    license?: string | null | undefined;
+  };
+  /** Make a repository for somebody */
+  'POST /admin/users/{username}/repos': {
+    username: Text;
+    name: string;
+    description?: string | null | undefined;
+    private?: boolean | null | undefined;
+    template?: boolean | null | undefined;
+    auto_init?: boolean | null | undefined;
+    default_branch?: string | null | undefined;
+    gitignores?: string | null | undefined;
+    license?: string | null | undefined;
+  };
+  /** Search repositories */
+  'GET /repos/search': {
+    q?: Text | readonly Text[] | null | undefined;
+    topic?: Text | readonly Text[] | null | undefined;
+    includeDesc?: Text | readonly Text[] | null | undefined;
+    uid?: Text | readonly Text[] | null | undefined;
+    priority_owner_id?: Text | readonly Text[] | null | undefined;
+    team_id?: Text | readonly Text[] | null | undefined;
+    starredBy?: Text | readonly Text[] | null | undefined;
+    private?: Text | readonly Text[] | null | undefined;
+    is_private?: Text | readonly Text[] | null | undefined;
+    template?: Text | readonly Text[] | null | undefined;
+    archived?: Text | readonly Text[] | null | undefined;
+    mode?: Text | readonly Text[] | null | undefined;
+    exclusive?: Text | readonly Text[] | null | undefined;
+    sort?: Text | readonly Text[] | null | undefined;
+    order?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Topics of repositories that the caller may know of */
+  'GET /topics/search': {
+    q?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** A repository by its id */
+  'GET /repositories/{id}': {
+    id: Text;
   };
   /** A repository */
   'GET /repos/{owner}/{repo}': {
     owner: Text;
     repo: Text;
   };
+  /** Change a repository */
+  'PATCH /repos/{owner}/{repo}': {
+    owner: Text;
+    repo: Text;
+    name?: string | null | undefined;
+    description?: string | null | undefined;
+    website?: string | null | undefined;
+    private?: boolean | null | undefined;
+    template?: boolean | null | undefined;
+    archived?: boolean | null | undefined;
+    default_branch?: string | null | undefined;
+    has_issues?: boolean | null | undefined;
+    has_pull_requests?: boolean | null | undefined;
+    allow_merge_commits?: boolean | null | undefined;
+    allow_rebase?: boolean | null | undefined;
+    allow_rebase_explicit?: boolean | null | undefined;
+    allow_squash_merge?: boolean | null | undefined;
+    allow_fast_forward_only_merge?: boolean | null | undefined;
+    allow_manual_merge?: boolean | null | undefined;
+    default_merge_style?: string | null | undefined;
+    default_delete_branch_after_merge?: boolean | null | undefined;
+    default_allow_maintainer_edit?: boolean | null | undefined;
+  };
   /** Remove a repository with everything in it */
   'DELETE /repos/{owner}/{repo}': {
     owner: Text;
     repo: Text;
+  };
+  /** Give a repository to another owner */
+  'POST /repos/{owner}/{repo}/transfer': {
+    owner: Text;
+    repo: Text;
+    new_owner: string;
+    team_ids?: readonly number[] | null | undefined;
+  };
+  /** Take a repository that somebody gives */
+  'POST /repos/{owner}/{repo}/transfer/accept': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Say no to a repository that somebody gives */
+  'POST /repos/{owner}/{repo}/transfer/reject': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Forks of a repository that the caller may know of, newest first */
+  'GET /repos/{owner}/{repo}/forks': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Fork a repository */
+  'POST /repos/{owner}/{repo}/forks': {
+    owner: Text;
+    repo: Text;
+    organization?: string | null | undefined;
+    name?: string | null | undefined;
+  };
+  /** What a repository is filed under */
+  'GET /repos/{owner}/{repo}/topics': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** File a repository under other topics */
+  'PUT /repos/{owner}/{repo}/topics': {
+    owner: Text;
+    repo: Text;
+    topics?: readonly string[] | null | undefined;
+  };
+  /** File a repository under one more topic */
+  'PUT /repos/{owner}/{repo}/topics/{topic}': {
+    owner: Text;
+    repo: Text;
+    topic: Text;
+  };
+  /** Take a topic from a repository */
+  'DELETE /repos/{owner}/{repo}/topics/{topic}': {
+    owner: Text;
+    repo: Text;
+    topic: Text;
+  };
+  /** People that a repository was opened to */
+  'GET /repos/{owner}/{repo}/collaborators': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Whether a repository was opened to somebody */
+  'GET /repos/{owner}/{repo}/collaborators/{collaborator}': {
+    owner: Text;
+    repo: Text;
+    collaborator: Text;
+  };
+  /** Open a repository to somebody, by default for writing */
+  'PUT /repos/{owner}/{repo}/collaborators/{collaborator}': {
+    owner: Text;
+    repo: Text;
+    collaborator: Text;
+    permission?: string | null | undefined;
+  };
+  /** Close a repository to somebody */
+  'DELETE /repos/{owner}/{repo}/collaborators/{collaborator}': {
+    owner: Text;
+    repo: Text;
+    collaborator: Text;
+  };
+  /** What somebody may do with a repository */
+  'GET /repos/{owner}/{repo}/collaborators/{collaborator}/permission': {
+    owner: Text;
+    repo: Text;
+    collaborator: Text;
+  };
+  /** People who can be assigned to issues */
+  'GET /repos/{owner}/{repo}/assignees': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Whether somebody can be assigned to issues */
+  'GET /repos/{owner}/{repo}/assignees/{assignee}': {
+    owner: Text;
+    repo: Text;
+    assignee: Text;
+  };
+  /** People who can be asked for a review */
+  'GET /repos/{owner}/{repo}/reviewers': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Teams that reach a repository */
+  'GET /repos/{owner}/{repo}/teams': {
+    owner: Text;
+    repo: Text;
+  };
+  /** A team that reaches a repository */
+  'GET /repos/{owner}/{repo}/teams/{team}': {
+    owner: Text;
+    repo: Text;
+    team: Text;
+  };
+  /** Give a repository to a team */
+  'PUT /repos/{owner}/{repo}/teams/{team}': {
+    owner: Text;
+    repo: Text;
+    team: Text;
+  };
+  /** Take a repository from a team */
+  'DELETE /repos/{owner}/{repo}/teams/{team}': {
+    owner: Text;
+    repo: Text;
+    team: Text;
+  };
+  /** Protections of branches, in the order of their priority */
+  'GET /repos/{owner}/{repo}/branch_protections': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Protect branches */
+  'POST /repos/{owner}/{repo}/branch_protections': {
+    owner: Text;
+    repo: Text;
+    rule_name?: string | null | undefined;
+    branch_name?: string | null | undefined;
+    enable_push?: boolean | null | undefined;
+    enable_push_whitelist?: boolean | null | undefined;
+    push_whitelist_deploy_keys?: boolean | null | undefined;
+    enable_force_push?: boolean | null | undefined;
+    enable_force_push_allowlist?: boolean | null | undefined;
+    force_push_allowlist_deploy_keys?: boolean | null | undefined;
+    enable_merge_whitelist?: boolean | null | undefined;
+    enable_bypass_allowlist?: boolean | null | undefined;
+    enable_status_check?: boolean | null | undefined;
+    enable_approvals_whitelist?: boolean | null | undefined;
+    block_on_rejected_reviews?: boolean | null | undefined;
+    block_on_official_review_requests?: boolean | null | undefined;
+    block_on_outdated_branch?: boolean | null | undefined;
+    dismiss_stale_approvals?: boolean | null | undefined;
+    ignore_stale_approvals?: boolean | null | undefined;
+    require_signed_commits?: boolean | null | undefined;
+    block_admin_merge_override?: boolean | null | undefined;
+    push_whitelist_usernames?: readonly string[] | null | undefined;
+    force_push_allowlist_usernames?: readonly string[] | null | undefined;
+    merge_whitelist_usernames?: readonly string[] | null | undefined;
+    bypass_allowlist_usernames?: readonly string[] | null | undefined;
+    approvals_whitelist_username?: readonly string[] | null | undefined;
+    push_whitelist_teams?: readonly string[] | null | undefined;
+    force_push_allowlist_teams?: readonly string[] | null | undefined;
+    merge_whitelist_teams?: readonly string[] | null | undefined;
+    bypass_allowlist_teams?: readonly string[] | null | undefined;
+    approvals_whitelist_teams?: readonly string[] | null | undefined;
+    protected_file_patterns?: string | null | undefined;
+    unprotected_file_patterns?: string | null | undefined;
+    status_check_contexts?: readonly string[] | null | undefined;
+    required_approvals?: number | null | undefined;
+    priority?: number | null | undefined;
+  };
+  /** A protection of branches */
+  'GET /repos/{owner}/{repo}/branch_protections/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** Change a protection of branches */
+  'PATCH /repos/{owner}/{repo}/branch_protections/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    enable_push?: boolean | null | undefined;
+    enable_push_whitelist?: boolean | null | undefined;
+    push_whitelist_deploy_keys?: boolean | null | undefined;
+    enable_force_push?: boolean | null | undefined;
+    enable_force_push_allowlist?: boolean | null | undefined;
+    force_push_allowlist_deploy_keys?: boolean | null | undefined;
+    enable_merge_whitelist?: boolean | null | undefined;
+    enable_bypass_allowlist?: boolean | null | undefined;
+    enable_status_check?: boolean | null | undefined;
+    enable_approvals_whitelist?: boolean | null | undefined;
+    block_on_rejected_reviews?: boolean | null | undefined;
+    block_on_official_review_requests?: boolean | null | undefined;
+    block_on_outdated_branch?: boolean | null | undefined;
+    dismiss_stale_approvals?: boolean | null | undefined;
+    ignore_stale_approvals?: boolean | null | undefined;
+    require_signed_commits?: boolean | null | undefined;
+    block_admin_merge_override?: boolean | null | undefined;
+    push_whitelist_usernames?: readonly string[] | null | undefined;
+    force_push_allowlist_usernames?: readonly string[] | null | undefined;
+    merge_whitelist_usernames?: readonly string[] | null | undefined;
+    bypass_allowlist_usernames?: readonly string[] | null | undefined;
+    approvals_whitelist_username?: readonly string[] | null | undefined;
+    push_whitelist_teams?: readonly string[] | null | undefined;
+    force_push_allowlist_teams?: readonly string[] | null | undefined;
+    merge_whitelist_teams?: readonly string[] | null | undefined;
+    bypass_allowlist_teams?: readonly string[] | null | undefined;
+    approvals_whitelist_teams?: readonly string[] | null | undefined;
+    protected_file_patterns?: string | null | undefined;
+    unprotected_file_patterns?: string | null | undefined;
+    status_check_contexts?: readonly string[] | null | undefined;
+    required_approvals?: number | null | undefined;
+    priority?: number | null | undefined;
+  };
+  /** Lift a protection of branches */
+  'DELETE /repos/{owner}/{repo}/branch_protections/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** Branches of a repository */
+  'GET /repos/{owner}/{repo}/branches': {
+    owner: Text;
+    repo: Text;
+    q?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Make a branch */
+  'POST /repos/{owner}/{repo}/branches': {
+    owner: Text;
+    repo: Text;
+    new_branch_name: string;
+    old_branch_name?: string | null | undefined;
+    old_ref_name?: string | null | undefined;
+  };
+  /** A branch */
+  'GET /repos/{owner}/{repo}/branches/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** Move a branch to a commit */
+  'PUT /repos/{owner}/{repo}/branches/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    new_commit_id: string;
+    old_commit_id?: string | null | undefined;
+    force?: boolean | null | undefined;
+  };
+  /** Give a branch another name */
+  'PATCH /repos/{owner}/{repo}/branches/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    name: string;
+  };
+  /** Delete a branch */
+  'DELETE /repos/{owner}/{repo}/branches/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** Tags of a repository, newest first */
+  'GET /repos/{owner}/{repo}/tags': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Make a tag; with a message, an annotated one */
+  'POST /repos/{owner}/{repo}/tags': {
+    owner: Text;
+    repo: Text;
+    tag_name: string;
+    message?: string | null | undefined;
+    target?: string | null | undefined;
+  };
+  /** A tag */
+  'GET /repos/{owner}/{repo}/tags/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** Delete a tag */
+  'DELETE /repos/{owner}/{repo}/tags/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** What is in a repository */
+  'GET /repos/{owner}/{repo}/contents': {
+    owner: Text;
+    repo: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+  };
+  /** Change several files in one commit */
+  'POST /repos/{owner}/{repo}/contents': {
+    owner: Text;
+    repo: Text;
+    message?: string | null | undefined;
+    branch?: string | null | undefined;
+    new_branch?: string | null | undefined;
+    author?: { name?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+    committer?: { name?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+    dates?:
+      | { author?: string | Date | null | undefined; committer?: string | Date | null | undefined }
+      | null
+      | undefined;
+    signoff?: boolean | null | undefined;
+    files:
+      | readonly ({ operation: 'create' | 'update' | 'delete'; path: string; content?: string | null | undefined; sha?: string | null | undefined; from_path?: string | null | undefined })[];
+  };
+  /** A file with its content, or what is in a folder; a file as it is when `Accept` asks for that */
+  'GET /repos/{owner}/{repo}/contents/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+  };
+  /** Add a file */
+  'POST /repos/{owner}/{repo}/contents/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    message?: string | null | undefined;
+    branch?: string | null | undefined;
+    new_branch?: string | null | undefined;
+    author?: { name?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+    committer?: { name?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+    dates?:
+      | { author?: string | Date | null | undefined; committer?: string | Date | null | undefined }
+      | null
+      | undefined;
+    signoff?: boolean | null | undefined;
+    content?: string | null | undefined;
+    sha?: string | null | undefined;
+    from_path?: string | null | undefined;
+  };
+  /** Change a file, or add it when there is none and no `sha` expects one */
+  'PUT /repos/{owner}/{repo}/contents/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    message?: string | null | undefined;
+    branch?: string | null | undefined;
+    new_branch?: string | null | undefined;
+    author?: { name?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+    committer?: { name?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+    dates?:
+      | { author?: string | Date | null | undefined; committer?: string | Date | null | undefined }
+      | null
+      | undefined;
+    signoff?: boolean | null | undefined;
+    content?: string | null | undefined;
+    sha?: string | null | undefined;
+    from_path?: string | null | undefined;
+  };
+  /** Delete a file */
+  'DELETE /repos/{owner}/{repo}/contents/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    message?: string | null | undefined;
+    branch?: string | null | undefined;
+    new_branch?: string | null | undefined;
+    author?: { name?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+    committer?: { name?: string | null | undefined; email?: string | null | undefined } | null | undefined;
+    dates?:
+      | { author?: string | Date | null | undefined; committer?: string | Date | null | undefined }
+      | null
+      | undefined;
+    signoff?: boolean | null | undefined;
+    sha: string;
+  };
+  /** A file as it is */
+  'GET /repos/{owner}/{repo}/raw/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+  };
+  /** A file as it is */
+  'GET /repos/{owner}/{repo}/media/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+  };
+  /** All files of a commit in one */
+  'GET /repos/{owner}/{repo}/archive/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** Bytes of the default branch in each language */
+  'GET /repos/{owner}/{repo}/languages': {
+    owner: Text;
+    repo: Text;
+  };
+  /** SPDX ids of the licenses in the root of the default branch */
+  'GET /repos/{owner}/{repo}/licenses': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Commits before a branch, tag or commit, newest first */
+  'GET /repos/{owner}/{repo}/commits': {
+    owner: Text;
+    repo: Text;
+    sha?: Text | readonly Text[] | null | undefined;
+    path?: Text | readonly Text[] | null | undefined;
+    not?: Text | readonly Text[] | null | undefined;
+    since?: Text | readonly Text[] | null | undefined;
+    until?: Text | readonly Text[] | null | undefined;
+    stat?: Text | readonly Text[] | null | undefined;
+    files?: Text | readonly Text[] | null | undefined;
+    verification?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Commits that one branch, tag or commit has and another has not; as text with `output` */
+  'GET /repos/{owner}/{repo}/compare/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    output?: Text | readonly Text[] | null | undefined;
+    stat?: Text | readonly Text[] | null | undefined;
+    files?: Text | readonly Text[] | null | undefined;
+    verification?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** A commit; as a diff or patch when `Accept` asks for one */
+  'GET /repos/{owner}/{repo}/git/commits/{sha}': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
+    stat?: Text | readonly Text[] | null | undefined;
+    files?: Text | readonly Text[] | null | undefined;
+    verification?: Text | readonly Text[] | null | undefined;
+  };
+  /** What a commit changed, as a diff or as a patch */
+  'GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
+    diffType: 'diff' | 'patch';
+  };
+  /** A tree, with `recursive` all trees in it too */
+  'GET /repos/{owner}/{repo}/git/trees/{sha}': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
+    recursive?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    per_page?: Text | readonly Text[] | null | undefined;
+  };
+  /** A blob */
+  'GET /repos/{owner}/{repo}/git/blobs/{sha}': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
+  };
+  /** An annotated tag, by the id of the tag itself */
+  'GET /repos/{owner}/{repo}/git/tags/{sha}': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
+  };
+  /** Refs of a repository */
+  'GET /repos/{owner}/{repo}/git/refs': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Refs below a folder, or the one of a name */
+  'GET /repos/{owner}/{repo}/git/refs/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** What was noted about a commit with `git notes` */
+  'GET /repos/{owner}/{repo}/git/notes/{sha}': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
+    files?: Text | readonly Text[] | null | undefined;
+    verification?: Text | readonly Text[] | null | undefined;
+  };
+  /** Say how a check of a commit stands */
+  'POST /repos/{owner}/{repo}/statuses/{sha}': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
+    state?: string | null | undefined;
+    context?: string | null | undefined;
+    target_url?: string | null | undefined;
+    description?: string | null | undefined;
+  };
+  /** What was said of a commit */
+  'GET /repos/{owner}/{repo}/statuses/{sha}': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
+    sort?: Text | readonly Text[] | null | undefined;
+    state?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** What was said of the commit that a branch, a tag or an id names */
+  'GET /repos/{owner}/{repo}/commits/{ref}/statuses': {
+    owner: Text;
+    repo: Text;
+    ref: Text;
+    sort?: Text | readonly Text[] | null | undefined;
+    state?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** How the checks of a commit stand together */
+  'GET /repos/{owner}/{repo}/commits/{ref}/status': {
+    owner: Text;
+    repo: Text;
+    ref: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Issues and pull requests of all repositories the caller may read, newest first */
+  'GET /repos/issues/search': {
+    state?: Text | readonly Text[] | null | undefined;
+    labels?: Text | readonly Text[] | null | undefined;
+    milestones?: Text | readonly Text[] | null | undefined;
+    q?: Text | readonly Text[] | null | undefined;
+    type?: Text | readonly Text[] | null | undefined;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+    priority_repo_id?: Text | readonly Text[] | null | undefined;
+    owner?: Text | readonly Text[] | null | undefined;
+    team?: Text | readonly Text[] | null | undefined;
+    created?: Text | readonly Text[] | null | undefined;
+    assigned?: Text | readonly Text[] | null | undefined;
+    mentioned?: Text | readonly Text[] | null | undefined;
+    created_by?: Text | readonly Text[] | null | undefined;
   };
   /** Issues and pull requests of a repository, newest first */
   'GET /repos/{owner}/{repo}/issues': {
@@ -61,10 +1030,16 @@ export interface ForgeRoutes {
     repo: Text;
     state?: Text | readonly Text[] | null | undefined;
     labels?: Text | readonly Text[] | null | undefined;
+    milestones?: Text | readonly Text[] | null | undefined;
     q?: Text | readonly Text[] | null | undefined;
     type?: Text | readonly Text[] | null | undefined;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
+    created_by?: Text | readonly Text[] | null | undefined;
+    assigned_by?: Text | readonly Text[] | null | undefined;
+    mentioned_by?: Text | readonly Text[] | null | undefined;
   };
   /** Create an issue */
   'POST /repos/{owner}/{repo}/issues': {
@@ -100,6 +1075,584 @@ export interface ForgeRoutes {
     assignees?: readonly string[] | null | undefined;
     unset_due_date?: boolean | null | undefined;
     state?: string | null | undefined;
+    content_version?: number | null | undefined;
+  };
+  /** Delete an issue or pull request with everything that was said about it */
+  'DELETE /repos/{owner}/{repo}/issues/{index}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Set the deadline of an issue or pull request, or remove it with null */
+  'POST /repos/{owner}/{repo}/issues/{index}/deadline': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    due_date?: string | Date | null | undefined;
+  };
+  /** Assign people to an issue or pull request, besides those who are */
+  'POST /repos/{owner}/{repo}/issues/{index}/assignees': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    assignees?: readonly string[] | null | undefined;
+  };
+  /** Take people away from those assigned to an issue or pull request */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/assignees': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    assignees?: readonly string[] | null | undefined;
+  };
+  /** Whether somebody can be assigned to an issue: 204 or 404 */
+  'GET /repos/{owner}/{repo}/issues/{index}/assignees/{assignee}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    assignee: Text;
+  };
+  /** Labels of an issue or pull request, by name */
+  'GET /repos/{owner}/{repo}/issues/{index}/labels': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Add labels, by ids or names, to an issue or pull request */
+  'POST /repos/{owner}/{repo}/issues/{index}/labels': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    labels?: readonly (number | string)[] | null | undefined;
+  };
+  /** Replace the labels of an issue or pull request */
+  'PUT /repos/{owner}/{repo}/issues/{index}/labels': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    labels?: readonly (number | string)[] | null | undefined;
+  };
+  /** Take all labels from an issue or pull request */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/labels': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Take a label, by id or name, from an issue or pull request */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/labels/{id}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+  };
+  /** What an issue or pull request depends on */
+  'GET /repos/{owner}/{repo}/issues/{index}/dependencies': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Let an issue depend on another */
+  'POST /repos/{owner}/{repo}/issues/{index}/dependencies': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Let an issue no longer depend on another */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/dependencies': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** What depends on an issue or pull request */
+  'GET /repos/{owner}/{repo}/issues/{index}/blocks': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Let another issue depend on this one */
+  'POST /repos/{owner}/{repo}/issues/{index}/blocks': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Let another issue no longer depend on this one */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/blocks': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Labels of a repository, by name */
+  'GET /repos/{owner}/{repo}/labels': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Create a label of a repository */
+  'POST /repos/{owner}/{repo}/labels': {
+    owner: Text;
+    repo: Text;
+    name: string;
+    color: string;
+    description?: string | null | undefined;
+    exclusive?: boolean | null | undefined;
+    is_archived?: boolean | null | undefined;
+  };
+  /** A label of a repository */
+  'GET /repos/{owner}/{repo}/labels/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Edit a label of a repository */
+  'PATCH /repos/{owner}/{repo}/labels/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    name?: string | null | undefined;
+    color?: string | null | undefined;
+    description?: string | null | undefined;
+    exclusive?: boolean | null | undefined;
+    is_archived?: boolean | null | undefined;
+  };
+  /** Delete a label of a repository */
+  'DELETE /repos/{owner}/{repo}/labels/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Labels of an organization, by name */
+  'GET /orgs/{org}/labels': {
+    org: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Create a label of an organization */
+  'POST /orgs/{org}/labels': {
+    org: Text;
+    name: string;
+    color: string;
+    description?: string | null | undefined;
+    exclusive?: boolean | null | undefined;
+    is_archived?: boolean | null | undefined;
+  };
+  /** A label of an organization */
+  'GET /orgs/{org}/labels/{id}': {
+    org: Text;
+    id: Text;
+  };
+  /** Edit a label of an organization */
+  'PATCH /orgs/{org}/labels/{id}': {
+    org: Text;
+    id: Text;
+    name?: string | null | undefined;
+    color?: string | null | undefined;
+    description?: string | null | undefined;
+    exclusive?: boolean | null | undefined;
+    is_archived?: boolean | null | undefined;
+  };
+  /** Delete a label of an organization */
+  'DELETE /orgs/{org}/labels/{id}': {
+    org: Text;
+    id: Text;
+  };
+  /** Milestones of a repository, the next one due first */
+  'GET /repos/{owner}/{repo}/milestones': {
+    owner: Text;
+    repo: Text;
+    state?: Text | readonly Text[] | null | undefined;
+    name?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Create a milestone */
+  'POST /repos/{owner}/{repo}/milestones': {
+    owner: Text;
+    repo: Text;
+    title: string;
+    description?: string | null | undefined;
+    due_on?: string | Date | null | undefined;
+    state?: string | null | undefined;
+  };
+  /** A milestone, by its id or its title */
+  'GET /repos/{owner}/{repo}/milestones/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Edit, close or reopen a milestone */
+  'PATCH /repos/{owner}/{repo}/milestones/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    title?: string | null | undefined;
+    description?: string | null | undefined;
+    due_on?: string | Date | null | undefined;
+    state?: string | null | undefined;
+  };
+  /** Delete a milestone; its issues stay */
+  'DELETE /repos/{owner}/{repo}/milestones/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Comments on all issues and pull requests of a repository, oldest first */
+  'GET /repos/{owner}/{repo}/issues/comments': {
+    owner: Text;
+    repo: Text;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** A comment; nothing for an entry of another kind */
+  'GET /repos/{owner}/{repo}/issues/comments/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Change a comment; nothing for an entry of another kind */
+  'PATCH /repos/{owner}/{repo}/issues/comments/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    body: string;
+  };
+  /** Delete a comment; nothing for an entry of another kind */
+  'DELETE /repos/{owner}/{repo}/issues/comments/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Comments on an issue or pull request, oldest first */
+  'GET /repos/{owner}/{repo}/issues/{index}/comments': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Write a comment */
+  'POST /repos/{owner}/{repo}/issues/{index}/comments': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    body: string;
+  };
+  /** Change a comment; nothing for an entry of another kind */
+  'PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    body: string;
+  };
+  /** Delete a comment; nothing for an entry of another kind */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/comments/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Everything that happened to an issue or pull request, oldest first */
+  'GET /repos/{owner}/{repo}/issues/{index}/timeline': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Reactions to an issue or pull request */
+  'GET /repos/{owner}/{repo}/issues/{index}/reactions': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** React to an issue or pull request */
+  'POST /repos/{owner}/{repo}/issues/{index}/reactions': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    content?: string | null | undefined;
+  };
+  /** Take a reaction to an issue or pull request back */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/reactions': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    content?: string | null | undefined;
+  };
+  /** Reactions to a comment */
+  'GET /repos/{owner}/{repo}/issues/comments/{id}/reactions': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** React to a comment */
+  'POST /repos/{owner}/{repo}/issues/comments/{id}/reactions': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    content?: string | null | undefined;
+  };
+  /** Take a reaction to a comment back */
+  'DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    content?: string | null | undefined;
+  };
+  /** Lock a conversation: only writers go on */
+  'PUT /repos/{owner}/{repo}/issues/{index}/lock': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    lock_reason?: string | null | undefined;
+  };
+  /** Open a conversation again */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/lock': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Pinned issues */
+  'GET /repos/{owner}/{repo}/issues/pinned': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Pinned pull requests */
+  'GET /repos/{owner}/{repo}/pulls/pinned': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Whether another issue or pull request can be pinned */
+  'GET /repos/{owner}/{repo}/new_pin_allowed': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Pin an issue or pull request */
+  'POST /repos/{owner}/{repo}/issues/{index}/pin': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Take the pin of an issue or pull request away */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/pin': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Give a pinned issue or pull request another place, from 1 */
+  'PATCH /repos/{owner}/{repo}/issues/{index}/pin/{position}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    position: Text;
+  };
+  /** Who subscribed to an issue or pull request */
+  'GET /repos/{owner}/{repo}/issues/{index}/subscriptions': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Whether the caller hears of an issue or pull request */
+  'GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Subscribe to an issue or pull request: 201, and 200 for who hears of it already */
+  'PUT /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    user: Text;
+  };
+  /** Hear no more of an issue or pull request: 201, and 200 for who does not anyway */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/subscriptions/{user}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    user: Text;
+  };
+  /** Time spent on an issue or pull request */
+  'GET /repos/{owner}/{repo}/issues/{index}/times': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    user?: Text | readonly Text[] | null | undefined;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Note time spent on an issue or pull request */
+  'POST /repos/{owner}/{repo}/issues/{index}/times': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    time: number;
+    created?: string | Date | null | undefined;
+    user_name?: string | null | undefined;
+  };
+  /** Forget the time the caller spent on an issue or pull request */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/times': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Forget a time */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+  };
+  /** Start a stopwatch */
+  'POST /repos/{owner}/{repo}/issues/{index}/stopwatch/start': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Stop a stopwatch and note the time */
+  'POST /repos/{owner}/{repo}/issues/{index}/stopwatch/stop': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Throw a stopwatch away */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/stopwatch/delete': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Time spent on the issues and pull requests of a repository */
+  'GET /repos/{owner}/{repo}/times': {
+    owner: Text;
+    repo: Text;
+    user?: Text | readonly Text[] | null | undefined;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Time somebody spent on the issues and pull requests of a repository */
+  'GET /repos/{owner}/{repo}/times/{user}': {
+    owner: Text;
+    repo: Text;
+    user: Text;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Time the caller spent */
+  'GET /user/times': {
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Stopwatches of the caller that run */
+  'GET /user/stopwatches': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Files of an issue or pull request */
+  'GET /repos/{owner}/{repo}/issues/{index}/assets': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Attach a file, the part `attachment` of a form */
+  'POST /repos/{owner}/{repo}/issues/{index}/assets': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    name?: Text | readonly Text[] | null | undefined;
+  };
+  /** A file of an issue or pull request */
+  'GET /repos/{owner}/{repo}/issues/{index}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    attachment: Text;
+  };
+  /** Rename a file of an issue or pull request */
+  'PATCH /repos/{owner}/{repo}/issues/{index}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    attachment: Text;
+    name?: string | null | undefined;
+  };
+  /** Remove a file of an issue or pull request */
+  'DELETE /repos/{owner}/{repo}/issues/{index}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    attachment: Text;
+  };
+  /** Files of a comment */
+  'GET /repos/{owner}/{repo}/issues/comments/{id}/assets': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Attach a file, the part `attachment` of a form */
+  'POST /repos/{owner}/{repo}/issues/comments/{id}/assets': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    name?: Text | readonly Text[] | null | undefined;
+  };
+  /** A file of a comment */
+  'GET /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    attachment: Text;
+  };
+  /** Rename a file of a comment */
+  'PATCH /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    attachment: Text;
+    name?: string | null | undefined;
+  };
+  /** Remove a file of a comment */
+  'DELETE /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    attachment: Text;
+  };
+  /** Templates of issues on the default branch */
+  'GET /repos/{owner}/{repo}/issue_templates': {
+    owner: Text;
+    repo: Text;
+  };
+  /** How issues are to be opened */
+  'GET /repos/{owner}/{repo}/issue_config': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Whether the configuration of issues can be read */
+  'GET /repos/{owner}/{repo}/issue_config/validate': {
+    owner: Text;
+    repo: Text;
   };
   /** Pull requests of a repository */
   'GET /repos/{owner}/{repo}/pulls': {
@@ -107,6 +1660,10 @@ export interface ForgeRoutes {
     repo: Text;
     state?: Text | readonly Text[] | null | undefined;
     sort?: Text | readonly Text[] | null | undefined;
+    milestone?: Text | readonly Text[] | null | undefined;
+    labels?: Text | readonly Text[] | null | undefined;
+    poster?: Text | readonly Text[] | null | undefined;
+    base_branch?: Text | readonly Text[] | null | undefined;
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
   };
@@ -147,6 +1704,7 @@ export interface ForgeRoutes {
     state?: string | null | undefined;
     base?: string | null | undefined;
     allow_maintainer_edit?: boolean | null | undefined;
+    content_version?: number | null | undefined;
   };
   /** What a pull request changes, as a diff or as patches */
   'GET /repos/{owner}/{repo}/pulls/{index}.{diffType}': {
@@ -175,5 +1733,250 @@ export interface ForgeRoutes {
     force_merge?: boolean | null | undefined;
     merge_when_checks_succeed?: boolean | null | undefined;
     delete_branch_after_merge?: boolean | null | undefined;
+  };
+  /** Webhooks of a repository, oldest first */
+  'GET /repos/{owner}/{repo}/hooks': {
+    owner: Text;
+    repo: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Add a webhook to a repository */
+  'POST /repos/{owner}/{repo}/hooks': {
+    owner: Text;
+    repo: Text;
+    type: string;
+    config?: { readonly [name: string]: string } | null | undefined;
+    events?: readonly string[] | null | undefined;
+    branch_filter?: string | null | undefined;
+    authorization_header?: string | null | undefined;
+    active?: boolean | null | undefined;
+  };
+  /** A webhook of a repository */
+  'GET /repos/{owner}/{repo}/hooks/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Edit a webhook of a repository */
+  'PATCH /repos/{owner}/{repo}/hooks/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    config?: { readonly [name: string]: string } | null | undefined;
+    events?: readonly string[] | null | undefined;
+    branch_filter?: string | null | undefined;
+    authorization_header?: string | null | undefined;
+    active?: boolean | null | undefined;
+  };
+  /** Delete a webhook of a repository with its deliveries */
+  'DELETE /repos/{owner}/{repo}/hooks/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** What was sent to a webhook of a repository, newest first */
+  'GET /repos/{owner}/{repo}/hooks/{id}/deliveries': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Send something to a webhook of a repository once more */
+  'POST /repos/{owner}/{repo}/hooks/{id}/deliveries/{delivery}/redeliver': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    delivery: Text;
+  };
+  /** Send a push that moved nothing to a webhook of a repository */
+  'POST /repos/{owner}/{repo}/hooks/{id}/tests': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+  };
+  /** Webhooks of an organization, oldest first */
+  'GET /orgs/{org}/hooks': {
+    org: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Add a webhook to an organization */
+  'POST /orgs/{org}/hooks': {
+    org: Text;
+    type: string;
+    config?: { readonly [name: string]: string } | null | undefined;
+    events?: readonly string[] | null | undefined;
+    branch_filter?: string | null | undefined;
+    authorization_header?: string | null | undefined;
+    active?: boolean | null | undefined;
+  };
+  /** A webhook of an organization */
+  'GET /orgs/{org}/hooks/{id}': {
+    org: Text;
+    id: Text;
+  };
+  /** Edit a webhook of an organization */
+  'PATCH /orgs/{org}/hooks/{id}': {
+    org: Text;
+    id: Text;
+    config?: { readonly [name: string]: string } | null | undefined;
+    events?: readonly string[] | null | undefined;
+    branch_filter?: string | null | undefined;
+    authorization_header?: string | null | undefined;
+    active?: boolean | null | undefined;
+  };
+  /** Delete a webhook of an organization with its deliveries */
+  'DELETE /orgs/{org}/hooks/{id}': {
+    org: Text;
+    id: Text;
+  };
+  /** What was sent to a webhook of an organization, newest first */
+  'GET /orgs/{org}/hooks/{id}/deliveries': {
+    org: Text;
+    id: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Send something to a webhook of an organization once more */
+  'POST /orgs/{org}/hooks/{id}/deliveries/{delivery}/redeliver': {
+    org: Text;
+    id: Text;
+    delivery: Text;
+  };
+  /** Webhooks of the caller, oldest first */
+  'GET /user/hooks': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Add a webhook to the caller */
+  'POST /user/hooks': {
+    type: string;
+    config?: { readonly [name: string]: string } | null | undefined;
+    events?: readonly string[] | null | undefined;
+    branch_filter?: string | null | undefined;
+    authorization_header?: string | null | undefined;
+    active?: boolean | null | undefined;
+  };
+  /** A webhook of the caller */
+  'GET /user/hooks/{id}': {
+    id: Text;
+  };
+  /** Edit a webhook of the caller */
+  'PATCH /user/hooks/{id}': {
+    id: Text;
+    config?: { readonly [name: string]: string } | null | undefined;
+    events?: readonly string[] | null | undefined;
+    branch_filter?: string | null | undefined;
+    authorization_header?: string | null | undefined;
+    active?: boolean | null | undefined;
+  };
+  /** Delete a webhook of the caller with its deliveries */
+  'DELETE /user/hooks/{id}': {
+    id: Text;
+  };
+  /** What was sent to a webhook of the caller, newest first */
+  'GET /user/hooks/{id}/deliveries': {
+    id: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Send something to a webhook of the caller once more */
+  'POST /user/hooks/{id}/deliveries/{delivery}/redeliver': {
+    id: Text;
+    delivery: Text;
+  };
+  /** Webhooks of the system, oldest first */
+  'GET /admin/hooks': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Add a webhook to the system */
+  'POST /admin/hooks': {
+    type: string;
+    config?: { readonly [name: string]: string } | null | undefined;
+    events?: readonly string[] | null | undefined;
+    branch_filter?: string | null | undefined;
+    authorization_header?: string | null | undefined;
+    active?: boolean | null | undefined;
+  };
+  /** A webhook of the system */
+  'GET /admin/hooks/{id}': {
+    id: Text;
+  };
+  /** Edit a webhook of the system */
+  'PATCH /admin/hooks/{id}': {
+    id: Text;
+    config?: { readonly [name: string]: string } | null | undefined;
+    events?: readonly string[] | null | undefined;
+    branch_filter?: string | null | undefined;
+    authorization_header?: string | null | undefined;
+    active?: boolean | null | undefined;
+  };
+  /** Delete a webhook of the system with its deliveries */
+  'DELETE /admin/hooks/{id}': {
+    id: Text;
+  };
+  /** What was sent to a webhook of the system, newest first */
+  'GET /admin/hooks/{id}/deliveries': {
+    id: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Send something to a webhook of the system once more */
+  'POST /admin/hooks/{id}/deliveries/{delivery}/redeliver': {
+    id: Text;
+    delivery: Text;
+  };
+  /** Notification threads of the caller, the latest first */
+  'GET /notifications': {
+    all?: Text | readonly Text[] | null | undefined;
+    'status-types'?: Text | readonly Text[] | null | undefined;
+    'subject-type'?: Text | readonly Text[] | null | undefined;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Mark notification threads of the caller, as read when nothing else is said */
+  'PUT /notifications': {
+    all?: Text | readonly Text[] | null | undefined;
+    'status-types'?: Text | readonly Text[] | null | undefined;
+    'to-status'?: Text | readonly Text[] | null | undefined;
+    last_read_at?: Text | readonly Text[] | null | undefined;
+  };
+  /** How many notification threads the caller has not read */
+  'GET /notifications/new': {};
+  /** A notification thread of the caller */
+  'GET /notifications/threads/{id}': {
+    id: Text;
+  };
+  /** Mark a notification thread of the caller, as read when nothing else is said */
+  'PATCH /notifications/threads/{id}': {
+    id: Text;
+    'to-status'?: Text | readonly Text[] | null | undefined;
+  };
+  /** Notification threads of the caller in a repository, the latest first */
+  'GET /repos/{owner}/{repo}/notifications': {
+    owner: Text;
+    repo: Text;
+    all?: Text | readonly Text[] | null | undefined;
+    'status-types'?: Text | readonly Text[] | null | undefined;
+    'subject-type'?: Text | readonly Text[] | null | undefined;
+    since?: Text | readonly Text[] | null | undefined;
+    before?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Mark notification threads of the caller in a repository */
+  'PUT /repos/{owner}/{repo}/notifications': {
+    owner: Text;
+    repo: Text;
+    all?: Text | readonly Text[] | null | undefined;
+    'status-types'?: Text | readonly Text[] | null | undefined;
+    'to-status'?: Text | readonly Text[] | null | undefined;
+    last_read_at?: Text | readonly Text[] | null | undefined;
   };
 }

@@ -1,7 +1,7 @@
 import type { ZodObject, ZodType, z } from 'zod';
 import type { Caller } from './caller/caller.ts';
 import type { Context } from './context.ts';
-import type { ScopeArea } from './rules/token-scope.ts';
+import type { ScopeArea } from './rules/access/token-scope.ts';
 
 /** Who may call: anybody; whoever may read (everybody signed in, and the rest when sign-in is not required); the signed in. */
 export type Access = 'public' | 'reader' | 'caller';
@@ -17,14 +17,16 @@ export interface Call<Params, Query, Body, Who extends Access> {
   accept: string;
 }
 
-/** A text or a stream is sent as plain text, nothing as an empty body, the rest as JSON. */
+/** A text, bytes or a stream are sent as they are, nothing as an empty body, the rest as JSON. */
 export interface Answer {
   status: number;
   headers?: Readonly<Record<string, string>>;
   body?: unknown;
+  /** Media type of a text, bytes or a stream; plain text when it is not given. */
+  type?: string;
 }
 
-/** One endpoint of the API besides its method and path: those stand in app.ts, in one list. */
+/** One endpoint of the API besides its method and path: those stand in endpoints/, in lists. */
 export interface Endpoint<
   Params extends ZodType = ZodType,
   Query extends ZodType = ZodType,
@@ -40,6 +42,8 @@ export interface Endpoint<
   body?: Body;
   /** What it answers by status, for the OpenAPI document. */
   answers: Readonly<Record<number, ZodType>>;
+  /** Bytes of a body, where it may be larger than usual. */
+  bodyBytes?: number;
   handle(
     call: Call<z.output<Params>, z.output<Query>, z.output<Body>, Who>,
     context: Context,

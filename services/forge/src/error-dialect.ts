@@ -3,6 +3,7 @@ import type { ErrorDialect, Issue } from '@croft/http';
 import { isDatabaseUnavailable } from '@croft/sql';
 import * as failures from './failures.ts';
 import { API_PREFIX, type Links } from './links.ts';
+import { movedPath } from './rules/repositories/moved-path.ts';
 
 /** Fields whose names in messages are not the wire's in another spelling. */
 const FIELD_NAMES: Readonly<Record<string, string>> = {
@@ -30,6 +31,11 @@ export function forgeDialect(links: Links): ErrorDialect {
           })
         : new Failure('unavailable', 'internal', 'Internal Server Error'),
     render(failure, request) {
+      if (failure instanceof failures.Moved) {
+        const path = movedPath(request.url, failure.from, failure.to);
+        const body = { message: failure.message, url: links.documentation };
+        if (path !== undefined) return { status: 307, headers: { location: links.root + path }, body };
+      }
       const status = failure.code === 'internal' ? 500 : httpStatus[failure.kind];
       // git asks its user for a password only when it is challenged.
       const challenge = status === 401 && !request.url.startsWith(`${API_PREFIX}/`);

@@ -78,3 +78,69 @@ export const tooLarge = (message: string) => new Failure('too-large', 'too_large
 /** Everything that may run at once does already. */
 export const busy = (what: string) =>
   new Failure('unavailable', 'busy', `too many ${what} at once`, { retryAfterSeconds: 5 });
+
+/** What the path names has another name now: the same request belongs to another path. */
+export class Moved extends Failure {
+  /** Segments of the path, one behind the other, as they were asked for. */
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+
+  constructor(from: readonly string[], to: readonly string[]) {
+    super('conflict', 'moved', `moved to ${to.join('/')}`);
+    this.from = from;
+    this.to = to;
+  }
+}
+
+/** There is no commit yet to answer from. */
+export const repositoryEmpty = () => new Failure('conflict', 'repository_empty', 'Git Repository is empty.');
+
+/** The auth service banned or deleted the account's owner. */
+export const accountRefused = () =>
+  new Failure('forbidden', 'account_refused', 'This account is prohibited from signing in.');
+
+/** The owner has a fork of this repository. */
+export const alreadyForked = (owner: string) =>
+  new Failure('conflict', 'already_forked', `repository is already forked by user [uname: ${owner}]`);
+
+/** Somebody else changed the same files of the branch meanwhile. */
+export const fileMoved = () =>
+  new Failure('conflict', 'file_moved', 'the files were changed meanwhile, please look at them again');
+
+/** A branch or tag has the name, or one in the way of it such as `a` of `a/b`. */
+export const refExists = (
+  what: 'branch' | 'tag',
+  name: string,
+  kind: 'conflict' | 'unprocessable' = 'conflict',
+) => new Failure(kind, 'ref_exists', `The ${what} already exists. [name: ${name}]`);
+
+/** The administration of the whole site. */
+export const siteAdminsOnly = () =>
+  new Failure('forbidden', 'site_admins_only', 'user should be the site admin');
+
+/** Something else has to be closed first. */
+export const openDependencies = (kind: 'issue' | 'pull') =>
+  new Failure(
+    'precondition',
+    'open_dependencies',
+    `cannot close this ${kind === 'pull' ? 'pull request' : 'issue'} because it still has open dependencies`,
+  );
+
+/** Somebody else edited the text since the editor read it. */
+export const contentChanged = () =>
+  new Failure('conflict', 'content_changed', 'the content was changed by somebody else meanwhile');
+
+/** The client sends nothing any more. */
+export const timedOut = () => new Failure('timed-out', 'timed_out', 'the request took too long');
+
+/** Somebody's stopwatch runs on the issue. */
+export const stopwatchRuns = () =>
+  new Failure('conflict', 'stopwatch_runs', 'cannot start a stopwatch again if it already exists');
+
+/** No stopwatch of the caller runs on the issue. */
+export const stopwatchMissing = (what: 'stop' | 'cancel') =>
+  new Failure('conflict', 'stopwatch_missing', `cannot ${what} a non existent stopwatch`);
+
+/** There is no room left for what people send. */
+export const storageFull = () =>
+  new Failure('unavailable', 'storage_full', 'there is no space left', { retryAfterSeconds: 600 });

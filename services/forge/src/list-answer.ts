@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import type { Answer } from './endpoint.ts';
-import { type Page, pageLinks, readPage } from './rules/paging.ts';
+import { type Page, pageLinks, readPage } from './rules/requests/paging.ts';
 
 /** The page a query asks for, within the limits of the settings. */
 export function pageOf(

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import type { App } from '@croft/http';
 import { admit } from './admit.ts';
-import { credentialsOf } from './caller/authenticate.ts';
+import { apiCredentialsOf } from './caller/api-credentials.ts';
 import type { Caller } from './caller/caller.ts';
 import type { Context } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
 import { API_PREFIX } from './links.ts';
-import { foldKeys } from './rules/fold-keys.ts';
+import { foldKeys } from './rules/requests/fold-keys.ts';
 
 /** Methods the API uses. */
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Serves an endpoint: who calls, then the schemas, then its own code. */
 export function mount(app: App, context: Context, method: Method, path: string, endpoint: Endpoint): void {
@@ -20,6 +20,7 @@ export function mount(app: App, context: Context, method: Method, path: string, 
   app.route({
     method,
     url: `${API_PREFIX}${path}`,
+    ...(endpoint.bodyBytes === undefined ? {} : { bodyLimit: endpoint.bodyBytes }),
     schema: {
       summary: endpoint.summary,
       tags: [area],
@@ -30,7 +31,10 @@ export function mount(app: App, context: Context, method: Method, path: string, 
       response: endpoint.answers,
     },
     async onRequest(request) {
-      callers.set(request, await admit(context, { access, area, intent }, credentialsOf(request)));
+      callers.set(
+        request,
+        await admit(context, { access, area, intent }, apiCredentialsOf(context, request)),
+      );
     },
     async preValidation(request) {
       if (knownKeys === undefined) return;
@@ -52,8 +56,9 @@ export function mount(app: App, context: Context, method: Method, path: string, 
         context,
       );
       reply.code(answer.status).headers(answer.headers ?? {});
-      if (typeof answer.body === 'string' || answer.body instanceof Readable)
-        reply.type('text/plain; charset=utf-8');
+      const isRaw =
+        typeof answer.body === 'string' || answer.body instanceof Readable || Buffer.isBuffer(answer.body);
+      if (isRaw) reply.type(answer.type ?? 'text/plain; charset=utf-8');
       return reply.send(answer.body);
     },
   });

@@ -1,14 +1,18 @@
 import { join } from 'node:path';
-import { accessTokens, readJwtKeys, type TokenKeys } from '@croft/access-token';
+import { type AccessTokens, accessTokens, readJwtKeys, type TokenKeys } from '@croft/access-token';
+import { outgoingHttp } from '@croft/http/outgoing';
 import { type Clock, type Log, StartError, systemClock } from '@croft/runtime';
-import type { Secret } from '@croft/settings';
+import { type Secret, sealing } from '@croft/settings';
 import { type Database, openDatabase } from '@croft/sql';
 import type { Context } from './context.ts';
 import { Links } from './links.ts';
+import { type AccountStatusCheck, accountStatusCheck } from './outside/account-status.ts';
 import { Git } from './outside/git/git.ts';
 import { passwordCheck } from './outside/password-check.ts';
+import { webhookHosts } from './outside/webhook-hosts.ts';
 import { MergeOutlooks } from './pulls/merge-outlook.ts';
 import { Queues } from './queues.ts';
+
 import type { ForgeSettings } from './settings.ts';
 
 /** What the launcher gives the forge. */
@@ -20,6 +24,8 @@ export interface ForgeOptions {
   log: Log;
   clock?: Clock;
   version: string;
+  /** Key of what the database keeps encrypted. */
+  atRestKey: Secret;
   /**
    * The auth service's tokens: the secret and the keys (`JWT_KEYS`, public parts suffice) they are signed with, of
    * which one suffices, and the roles whose bearers are site admins.
@@ -65,7 +71,8 @@ export function openGit({ settings, dataFolder, log }: ForgeOptions): Promise<Gi
 
 /** Everything operations work with, made of what was opened. */
 export function createContext(options: ForgeOptions, database: Database, git: Git): Context {
-  const { settings, log, version, tokens, authUrl, clock = systemClock } = options;
+  const { settings, log, version, atRestKey, tokens, authUrl, clock = systemClock } = options;
+  const signing = accessTokens(keysOf(tokens), () => clock.now().getTime());
   return {
     settings,
     database,
@@ -75,13 +82,48 @@ export function createContext(options: ForgeOptions, database: Database, git: Gi
     clock,
     version,
     identity: {
-      accessTokens: accessTokens(keysOf(tokens), () => clock.now().getTime()),
+      accessTokens: signing,
       adminRoles: new Set(tokens.adminRoles ?? []),
       passwords: authUrl === undefined ? undefined : passwordCheck(authUrl),
+      accounts: accountStatus(options, signing, clock),
     },
     outlooks: new MergeOutlooks(git),
+    webhooks: {
+      http: outgoingHttp({
+        userAgent: `croft/${version}`,
+        trusted: [],
+        allowed: webhookHosts(settings.WEBHOOK_ALLOWED_HOSTS),
+      }),
+      sealing: sealing(atRestKey, 'croft forge webhooks'),
+    },
     queues: new Queues(settings.GIT_HTTP_PROCESSES),
   };
+}
+
+/** Life of a token that asks one question. */
+const QUESTION_SECONDS = 60;
+
+/** Who is banned or deleted is known to the auth service; asking it takes a token of an administrator. */
+function accountStatus(
+  { authUrl, tokens, log }: ForgeOptions,
+  signing: AccessTokens,
+  clock: Clock,
+): AccountStatusCheck | undefined {
+  const [role] = tokens.adminRoles ?? [];
+  if (authUrl === undefined || role === undefined) return undefined;
+  const adminToken = () =>
+    signing.sign({ role, exp: Math.floor(clock.now().getTime() / 1000) + QUESTION_SECONDS });
+  try {
+    adminToken();
+  } catch (error) {
+    const reason = (error as Error).message;
+    log.warn(
+      { reason },
+      'the auth service cannot be asked who was banned or deleted: nobody is refused for it',
+    );
+    return undefined;
+  }
+  return accountStatusCheck({ authUrl, adminToken, clock, log });
 }
 
 /** @throws StartError when the keys cannot be used */

@@ -4,13 +4,17 @@ import { busy } from './failures.ts';
 export class Queues {
   readonly #tails = new Map<string, Promise<unknown>>();
   readonly #slots: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { share: string; enter: () => void }[] = [];
+  /** Slots that each share has. */
+  readonly #held = new Map<string, number>();
+  readonly #perShare: number;
   readonly #tracked = new Set<Promise<void>>();
   #taken = 0;
 
   /** @param slots git programs that may serve clients at once */
   constructor(slots: number) {
     this.#slots = slots;
+    this.#perShare = Math.max(1, Math.ceil(slots / 2));
   }
 
   /** Runs work with the same key one after the other, in the order of the calls. */
@@ -42,25 +46,42 @@ export class Queues {
   }
 
   /**
-   * Waits for a free slot; the function it returns gives it back, once.
+   * Waits for a free slot; the function it returns gives it back, once. Nobody gets more than half of the slots, nor
+   * more than half of the places where one waits for them.
+   * @param share whose the slot is
    * @throws 503 when too many wait already
    */
-  async takeSlot(): Promise<() => void> {
-    if (this.#taken >= this.#slots) {
-      if (this.#waiting.length >= this.#slots * WAITING_PER_SLOT) throw busy('git requests');
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#taken++;
+  async takeSlot(share: string): Promise<() => void> {
+    if (!this.#enter(share)) {
+      const places = this.#slots * WAITING_PER_SLOT;
+      const own = this.#waiting.filter((one) => one.share === share).length;
+      if (this.#waiting.length >= places || own >= Math.ceil(places / 2)) throw busy('git requests');
+      await new Promise<void>((enter) => this.#waiting.push({ share, enter }));
     }
     let given = false;
     return () => {
       if (given) return;
       given = true;
-      const next = this.#waiting.shift();
-      // The slot goes from hand to hand; nobody can slip in between.
-      if (next === undefined) this.#taken--;
-      else next();
+      this.#leave(share);
     };
+  }
+
+  #enter(share: string): boolean {
+    const held = this.#held.get(share) ?? 0;
+    if (this.#taken >= this.#slots || held >= this.#perShare) return false;
+    this.#taken++;
+    this.#held.set(share, held + 1);
+    return true;
+  }
+
+  /** The slot goes from hand to hand: to the first in the line who may have one more. */
+  #leave(share: string): void {
+    const held = (this.#held.get(share) ?? 1) - 1;
+    if (held === 0) this.#held.delete(share);
+    else this.#held.set(share, held);
+    this.#taken--;
+    const next = this.#waiting.findIndex((one) => this.#enter(one.share));
+    if (next !== -1) this.#waiting.splice(next, 1)[0]?.enter();
   }
 }
 

@@ -3,9 +3,12 @@ import { type App, closeGracefully, listen } from '@croft/http';
 import type { RunningService } from '@croft/runtime';
 import { migrate } from '@croft/sql';
 import { createForgeApp } from './app.ts';
+import { settleAttachments } from './attachments/settle-attachments.ts';
 import type { Context } from './context.ts';
+import { startEvents } from './events/start-events.ts';
 import { settlePushes } from './git-http/record-push.ts';
 import { API_PREFIX } from './links.ts';
+import { startMaintenance } from './maintenance/maintain-repositories.ts';
 import { createContext, type ForgeOptions, openForgeDatabase, openGit } from './open-resources.ts';
 import { settleMerges } from './pulls/settle-merges.ts';
 import { settlePulls } from './pulls/sync-pulls.ts';
@@ -31,8 +34,10 @@ export async function startForge(options: ForgeOptions): Promise<RunningService>
   const at = { host: settings.HTTP_HOST, port: settings.HTTP_PORT, portSetting: 'FORGE_HTTP_PORT' };
   const address = await listen(app, at, `${API_PREFIX}/version`);
   context.links.root = settings.ROOT_URL ?? address;
+  const events = startEvents(context);
+  const maintenance = startMaintenance(context);
   opened.move();
-  return runningForge(address, app, context);
+  return runningForge(address, app, context, [events, maintenance]);
 }
 
 /** Brings the tables up to date and returns the names of the migrations that were applied. */
@@ -50,17 +55,26 @@ export async function migrateForge(
 /** Finishes or abandons what a crash left, before anybody can ask for it. */
 async function settle(context: Context): Promise<void> {
   await settleRepositories(context);
+  await settleAttachments(context);
   await settleMerges(context);
   await settlePulls(context);
   await settlePushes(context);
 }
 
-function runningForge(address: string, app: App, { database, git, queues }: Context): RunningService {
+function runningForge(
+  address: string,
+  app: App,
+  { database, git, queues }: Context,
+  background: readonly { close(): Promise<void> }[],
+): RunningService {
   let closed: Promise<void> | undefined;
   async function close(graceMs: number): Promise<void> {
     await closeGracefully(app, graceMs);
     // Pushes whose clients were cut off end now, and what they did is recorded still.
     await Promise.race([queues.drained(), sleep(LAST_WORDS_MS, undefined, { ref: false })]);
+    // What a receiver is too slow for is sent again by the next start.
+    const ended = Promise.all(background.map((one) => one.close()));
+    await Promise.race([ended, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
     await git.close();
     await database.close();
   }

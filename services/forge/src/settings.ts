@@ -24,6 +24,12 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     default: 'true',
     about: 'Whether reading public repositories needs credentials too.',
   },
+  QUERY_TOKENS: {
+    kind: boolean,
+    default: 'false',
+    about:
+      'Whether the API takes tokens from `?token=` and `?access_token=`, where proxies and browser histories keep them; each use is warned of.',
+  },
   DATABASE_URL: {
     kind: secret,
     alsoNamed: ['DATABASE_URL'],
@@ -77,6 +83,17 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     default: '2147483648',
     about: 'Largest pack that a push may carry, in bytes.',
   },
+  GIT_MAX_REPOSITORY_BYTES: {
+    kind: integer(0),
+    default: '0',
+    about: 'Most a repository may take on the disk, in bytes; 0 is no limit.',
+  },
+  GIT_MAINTENANCE_INTERVAL: {
+    kind: duration,
+    default: '1m',
+    about:
+      'How often it is looked for a repository that was pushed to and needs tidying up; one at a time is.',
+  },
   GIT_HTTP_PROCESSES: {
     kind: integer(1, 10_000),
     default: '32',
@@ -91,6 +108,32 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     kind: integer(1, 10_000),
     default: '64',
     about: 'git processes kept at hand for repositories in use.',
+  },
+  WEBHOOK_ALLOWED_HOSTS: {
+    kind: list,
+    default: '',
+    about:
+      'Hosts outside the public internet that webhooks may be sent to: names or globs of them, addresses, networks such as `10.1.0.0/16`, `loopback`, `private`, or `*`.',
+  },
+  WEBHOOK_TIMEOUT: {
+    kind: duration,
+    default: '5s',
+    about: 'How long the receiver of a webhook may take; at most 20 seconds are waited.',
+  },
+  WEBHOOK_KEPT_DELIVERIES: {
+    kind: integer(1, 10_000),
+    default: '100',
+    about: 'Deliveries that are kept in the log of each webhook.',
+  },
+  ATTACHMENT_MAX_BYTES: {
+    kind: integer(1),
+    default: '52428800',
+    about: 'Largest file that can be attached to an issue or comment, in bytes.',
+  },
+  ATTACHMENT_TYPES: {
+    kind: list,
+    default: '',
+    about: 'Endings of file names that can be attached, such as `.png,.txt`; without any all.',
   },
 });
 

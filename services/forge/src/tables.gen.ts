@@ -12,28 +12,164 @@ export interface Tables {
     created_at: Date;
     last_used_at: Date | null;
   };
+  attachments: {
+    id: number;
+    uuid: string;
+    repository_id: number;
+    issue_id: number | null;
+    comment_id: number | null;
+    uploader_id: number | null;
+    name: string;
+    size_bytes: number;
+    downloads: number;
+    stored: boolean;
+    created_at: Date;
+  };
+  branch_protections: {
+    id: number;
+    repository_id: number;
+    rule_name: string;
+    priority: number;
+    options: unknown;
+    created_at: Date;
+    updated_at: Date;
+  };
+  collaborators: {
+    repository_id: number;
+    user_id: number;
+    level: number;
+  };
+  comments: {
+    id: number;
+    issue_id: number;
+    kind: string;
+    poster_id: number | null;
+    body: string;
+    details: unknown;
+    content_version: number;
+    created_at: Date;
+    updated_at: Date;
+  };
+  commit_statuses: {
+    id: number;
+    repository_id: number;
+    sha: string;
+    state: string;
+    context: string;
+    target_url: string;
+    description: string;
+    creator_id: number | null;
+    created_at: Date;
+    updated_at: Date;
+  };
   croft_migrations: {
     name: string;
     checksum: string;
     applied_at: Date;
+  };
+  dependencies: {
+    issue_id: number;
+    blocked_by: number;
+  };
+  former_logins: {
+    login_key: string;
+    user_id: number;
+  };
+  former_repository_names: {
+    owner_id: number;
+    name_key: string;
+    repository_id: number;
+  };
+  hook_deliveries: {
+    id: number;
+    hook_id: number;
+    uuid: string;
+    event: string;
+    event_type: string;
+    payload: string;
+    attempts: number;
+    delivered_at: Date | null;
+    succeeded: boolean | null;
+    status: number | null;
+    request_headers: unknown | null;
+    response_headers: unknown | null;
+    response_body: string | null;
+    error: string | null;
+    created_at: Date;
+  };
+  hooks: {
+    id: number;
+    repository_id: number | null;
+    owner_id: number | null;
+    type: string;
+    url: string;
+    content_type: string;
+    secret: Buffer | null;
+    authorization_header: Buffer | null;
+    events: string[];
+    branch_filter: string;
+    active: boolean;
+    created_at: Date;
+    updated_at: Date;
   };
   issue_assignees: {
     issue_id: number;
     user_id: number;
     position: number;
   };
+  issue_blocks: {
+    id: number;
+    repository_id: number;
+    block: number;
+    present: number;
+    closed: number;
+    pulls: number;
+  };
+  issue_labels: {
+    issue_id: number;
+    label_id: number;
+  };
+  issue_subscriptions: {
+    issue_id: number;
+    user_id: number;
+    subscribed: boolean;
+    created_at: Date;
+  };
   issues: {
     id: number;
     repository_id: number;
     number: number;
     is_pull: boolean;
-    poster_id: number;
+    poster_id: number | null;
     title: string;
     body: string;
     ref: string;
     closed_at: Date | null;
     deadline_at: Date | null;
     comments: number;
+    created_at: Date;
+    updated_at: Date;
+    milestone_id: number | null;
+    locked_at: Date | null;
+    lock_reason: string;
+    pin_order: number;
+    content_version: number;
+    time_estimate_seconds: number;
+  };
+  label_blocks: {
+    label_id: number;
+    block_id: number;
+    bits: number;
+  };
+  labels: {
+    id: number;
+    repository_id: number | null;
+    organization_id: number | null;
+    name: string;
+    color: string;
+    description: string;
+    exclusive: boolean;
+    archived_at: Date | null;
     created_at: Date;
     updated_at: Date;
   };
@@ -47,6 +183,28 @@ export interface Tables {
     commit_sha: string;
     started_at: Date;
   };
+  milestones: {
+    id: number;
+    repository_id: number;
+    title: string;
+    description: string;
+    due_at: Date | null;
+    closed_at: Date | null;
+    created_at: Date;
+    updated_at: Date;
+    open_issues: number;
+    closed_issues: number;
+  };
+  notifications: {
+    id: number;
+    user_id: number;
+    repository_id: number;
+    issue_id: number | null;
+    status: string;
+    comment_id: number | null;
+    event_id: number;
+    updated_at: Date;
+  };
   outbox: {
     id: number;
     topic: string;
@@ -56,6 +214,11 @@ export interface Tables {
     attempts: number;
     last_error: string | null;
     parked_at: Date | null;
+    lane: string;
+  };
+  public_members: {
+    organization_id: number;
+    user_id: number;
   };
   pulls: {
     id: number;
@@ -76,6 +239,16 @@ export interface Tables {
     id: number;
     repository_id: number;
     started_at: Date;
+    actor_id: number | null;
+    details: unknown;
+  };
+  reactions: {
+    id: number;
+    issue_id: number;
+    comment_id: number | null;
+    user_id: number;
+    content: string;
+    created_at: Date;
   };
   repositories: {
     id: number;
@@ -95,15 +268,109 @@ export interface Tables {
     closed_pulls: number;
     created_at: Date;
     updated_at: Date;
+    website: string;
+    topics: string[];
+    has_issues: boolean;
+    has_pulls: boolean;
+    fork_of: number | null;
+    template: boolean;
+    archived_at: Date | null;
+    allow_merge: boolean;
+    allow_rebase: boolean;
+    allow_rebase_explicit: boolean;
+    allow_squash: boolean;
+    allow_fast_forward_only: boolean;
+    allow_manual_merge: boolean;
+    default_merge_style: string;
+    delete_branch_after_merge: boolean;
+    default_maintainer_edit: boolean;
+    size_bytes: number;
+    stars: number;
+    watchers: number;
+    forks: number;
+    maintained_at: Date | null;
+    maintenance_failures: number;
+  };
+  repository_transfers: {
+    repository_id: number;
+    doer_id: number;
+    recipient_id: number;
+    team_ids: number[];
+    created_at: Date;
+  };
+  search_words: {
+    id: number;
+    word: string;
+  };
+  stars: {
+    repository_id: number;
+    user_id: number;
+    created_at: Date;
+  };
+  stopwatches: {
+    user_id: number;
+    issue_id: number;
+    started_at: Date;
+  };
+  team_members: {
+    team_id: number;
+    user_id: number;
+  };
+  team_repositories: {
+    team_id: number;
+    repository_id: number;
+  };
+  teams: {
+    id: number;
+    organization_id: number;
+    name: string;
+    name_key: string;
+    description: string;
+    level: number;
+    code: number;
+    issues: number;
+    pulls: number;
+    includes_all_repositories: boolean;
+    can_create_repositories: boolean;
+    created_at: Date;
+  };
+  tracked_times: {
+    id: number;
+    issue_id: number;
+    user_id: number | null;
+    seconds: number;
+    created_at: Date;
   };
   users: {
     id: number;
-    auth_user_id: string;
+    auth_user_id: string | null;
     login: string;
     login_key: string;
     full_name: string;
     email: string;
     is_admin: boolean;
     created_at: Date;
+    kind: string;
+    description: string;
+    website: string;
+    location: string;
+    visibility: string;
+    refused_at: Date | null;
+    checked_at: Date | null;
+    keeps_full_name: boolean;
+    hides_email: boolean;
+    stars: number;
+    repository_admins_manage_teams: boolean;
+  };
+  watches: {
+    repository_id: number;
+    user_id: number;
+    ignored: boolean;
+    created_at: Date;
+  };
+  word_blocks: {
+    word_id: number;
+    block_id: number;
+    bits: number;
   };
 }

@@ -6,12 +6,13 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { personWith, request, tokenFor, useForge } from './forge.ts';
 
-/** A password grant like the auth service's: it knows one person, and counts how often it is asked. */
+/** A password grant like the auth service's: it knows one person, and counts how often it is asked. Nobody is banned. */
 let auth: Server;
 let asked: { email: string; password: string }[] = [];
 const eveId = randomUUID();
 beforeAll(async () => {
   auth = createServer(async (question, answer) => {
+    if (question.method === 'GET') return answer.end(JSON.stringify({ id: question.url?.split('/').at(-1) }));
     const given = JSON.parse(await text(question)) as { email: string; password: string };
     asked.push(given);
     const right = question.url === '/token?grant_type=password' && given.password === 'correct horse';
@@ -253,6 +254,23 @@ describe('a personal access token', () => {
     expect(refused.body.message).toContain('required=[write:repository], token scope=read:repository');
     expect((await limited.call('GET', '/user')).status).toBe(403);
     expect((await nia.call('GET', '/user/repos')).items).toEqual([]);
+  });
+
+  it.each([
+    [['public-only'], ['public-only', 'read:user'], 201],
+    [['public-only'], ['read:user'], 403],
+    [['public-only'], [], 403],
+    [['all', 'public-only'], ['all'], 403],
+    [['all', 'public-only'], ['all', 'public-only'], 201],
+    [['write:user', 'public-only'], ['public-only'], 403],
+  ])('for public things, with scopes %j, makes one with %j: %i', async (own, scopes, status) => {
+    const eve = scene.person(`eve-${own.length}-${scopes.length}-${status}-${own[0]?.length}`);
+    await eve.call('GET', '/user');
+    const at = `/users/${eve.name}/tokens`;
+    const { sha1 } = (await eve.call('POST', at, { name: 'narrow', scopes: own })).body;
+    const narrow = personWith(eve.name, sha1, () => scene.address);
+    expect((await narrow.call('POST', at, { name: 'sister', scopes })).status).toBe(status);
+    expect((await eve.call('GET', at)).items).toHaveLength(status === 201 ? 2 : 1);
   });
 
   it('cannot make a stronger one', async () => {

@@ -91,6 +91,7 @@ export function useForge(options: ForgeUnderTest = {}): Scene {
         log: options.log ?? silentLog,
         ...(options.clock === undefined ? {} : { clock: options.clock }),
         version: '0.1.0',
+        atRestKey: new Secret(SECRET),
         tokens: { secret: new Secret(SECRET), adminRoles: ['service_role'] },
         authUrl: options.authUrl?.(),
       });

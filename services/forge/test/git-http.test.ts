@@ -232,7 +232,9 @@ describe('a client that goes away', () => {
       const url = new URL(`${scene.address}/ada/shared.git/git-receive-pack`);
       const upload = httpRequest(url, { method: 'POST', headers: { authorization: `Bearer ${ada.token}` } });
       upload.on('error', () => {});
-      upload.write('00a0');
+      // The command of a push, and the beginning of a pack that never comes.
+      const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/x\0report-status`;
+      upload.write(`${(command.length + 4).toString(16).padStart(4, '0')}${command}0000PACK`);
       await expect.poll(() => running('receive-pack'), { timeout: 5000 }).toBe(1);
       upload.destroy();
       await expect.poll(() => running('receive-pack'), { timeout: 5000 }).toBe(0);

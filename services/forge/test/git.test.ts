@@ -42,7 +42,7 @@ function isOurs(id: string): boolean {
 /** A commit of one file, on no branch. */
 async function write(content: string, parents: string[], file = 'file'): Promise<string> {
   const blob = blobObject(content);
-  const tree = treeObject(file, blob.id);
+  const tree = treeObject([file, blob.id]);
   const commit = commitObject({ tree: tree.id, parents, author: ada, committer: ada, message: content });
   for (const object of [blob, tree, commit]) await writeObject(git, 1, object);
   return commit.id;
@@ -187,13 +187,13 @@ it('commits are what git itself would write', async () => {
   const message = 'Title\n\nBody with ünïcode\n';
   const author = { ...ada, name: 'A <b> \n c' };
   const commit = commitObject({
-    tree: treeObject('f', blobObject('x').id).id,
+    tree: treeObject(['f', blobObject('x').id]).id,
     parents: [first],
     author,
     committer: ada,
     message,
   });
-  for (const object of [blobObject('x'), treeObject('f', blobObject('x').id), commit])
+  for (const object of [blobObject('x'), treeObject(['f', blobObject('x').id]), commit])
     await writeObject(git, 1, object);
   expect(await command(git.folderOf(1), 'log', '-1', '--format=%an|%ae|%ct|%P|%B', commit.id)).toBe(
     `A b  c|ada@example.test|${ada.at.getTime() / 1000}|${first}|Title\n\nBody with ünïcode`,

@@ -60,6 +60,8 @@ describe('an issue', () => {
       pull_request: null,
       repository: { id: expect.any(Number), name: 'tools', owner: 'ada', full_name: 'ada/tools' },
       pin_order: 0,
+      content_version: 0,
+      time_estimate: 0,
     });
     expect(await show(1)).toEqual(body);
   });

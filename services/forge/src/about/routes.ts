@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { REACTIONS } from '../rules/issues/reaction.ts';
 
 /** Clients parse the first part to learn what they may use; the second says what really answers. */
 const COMPATIBLE_VERSION = '1.27.0';
@@ -36,6 +37,82 @@ export const apiSettings = endpoint({
         default_paging_num: settings.DEFAULT_PAGING_NUM,
         default_git_trees_per_page: 1000,
         default_max_blob_size: 10 * 1024 * 1024,
+      },
+    };
+  },
+});
+
+/** `GET /settings/attachment` */
+export const attachmentSettings = endpoint({
+  summary: 'Limits of attachments',
+  access: 'reader',
+  area: 'misc',
+  answers: {
+    200: z.object({
+      enabled: z.boolean(),
+      allowed_types: z.string(),
+      max_size: z.int().describe('MiB'),
+      max_files: z.int(),
+    }),
+  },
+  async handle(_call, { settings }) {
+    return {
+      status: 200,
+      body: {
+        enabled: true,
+        allowed_types: settings.ATTACHMENT_TYPES.join(','),
+        max_size: Math.floor(settings.ATTACHMENT_MAX_BYTES / 1_048_576),
+        max_files: 50,
+      },
+    };
+  },
+});
+
+/** `GET /settings/ui` */
+export const uiSettings = endpoint({
+  summary: 'What pages would show',
+  access: 'reader',
+  area: 'misc',
+  answers: {
+    200: z.object({
+      default_theme: z.string(),
+      allowed_reactions: z.array(z.string()),
+      custom_emojis: z.array(z.string()),
+    }),
+  },
+  async handle() {
+    return {
+      status: 200,
+      body: { default_theme: '', allowed_reactions: [...REACTIONS], custom_emojis: [] },
+    };
+  },
+});
+
+/** `GET /settings/repository` */
+export const repositorySettings = endpoint({
+  summary: 'What repositories can do here',
+  access: 'reader',
+  area: 'misc',
+  answers: {
+    200: z.object({
+      mirrors_disabled: z.boolean(),
+      http_git_disabled: z.boolean(),
+      migrations_disabled: z.boolean(),
+      stars_disabled: z.boolean(),
+      time_tracking_disabled: z.boolean(),
+      lfs_disabled: z.boolean(),
+    }),
+  },
+  async handle() {
+    return {
+      status: 200,
+      body: {
+        mirrors_disabled: true,
+        http_git_disabled: false,
+        migrations_disabled: true,
+        stars_disabled: false,
+        time_tracking_disabled: false,
+        lfs_disabled: true,
       },
     };
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AccessTokenRow } from '../store/access-tokens.ts';
+import type { AccessTokenRow } from '../store/people/access-tokens.ts';
 import { timeSchema } from '../wire-schemas.ts';
 import { NO_TIME, wireTime } from '../wire-time.ts';
 

@@ -3,8 +3,8 @@ import { hashToken } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { badRequest, forbidden } from '../failures.ts';
-import { unknownScopes } from '../rules/token-scope.ts';
-import * as accessTokens from '../store/access-tokens.ts';
+import { unknownScopes } from '../rules/access/token-scope.ts';
+import * as accessTokens from '../store/people/access-tokens.ts';
 import { findTokenOwner } from './find-token-owner.ts';
 
 /** Longest name; the reference has the same column width. */
@@ -37,12 +37,14 @@ export async function createAccessToken(
 /** A token must not be able to make itself a stronger sister. */
 function checkNotWider(caller: Caller, scopes: readonly string[]): void {
   const own = caller.scopes;
-  if (own === undefined || own.length === 0 || own.includes('all')) return;
+  if (own === undefined) return;
+  const isLimit = (scope: string) => scope !== 'public-only';
+  const reachesAll = !own.some(isLimit) || own.includes('all');
+  // Without a limit a token reaches every area.
   const wider =
-    scopes.length === 0 ||
-    scopes.includes('all') ||
     (caller.publicOnly && !scopes.includes('public-only')) ||
-    scopes.some((scope) => scope !== 'public-only' && !coveredBy(own, scope));
+    (!reachesAll &&
+      (!scopes.some(isLimit) || scopes.some((scope) => isLimit(scope) && !coveredBy(own, scope))));
   if (wider) throw forbidden('a token cannot make one that may do more than itself');
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import * as accessTokens from '../store/access-tokens.ts';
+import * as accessTokens from '../store/people/access-tokens.ts';
 import { findTokenOwner } from './find-token-owner.ts';
 
 /** Revokes a token, named by its id or its name; it is of no use from the next request on. */

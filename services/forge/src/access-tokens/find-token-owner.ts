@@ -1,15 +1,15 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden } from '../failures.ts';
-import type { UserRow } from '../store/users.ts';
-import { findUser } from '../users/find-user.ts';
+import type { UserRow } from '../store/people/users.ts';
+import { findPerson } from '../users/find-user.ts';
 
 /**
  * The account whose tokens the path is about: one's own, for site admins anybody's.
  * @throws 403, 404
  */
 export async function findTokenOwner(context: Context, caller: Caller, username: string): Promise<UserRow> {
-  const owner = await findUser(context, username);
+  const owner = await findPerson(context, username);
   if (owner.id !== caller.userId && !caller.isAdmin) throw forbidden('tokens are for their owner only');
   return owner;
 }

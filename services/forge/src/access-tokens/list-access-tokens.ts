@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
-import * as accessTokens from '../store/access-tokens.ts';
+import * as accessTokens from '../store/people/access-tokens.ts';
 import { accessTokenJson } from './access-token-json.ts';
 import { findTokenOwner } from './find-token-owner.ts';
 

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { type AccessTokenClaims, InvalidAccessToken } from '@croft/access-token';
 import type { Context } from '../context.ts';
 import { badCredentials } from '../failures.ts';
-import { isPersonalToken, readCredentials } from '../rules/credentials.ts';
-import * as accessTokens from '../store/access-tokens.ts';
-import * as users from '../store/users.ts';
+import { isPersonalToken, readCredentials } from '../rules/access/credentials.ts';
+import * as accessTokens from '../store/people/access-tokens.ts';
+import * as users from '../store/people/users.ts';
 import { type Caller, callerOf } from './caller.ts';
+import { checkAccount } from './check-account.ts';
 import { findOrCreateAccount } from './find-or-create-account.ts';
 
 /** Who asks, as far as a request shows it. */
@@ -16,7 +17,7 @@ export interface Credentials {
   client: string | undefined;
 }
 
-/** What of a request authenticates. */
+/** What of a request authenticates, to git as well as to the API. */
 export function credentialsOf(request: {
   headers: { authorization?: string | undefined; 'x-forwarded-for'?: string | string[] | undefined };
   socket: { remoteAddress?: string | undefined };
@@ -28,7 +29,7 @@ export function credentialsOf(request: {
 
 /**
  * Who an `Authorization` header belongs to; undefined when there is none.
- * @throws 401 when it is there and is of no use
+ * @throws 401 when it is there and is of no use, 403 when its owner was banned or deleted
  */
 export async function authenticate(
   context: Context,
@@ -55,7 +56,8 @@ export const hashToken = (token: string): Buffer => createHash('sha256').update(
 async function byPersonalToken(context: Context, token: string): Promise<Caller> {
   const owner = await accessTokens.use(context.database.autocommit(), hashToken(token));
   if (owner === undefined) throw badCredentials();
-  return callerOf(owner, owner.scopes);
+  const { scopes, ...account } = owner;
+  return callerOf(await checkAccount(context, account), scopes);
 }
 
 async function byAccessToken(context: Context, token: string): Promise<Caller> {
@@ -73,8 +75,9 @@ async function byPassword(
   const account = name.includes('@')
     ? undefined
     : await users.findByLogin(context.database.autocommit(), name);
+  const person = account?.kind === 'person' ? account : undefined;
   // An unknown name is asked about all the same: the answer must not come sooner than for a wrong password.
-  const email = account?.email || (name.includes('@') ? name : `${name}@unknown.invalid`);
+  const email = person?.email || (name.includes('@') ? name : `${name}@unknown.invalid`);
   const token = await passwords.check(email, password, client);
   if (token === undefined) throw badCredentials();
   return callerOf(await findOrCreateAccount(context, verified(context, token)));

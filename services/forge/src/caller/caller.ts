@@ -1,5 +1,5 @@
-import type { PermissionSubject } from '../rules/permission.ts';
-import type { UserRow } from '../store/users.ts';
+import type { PermissionSubject } from '../rules/access/permission.ts';
+import type { UserRow } from '../store/people/users.ts';
 
 /** Who makes the request. */
 export interface Caller extends PermissionSubject {

@@ -1,18 +1,24 @@
 import type { AccessTokenClaims } from '@croft/access-token';
 import type { Context } from '../context.ts';
 import { badCredentials, tokenWithoutUser } from '../failures.ts';
-import { proposeLogins } from '../rules/name.ts';
-import type { Identity, UserRow } from '../store/users.ts';
-import * as users from '../store/users.ts';
+import { proposeLogins } from '../rules/access/name.ts';
+import type { Identity, UserRow } from '../store/people/users.ts';
+import * as users from '../store/people/users.ts';
+import { checkAccount, checkNewcomer } from './check-account.ts';
 
-/** The account of the user a verified token names; the first call makes it. */
+/**
+ * The account of the user a verified token names; the first call makes it.
+ * @throws 403 for whoever the auth service banned or deleted
+ */
 export async function findOrCreateAccount(context: Context, claims: AccessTokenClaims): Promise<UserRow> {
   const identity = readIdentity(claims, context.identity.adminRoles);
-  const known = await users.findByAuthUserId(context.database.autocommit(), identity.authUserId);
-  if (known === undefined) return await createAccount(context, identity, wantedLogin(claims));
+  const row = await users.findByAuthUserId(context.database.autocommit(), identity.authUserId);
+  if (row === undefined) return await createAccount(context, identity, wantedLogin(claims));
+  const known = await checkAccount(context, row);
   if (isCurrent(known, identity)) return known;
   await users.updateIdentity(context.database.autocommit(), known.id, identity);
-  return { ...known, email: identity.email, full_name: identity.fullName, is_admin: identity.isAdmin };
+  const fullName = known.keeps_full_name ? known.full_name : identity.fullName;
+  return { ...known, email: identity.email, full_name: fullName, is_admin: identity.isAdmin };
 }
 
 /** Several first calls may come at once: one insert wins, the others find what it made. */
@@ -21,10 +27,12 @@ async function createAccount(
   identity: Identity,
   wanted: string | undefined,
 ): Promise<UserRow> {
+  const checkedAt = await checkNewcomer(context, identity.authUserId);
   for (const login of proposeLogins(wanted, identity.email, identity.authUserId)) {
     const tx = context.database.autocommit();
     const made =
-      (await users.insert(tx, login, identity)) ?? (await users.findByAuthUserId(tx, identity.authUserId));
+      (await users.insert(tx, login, identity, checkedAt)) ??
+      (await users.findByAuthUserId(tx, identity.authUserId));
     if (made !== undefined) return made;
   }
   throw new Error(`no free login for auth user ${identity.authUserId}`);
@@ -49,7 +57,6 @@ function text(value: unknown): string | undefined {
 }
 
 function isCurrent(row: UserRow, identity: Identity): boolean {
-  return (
-    row.email === identity.email && row.full_name === identity.fullName && row.is_admin === identity.isAdmin
-  );
+  const isNamed = row.keeps_full_name || row.full_name === identity.fullName;
+  return row.email === identity.email && isNamed && row.is_admin === identity.isAdmin;
 }

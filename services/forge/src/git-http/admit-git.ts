@@ -1,10 +1,18 @@
 import { admit } from '../admit.ts';
 import type { Credentials } from '../caller/authenticate.ts';
+import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, tokenRequired } from '../failures.ts';
-import { findRepository, mayWrite } from '../repositories/find-repository.ts';
-import type { GitService } from '../rules/git-protocol.ts';
-import type { RepositoryRow } from '../store/repositories.ts';
+import { findRepository, mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
+import type { GitService } from '../rules/git/git-protocol.ts';
+
+/** Who uses a repository with git. */
+export interface GitVisitor {
+  found: VisibleRepository;
+  caller: Caller | undefined;
+  /** Whose share of the git programs it counts for; nobodies have one together, as they can look like many. */
+  share: string;
+}
 
 /**
  * Lets a git client in: pushing needs credentials and write permission, fetching what reading needs.
@@ -15,7 +23,7 @@ export async function admitGit(
   credentials: Credentials,
   path: { owner: string; repo: string },
   service: GitService,
-): Promise<RepositoryRow> {
+): Promise<GitVisitor> {
   const pushing = service === 'git-receive-pack';
   const needs = {
     area: 'repository',
@@ -23,16 +31,22 @@ export async function admitGit(
     access: pushing ? 'caller' : 'reader',
   } as const;
   const caller = await admit(context, needs, credentials);
-  const found = await findRepository(context, caller, {
-    owner: path.owner,
-    repo: path.repo.replace(/\.git$/, ''),
-  }).catch((failure: unknown) => {
+  const found = await findRepository(
+    context,
+    caller,
+    {
+      owner: path.owner,
+      repo: path.repo.replace(/\.git$/, ''),
+    },
+    'code',
+  ).catch((failure: unknown) => {
     // Somebody unknown may turn out to be somebody who can see it.
     throw caller === undefined && isNotFound(failure) ? tokenRequired() : failure;
   });
-  if (pushing && !mayWrite(found)) throw forbidden('user should have a permission to write to a repo');
+  if (pushing && !mayWrite(found, 'code'))
+    throw forbidden('user should have a permission to write to a repo');
   if (pushing && found.repository.archived) throw forbidden('repo is archived');
-  return found.repository;
+  return { found, caller, share: caller === undefined ? 'nobody' : `user ${caller.userId}` };
 }
 
 const isNotFound = (failure: unknown) => (failure as { kind?: unknown }).kind === notFound().kind;

@@ -1,31 +1,30 @@
 import { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
 import { startAdvertising } from '../outside/git/smart-http.ts';
-import { type GitService, readProtocol, speaksVersion2 } from '../rules/git-protocol.ts';
-import type { RepositoryRow } from '../store/repositories.ts';
+import { type GitService, readProtocol, speaksVersion2 } from '../rules/git/git-protocol.ts';
+import { FLUSH, packetLine } from '../rules/git/push-request.ts';
+import type { GitVisitor } from './admit-git.ts';
 import { outputOf, runForClient } from './run-for-client.ts';
 
 /** The refs of a repository, or in version 2 of the protocol the abilities of the server. */
 export async function advertiseRefs(
   context: Context,
-  repository: RepositoryRow,
+  { found: { repository }, share }: GitVisitor,
   service: GitService,
   protocolHeader: string | string[] | undefined,
 ): Promise<Readable> {
   const { git, settings } = context;
   const protocol = readProtocol(service, protocolHeader);
   const request = { service, protocol, maxPushBytes: settings.GIT_MAX_PUSH_BYTES };
-  const program = await runForClient(context, () => startAdvertising(git, repository.id, request));
+  const program = await runForClient(context, share, () => startAdvertising(git, repository.id, request));
   async function* advertisement() {
-    if (!speaksVersion2(protocol)) yield Buffer.from(`${packetLine(`# service=${service}\n`)}0000`);
+    if (!speaksVersion2(protocol)) {
+      yield packetLine(`# service=${service}\n`);
+      yield FLUSH;
+    }
     yield* outputOf(program);
     const { code, stderr } = await program.exited;
     if (code !== 0) throw new Error(`${service} could not list refs: ${stderr}`);
   }
   return Readable.from(advertisement(), { objectMode: false });
-}
-
-/** gitprotocol-common(5): four hex digits of the length, then the text. */
-function packetLine(text: string): string {
-  return (text.length + 4).toString(16).padStart(4, '0') + text;
 }

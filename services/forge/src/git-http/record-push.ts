@@ -1,55 +1,99 @@
 import type { Context } from '../context.ts';
-import { fingerprintRefs, listBranches, pointHeadAt } from '../outside/git/refs.ts';
+import { announce } from '../events/announce.ts';
+import { listBranches, NO_COMMIT, pointHeadAt, readRefIds } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
-import { chooseDefaultBranch } from '../rules/default-branch.ts';
+import { chooseDefaultBranch } from '../rules/git/default-branch.ts';
 import { settleEach } from '../settle-each.ts';
-import * as pushes from '../store/pushes.ts';
-import * as repositories from '../store/repositories.ts';
-
-/** A push that is under way. */
-export interface Push {
-  id: number;
-  /** The refs as they were before it. */
-  refs: string;
-}
+import type { PushDetails, PushRow, RefMove } from '../store/repositories/pushes.ts';
+import * as pushes from '../store/repositories/pushes.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+import { removeStaged } from './staged-refs.ts';
 
 /** Announces a push: should we die during it, the next start looks at what it changed. */
-export async function beginPush(context: Context, repositoryId: number): Promise<Push> {
-  const refs = await fingerprintRefs(context.git, repositoryId);
-  return { id: await pushes.insert(context.database.autocommit(), repositoryId), refs };
+export function beginPush(
+  { database }: Context,
+  repositoryId: number,
+  actorId: number,
+  details: PushDetails,
+): Promise<PushRow> {
+  return pushes.insert(database.autocommit(), { repositoryId, actorId, details });
 }
 
 /**
- * Takes over into our rows what a push changed, which is nothing when git refused it. It never fails: the branches
- * have moved whatever happens here, and the row of the push stays for the next start when something goes wrong.
+ * Takes over into our rows what a push changed. It never fails: the branches have moved whatever happens here, and the
+ * row of the push stays for the next start when something goes wrong. Not for somebody who has the queue of branches.
+ * @param happened the moves that were done; without it, those that the refs show
  */
-export async function recordPush(context: Context, repositoryId: number, push: Push): Promise<void> {
+export async function recordPush(
+  context: Context,
+  push: PushRow,
+  happened?: readonly RefMove[],
+): Promise<void> {
   try {
-    const refs = await fingerprintRefs(context.git, repositoryId);
-    if (refs !== push.refs) await followBranches(context, repositoryId);
-    await pushes.deleteById(context.database.autocommit(), push.id);
+    await takeOver(context, push, happened ?? (await findMoves(context, push)));
   } catch (error) {
     const reason = error instanceof Error ? error.stack : String(error);
-    context.log.error({ repository: repositoryId, reason }, 'a push was not recorded; the next start will');
+    context.log.error(
+      { repository: push.repository_id, reason },
+      'a push was not recorded; the next start will',
+    );
   }
 }
 
 /** At start: looks after pushes that a crash interrupted. */
 export async function settlePushes(context: Context): Promise<void> {
   const { database, git, log } = context;
-  const before = database.autocommit().now;
-  const interrupted = await pushes.listRepositories(database.autocommit());
-  await settleEach(log, 'push', interrupted, async ({ repository_id: id }) => {
-    await removeStaleLocks(git, id);
-    await followBranches(context, id);
-    await pushes.deleteBefore(database.autocommit(), id, before);
-    log.warn({ repository: id }, 'recorded a push that a crash interrupted');
+  const interrupted = await pushes.list(database.autocommit());
+  await settleEach(log, 'push', interrupted, async (push) => {
+    const { repository_id: repository } = push;
+    await removeStaleLocks(git, repository);
+    await removeStaged(git, repository);
+    await takeOver(context, push, await findMoves(context, push), true);
+    log.warn({ repository }, 'recorded a push that a crash interrupted');
   });
 }
 
+/** The event is announced in the transaction that ends the intent: once, whatever happens in between. */
+async function takeOver(
+  context: Context,
+  push: PushRow,
+  moves: readonly RefMove[],
+  mayHaveMore = false,
+): Promise<void> {
+  const { database } = context;
+  const { id, repository_id: repositoryId, actor_id: actorId, details } = push;
+  if (moves.length > 0 && details.renamed !== undefined) await rename(context, repositoryId, details.renamed);
+  if (moves.length > 0 || mayHaveMore) await followBranches(context, repositoryId, actorId);
+  await database.transaction(async (tx) => {
+    if (!(await pushes.remove(tx, id)) || actorId === null) return;
+    await announce(tx, ...moves.map((move) => ({ kind: 'ref' as const, ...move, repositoryId, actorId })));
+  });
+}
+
+/** The moves whose refs are where they should be. A push that came right after and moved one on hides it. */
+async function findMoves({ git }: Context, push: PushRow): Promise<RefMove[]> {
+  const { moves } = push.details;
+  const ids = await readRefIds(
+    git,
+    push.repository_id,
+    moves.map(({ ref }) => ref),
+  );
+  return moves.filter(({ ref, before, after }) => after !== before && (ids.get(ref) ?? NO_COMMIT) === after);
+}
+
+async function rename(
+  { database, git }: Context,
+  repositoryId: number,
+  renamed: { from: string; to: string },
+): Promise<void> {
+  await pushes.followRename(database.autocommit(), repositoryId, renamed);
+  const repository = await repositories.findById(database.autocommit(), repositoryId);
+  if (repository?.default_branch === renamed.to) await pointHeadAt(git, repositoryId, renamed.to);
+}
+
 /** Brings what we know of a repository's branches up to date; again when the next push comes, and as often as one likes. */
-async function followBranches(context: Context, repositoryId: number): Promise<void> {
+async function followBranches(context: Context, repositoryId: number, actorId: number | null): Promise<void> {
   const { database, git } = context;
   const repository = await repositories.findById(database.autocommit(), repositoryId);
   if (repository === undefined || repository.state !== 'ready') return;
@@ -60,10 +104,7 @@ async function followBranches(context: Context, repositoryId: number): Promise<v
     );
     if (defaultBranch === undefined) return;
     if (defaultBranch !== repository.default_branch) await pointHeadAt(git, repositoryId, defaultBranch);
-    await repositories.updateAfterPush(database.autocommit(), repositoryId, { empty: false, defaultBranch });
-  } else {
-    const { default_branch: defaultBranch } = repository;
-    await repositories.updateAfterPush(database.autocommit(), repositoryId, { empty: false, defaultBranch });
-  }
-  await syncPulls(context, repository);
+    await repositories.updateAfterPush(database.autocommit(), repositoryId, defaultBranch);
+  } else await repositories.updateAfterPush(database.autocommit(), repositoryId);
+  await syncPulls(context, repository, actorId);
 }

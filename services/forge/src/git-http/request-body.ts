@@ -3,19 +3,20 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { tooLarge, unacceptable } from '../failures.ts';
+import { timedOut, tooLarge, unacceptable } from '../failures.ts';
 
 /** git compresses only short requests, never packs; a compressed one that gets larger than this is an attack. */
 const MAX_INFLATED_BYTES = 32 * 1024 * 1024;
 
 /**
  * The body of a git request as git wrote it, counted.
- * @throws 413 while it is read, when it grows too large, and 422 when it is not what its encoding says
+ * @throws while it is read: 408 when nothing comes for the idle time, 413 when it grows too large, and 422 when it is
+ *   not what its encoding says
  */
 export async function* plainBody(
   body: Readable,
   encoding: string | undefined,
-  maxBytes: number,
+  { maxBytes, idleMs }: { maxBytes: number; idleMs: number },
 ): AsyncGenerator<Buffer> {
   const zipped = /^x?-?gzip$/.test(encoding ?? '');
   if (!zipped && encoding !== undefined && encoding !== 'identity') {
@@ -23,7 +24,7 @@ export async function* plainBody(
   }
   const limit = zipped ? Math.min(maxBytes, MAX_INFLATED_BYTES) : maxBytes;
   let bytes = 0;
-  for await (const chunk of zipped ? inflated(body) : body) {
+  for await (const chunk of zipped ? inflated(punctual(body, idleMs)) : punctual(body, idleMs)) {
     bytes += (chunk as Buffer).length;
     if (bytes > limit) throw tooLarge(`the request is larger than ${limit} bytes`);
     yield chunk as Buffer;
@@ -41,7 +42,25 @@ export async function feed(source: AsyncIterable<Buffer>, stdin: Socket): Promis
   stdin.end();
 }
 
-async function* inflated(body: Readable): AsyncGenerator<Buffer> {
+/** A body whose sender does not fall asleep; the time a reader takes does not count. */
+async function* punctual(body: Readable, idleMs: number): AsyncGenerator<Buffer> {
+  const chunks = body[Symbol.asyncIterator]();
+  let ended = false;
+  try {
+    for (;;) {
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => late.reject(timedOut()), idleMs);
+      const next = await Promise.race([chunks.next(), late.promise]).finally(() => clearTimeout(timer));
+      ended = next.done === true;
+      if (next.done) return;
+      yield next.value as Buffer;
+    }
+  } finally {
+    if (!ended) body.destroy();
+  }
+}
+
+async function* inflated(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
   // A broken-off request ends the reading below with its error.
   pipeline(body, gunzip, () => {});

@@ -3,16 +3,19 @@ import { Failure } from '@croft/failure';
 import type { App } from '@croft/http';
 import { credentialsOf } from '../caller/authenticate.ts';
 import type { Context } from '../context.ts';
-import type { GitService } from '../rules/git-protocol.ts';
+import type { GitService } from '../rules/git/git-protocol.ts';
 import { admitGit } from './admit-git.ts';
 import { advertiseRefs } from './advertise-refs.ts';
-import { serveGit } from './serve-git.ts';
+import { serveFetch } from './serve-git.ts';
+import { servePush } from './serve-push.ts';
 
 const NO_CACHE = {
   'cache-control': 'no-cache, max-age=0, must-revalidate',
   pragma: 'no-cache',
   expires: '0',
 };
+const NO_LFS =
+  'this server does not keep Git LFS objects: push the files themselves, or set lfs.url to a server that does';
 const SERVICES: readonly GitService[] = ['git-upload-pack', 'git-receive-pack'];
 
 interface RepositoryPath {
@@ -36,26 +39,44 @@ export async function gitRoutes(app: App, context: Context): Promise<void> {
       // The "dumb" protocol would serve files by their path; nobody needs it any more.
       if (known === undefined)
         throw new Failure('forbidden', 'dumb_protocol', 'only the smart protocol is served');
-      const repository = await admitGit(
+      const visitor = await admitGit(
         context,
         credentialsOf(request),
         request.params as RepositoryPath,
         known,
       );
-      const refs = await advertiseRefs(context, repository, known, request.headers['git-protocol']);
+      const refs = await advertiseRefs(context, visitor, known, request.headers['git-protocol']);
       return reply.headers(NO_CACHE).type(`application/x-${known}-advertisement`).send(refs);
+    });
+
+    // Said to everybody alike, so that it says nothing of the repository.
+    scope.route({
+      method: ['GET', 'POST', 'PUT'],
+      url: '/:owner/:repo/info/lfs/*',
+      ...options,
+      async handler(_request, reply) {
+        reply.code(501).type('application/vnd.git-lfs+json');
+        return reply.send(
+          JSON.stringify({ message: NO_LFS, documentation_url: context.links.documentation }),
+        );
+      },
     });
 
     for (const service of SERVICES) {
       scope.post(`/:owner/:repo/${service}`, options, async (request, reply) => {
         const path = request.params as RepositoryPath;
-        const repository = await admitGit(context, credentialsOf(request), path, service);
-        const result = await serveGit(context, repository, service, {
+        const visitor = await admitGit(context, credentialsOf(request), path, service);
+        const call = {
           headers: request.headers,
           body: request.body instanceof Readable ? request.body : Readable.from([]),
           // Told when the client goes away.
-          onGone: (listener) => reply.raw.once('close', listener),
-        });
+          onGone: (listener: () => void) => void reply.raw.once('close', listener),
+        };
+        const { caller } = visitor;
+        const result =
+          service === 'git-receive-pack' && caller !== undefined
+            ? await servePush(context, { ...visitor, caller }, call)
+            : await serveFetch(context, visitor, call);
         return reply.headers(NO_CACHE).type(`application/x-${service}-result`).send(result);
       });
     }

@@ -7,13 +7,15 @@ const LOOKS = 4;
 /**
  * Starts a git program for a client, in one of the slots, which it holds until it has ended. When no byte moves for
  * the idle time it is ended.
+ * @param share whose share of the slots it takes from
  * @throws 503 when too many clients wait for a slot
  */
 export async function runForClient(
   { queues, settings, log }: Context,
+  share: string,
   start: () => Promise<RunningProgram>,
 ): Promise<RunningProgram> {
-  const giveBack = await queues.takeSlot();
+  const giveBack = await queues.takeSlot(share);
   try {
     const program = await start();
     const moved = () => program.stdout.bytesRead + (program.stdin?.bytesWritten ?? 0);

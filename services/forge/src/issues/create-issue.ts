@@ -1,54 +1,80 @@
+import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { announce } from '../events/announce.ts';
 import { notFound } from '../failures.ts';
 import { checkNotArchived, findRepository, mayWrite } from '../repositories/find-repository.ts';
-import { deadlineOf } from '../rules/deadline.ts';
-import { checkTitle } from '../rules/issue-edit.ts';
-import * as issueAssignees from '../store/issue-assignees.ts';
-import * as issues from '../store/issues.ts';
-import * as repositories from '../store/repositories.ts';
-import { type NamedAssignees, resolveAssignees } from './resolve-assignees.ts';
+import { deadlineOf } from '../rules/issues/deadline.ts';
+import { checkTitle } from '../rules/issues/issue-edit.ts';
+import { planLabels } from '../rules/issues/label.ts';
+import * as issues from '../store/issues/issues.ts';
+import type { issueSchema } from './issue-json.ts';
+import { presentIssues } from './present-issues.ts';
+import { resolveWishes, type Wishes } from './resolve-wishes.ts';
 
 /** What the poster writes. */
-export interface NewIssue extends NamedAssignees {
+export interface NewIssue extends Wishes {
   title: string;
   body: string;
   ref: string;
-  milestone: number;
   deadline: string | undefined;
   closed: boolean;
 }
 
-/** Creates an issue; whoever may read may do it, but assignees, deadlines and milestones count for writers only. */
+/**
+ * Creates an issue; whoever may read may do it. Labels, assignees, deadline and milestone count for writers only, what
+ * others say of them is dropped.
+ * @throws 404 for an unknown milestone, 422 for an assignee who is unknown or cannot be assigned, 423
+ */
 export async function createIssue(
   context: Context,
   caller: Caller,
   path: { owner: string; repo: string },
   wanted: NewIssue,
-): Promise<number> {
-  const found = await findRepository(context, caller, path);
+): Promise<z.output<typeof issueSchema>> {
+  const found = await findRepository(context, caller, path, 'issues');
   checkNotArchived(found);
   const { repository } = found;
   const title = checkTitle(wanted.title);
-  const isWriter = mayWrite(found);
-  if (isWriter && wanted.milestone > 0) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
-  const assignees = isWriter ? await resolveAssignees(context, repository, wanted) : undefined;
-  const deadlineAt = isWriter && wanted.deadline !== undefined ? deadlineOf(wanted.deadline) : undefined;
-  return await context.database.transaction(async (tx) => {
-    const number = await repositories.takeNumber(tx, repository.id, 'issue');
-    const row = await issues.insert(tx, {
+  const isWriter = mayWrite(found, 'issues');
+  const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
+  if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
+  const { result: labels } = planLabels([], wishes.labels ?? [], 'replace');
+  const row = await context.database.transaction(async (tx) => {
+    // Nothing blocks an issue that does not exist yet, so one that is made closed has no dependency to wait for.
+    const made = await issues.insert(tx, {
       repositoryId: repository.id,
-      number,
       isPull: false,
       posterId: caller.userId,
       title,
       body: wanted.body,
       ref: wanted.ref,
-      deadlineAt,
+      deadlineAt: isWriter && wanted.deadline !== undefined ? deadlineOf(wanted.deadline) : undefined,
       closed: wanted.closed,
+      milestoneId: wishes.milestone?.id ?? null,
+      assigneeIds: (wishes.assignees ?? []).map(({ id }) => id),
+      labelIds: labels.map(({ id }) => id),
     });
-    if (assignees !== undefined) await issueAssignees.replace(tx, row.id, assignees);
-    if (wanted.closed) await repositories.addClosed(tx, repository.id, 'issue', 1);
-    return number;
+    if (made === undefined) throw notFound();
+    const event = {
+      kind: 'issue',
+      issueId: made.id,
+      repositoryId: repository.id,
+      actorId: caller.userId,
+    } as const;
+    await announce(tx, { ...event, action: 'opened' });
+    return made;
   });
+  // Rule 8: the refetched issue; of one that somebody deleted at once, what was made.
+  const refetched = await issues.findByNumber(context.database.autocommit(), repository.id, row.number);
+  const bare = { pull_id: null, merged_at: null, labels, milestone: null, assignee_ids: [], attachments: [] };
+  const [json] = await presentIssues(
+    context,
+    caller,
+    found,
+    [refetched ?? { ...row, ...bare }],
+    wishes.assignees,
+  );
+  if (json === undefined) throw notFound();
+  return json;
 }

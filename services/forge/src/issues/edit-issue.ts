@@ -3,17 +3,20 @@ import type { Context } from '../context.ts';
 import { forbidden, unacceptable } from '../failures.ts';
 import { betweenMerges, changePull } from '../pulls/change-pull.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
-import type { WantedEdit } from '../rules/issue-edit.ts';
-import { changeIssue } from './change-issue.ts';
-import { findIssue, type NumberedPath } from './find-issue.ts';
-import { type NamedAssignees, resolveAssignees } from './resolve-assignees.ts';
+import type { WantedEdit } from '../rules/issues/issue-edit.ts';
+import { changeIssue, type IssueEdit } from './change-issue.ts';
+import { findIssue, type NumberedPath, type VisibleIssue } from './find-issue.ts';
+import { resolveWishes, type Wishes } from './resolve-wishes.ts';
 
 /** What a request may change about an issue. */
-export interface WantedIssueEdit extends WantedEdit, NamedAssignees {
-  milestone?: number | null | undefined;
+export interface WantedIssueEdit extends WantedEdit, Wishes {
+  contentVersion?: number | null | undefined;
 }
 
-/** Edits an issue: its poster and writers may, and some of it only writers. */
+/**
+ * Edits an issue: its poster and writers may, and some of it only writers. Everything or nothing.
+ * @throws 403, 404, 409 when the content changed meanwhile, 412 for open dependencies, 422, 423
+ */
 export async function editIssue(
   context: Context,
   caller: Caller,
@@ -22,13 +25,26 @@ export async function editIssue(
 ): Promise<void> {
   const found = await findIssue(context, caller, path);
   const { issue } = found;
-  const isWriter = mayWrite(found);
+  const isWriter = mayWrite(found, issue.is_pull ? 'pulls' : 'issues');
   checkMayEdit(caller, issue, isWriter);
   checkNotArchived(found);
-  if (isWriter && wanted.milestone) throw unacceptable(`milestone does not exist [id: ${wanted.milestone}]`);
-  const assignees = isWriter ? await resolveAssignees(context, found.repository, wanted) : undefined;
-  const edit = { ...wanted, isWriter, assignees };
-  if (issue.pull_id !== null && typeof wanted.state === 'string') {
+  const wishes = await resolveWishes(context, found.repository, isWriter ? wanted : {});
+  if (wishes.milestone === null) throw unacceptable(`milestone does not exist [id: ${wanted.milestone}]`);
+  // 0 takes the milestone away.
+  const milestone = isWriter && wanted.milestone === 0 ? null : wishes.milestone;
+  await applyEdit(context, found, {
+    ...wanted,
+    actorId: caller.userId,
+    isWriter,
+    assignees: wishes.assignees,
+    labels: wishes.labels,
+    milestone,
+  });
+}
+
+/** Does a checked edit; the state of a pull request changes only between its merges. */
+async function applyEdit(context: Context, { issue }: VisibleIssue, edit: IssueEdit): Promise<void> {
+  if (issue.pull_id !== null && typeof edit.state === 'string') {
     const pull = { id: issue.pull_id, repositoryId: issue.repository_id };
     await betweenMerges(context, pull, (now) => changePull(context, now, edit));
   } else {
@@ -37,7 +53,7 @@ export async function editIssue(
 }
 
 /** @throws 403 for somebody who is neither the poster nor a writer */
-export function checkMayEdit(caller: Caller, posted: { poster_id: number }, isWriter: boolean): void {
+export function checkMayEdit(caller: Caller, posted: { poster_id: number | null }, isWriter: boolean): void {
   if (!isWriter && posted.poster_id !== caller.userId)
     throw forbidden('only the poster and writers may edit this');
 }

@@ -1,9 +1,9 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
-import { readIndex } from '../rules/list-filter.ts';
-import * as issues from '../store/issues.ts';
+import { findRepository, mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
+import { readIndex } from '../rules/issues/list-filter.ts';
+import * as issues from '../store/issues/issues.ts';
 
 /** What a path says of something with a number. */
 export interface NumberedPath {
@@ -29,6 +29,6 @@ export async function findIssue(
   const found = await findRepository(context, caller, path);
   const tx = context.database.autocommit();
   const issue = await issues.findByNumber(tx, found.repository.id, readIndex(path.index));
-  if (issue === undefined) throw notFound();
+  if (issue === undefined || !mayRead(found, issue.is_pull ? 'pulls' : 'issues')) throw notFound();
   return { ...found, issue };
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { attachmentJson, attachmentSchema } from '../attachments/attachment-json.ts';
 import type { Caller } from '../caller/caller.ts';
+import { labelJson, labelSchema } from '../labels/label-json.ts';
 import type { Links } from '../links.ts';
-import type { IssueWithPull } from '../store/issues.ts';
-import type { RepositoryRow } from '../store/repositories.ts';
-import type { UserRow } from '../store/users.ts';
+import { milestoneJson, milestoneSchema } from '../milestones/milestone-json.ts';
+import type { IssueWithPull } from '../store/issues/issues.ts';
+import type { UserRow } from '../store/people/users.ts';
 import { userJson, userSchema } from '../users/user-json.ts';
 import { timeSchema } from '../wire-schemas.ts';
 import { wireTime, wireTimeOrNull } from '../wire-time.ts';
@@ -20,9 +22,9 @@ export const issueSchema = z.object({
   title: z.string(),
   body: z.string(),
   ref: z.string(),
-  assets: z.array(z.never()),
-  labels: z.array(z.never()),
-  milestone: z.null(),
+  assets: z.array(attachmentSchema),
+  labels: z.array(labelSchema),
+  milestone: milestoneSchema.nullable(),
   assignee: userSchema.nullable(),
   assignees: z.array(userSchema),
   state: z.enum(['open', 'closed']),
@@ -42,12 +44,14 @@ export const issueSchema = z.object({
     .nullable(),
   repository: z.object({ id: z.int(), name: z.string(), owner: z.string(), full_name: z.string() }),
   pin_order: z.int(),
+  content_version: z.int(),
+  time_estimate: z.int().describe('seconds'),
 });
 
 /** What stands around an issue. */
 export interface IssueSurroundings {
-  repository: RepositoryRow;
-  owner: UserRow;
+  /** Its repository, with the login of the owner. */
+  home: { id: number; name: string; owner: string };
   poster: UserRow;
   assignees: readonly UserRow[];
   /** Whether the pull request's title says that it is not finished. */
@@ -61,13 +65,14 @@ export function issueJson(
   viewer: Caller | undefined,
   links: Links,
 ): z.output<typeof issueSchema> {
-  const { repository, owner } = around;
-  const page = links.repository(owner.login, repository.name);
+  const { home } = around;
+  const page = links.repository(home.owner, home.name);
+  const names = { owner: home.owner, repo: home.name };
   const htmlUrl = `${page}/${row.is_pull ? 'pulls' : 'issues'}/${row.number}`;
   const assignees = around.assignees.map((user) => userJson(user, viewer, links));
   return {
     id: row.id,
-    url: links.api(`/repos/${owner.login}/${repository.name}/issues/${row.number}`),
+    url: links.api(`/repos/${home.owner}/${home.name}/issues/${row.number}`),
     html_url: htmlUrl,
     number: row.number,
     user: userJson(around.poster, viewer, links),
@@ -76,13 +81,13 @@ export function issueJson(
     title: row.title,
     body: row.body,
     ref: row.ref,
-    assets: [],
-    labels: [],
-    milestone: null,
+    assets: row.attachments.map((file) => attachmentJson(file, links)),
+    labels: row.labels.map((label) => labelJson(label, names, links)),
+    milestone: row.milestone && milestoneJson(row.milestone),
     assignee: assignees[0] ?? null,
     assignees,
     state: row.closed_at === null ? 'open' : 'closed',
-    is_locked: false,
+    is_locked: row.locked_at !== null,
     comments: row.comments,
     created_at: wireTime(row.created_at),
     updated_at: wireTime(row.updated_at),
@@ -97,11 +102,13 @@ export function issueJson(
         }
       : null,
     repository: {
-      id: repository.id,
-      name: repository.name,
-      owner: owner.login,
-      full_name: `${owner.login}/${repository.name}`,
+      id: home.id,
+      name: home.name,
+      owner: home.owner,
+      full_name: `${home.owner}/${home.name}`,
     },
-    pin_order: 0,
+    pin_order: row.pin_order,
+    content_version: row.content_version,
+    time_estimate: row.time_estimate_seconds,
   };
 }

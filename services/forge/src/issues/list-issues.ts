@@ -1,37 +1,74 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { notFound } from '../failures.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
-import { findRepository } from '../repositories/find-repository.ts';
-import { countForLink, readKeyword, readKind, readState } from '../rules/list-filter.ts';
-import * as issues from '../store/issues.ts';
+import { findRepository, mayRead } from '../repositories/find-repository.ts';
+import { countForLink, readFilter } from '../rules/issues/list-filter.ts';
+import * as issueLists from '../store/issues/issue-lists.ts';
+import * as users from '../store/people/users.ts';
 import { presentIssues } from './present-issues.ts';
 
-/** What a list of issues can be asked for. */
+/** What every list of issues can be asked for. */
 export interface IssueQuery {
   state?: string | undefined;
+  labels?: string | undefined;
+  milestones?: string | undefined;
   q?: string | undefined;
   type?: string | undefined;
+  since?: string | undefined;
+  before?: string | undefined;
   page?: string | undefined;
   limit?: string | undefined;
 }
 
-/** A page of the issues and pull requests of a repository, newest first. */
+/** What the list of a repository can be asked for besides: names of people. */
+export interface RepositoryIssueQuery extends IssueQuery {
+  created_by?: string | undefined;
+  assigned_by?: string | undefined;
+  mentioned_by?: string | undefined;
+}
+
+/**
+ * A page of the issues and pull requests of a repository, newest first.
+ * @throws 404, also for a person nobody knows, 422 for a time that is none
+ */
 export async function listIssues(
   context: Context,
   viewer: Caller | undefined,
   path: { owner: string; repo: string },
-  query: IssueQuery,
+  query: RepositoryIssueQuery,
 ): Promise<ListPage> {
-  const { repository } = await findRepository(context, viewer, path);
+  const found = await findRepository(context, viewer, path);
+  const { repository } = found;
+  const [issues, pulls] = [mayRead(found, 'issues'), mayRead(found, 'pulls')];
+  if (!issues && !pulls) throw notFound();
   const page = pageOf(context, query);
-  const filter = {
-    repositoryId: repository.id,
-    state: readState(query.state),
-    kind: readKind(query.type),
-    keyword: readKeyword(query.q),
-  };
+  const filter = { ...readFilter(query), ...(await namedPeople(context, query)) };
+  const scope = { repositoryId: repository.id, ownerId: repository.owner_id, issues, pulls };
   const tx = context.database.autocommit();
-  const [rows, total] = await Promise.all([issues.list(tx, filter, page), issues.count(tx, filter)]);
-  const items = await presentIssues(context, viewer, repository, rows);
-  return { page, total, linked: countForLink(filter.state, repository), items };
+  const { rows, total } = await issueLists.listInRepository(tx, scope, filter, page);
+  const items = await presentIssues(context, viewer, found, rows);
+  return { page, total, linked: issues ? countForLink(filter.state, repository) : total, items };
+}
+
+async function namedPeople(
+  { database }: Context,
+  query: RepositoryIssueQuery,
+): Promise<Pick<issueLists.IssueFilter, 'createdBy' | 'assignedBy' | 'mentioned'>> {
+  const find = async (login: string | undefined) => {
+    if (!login) return undefined;
+    const user = await users.findByLogin(database.autocommit(), login);
+    if (user === undefined) throw notFound(`user does not exist [uid: 0, name: ${login}]`);
+    return user;
+  };
+  const [creator, assignee, mentioned] = await Promise.all([
+    find(query.created_by),
+    find(query.assigned_by),
+    find(query.mentioned_by),
+  ]);
+  return {
+    createdBy: creator?.id ?? null,
+    assignedBy: assignee?.id ?? null,
+    mentioned: mentioned?.login ?? '',
+  };
 }

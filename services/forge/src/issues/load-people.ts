@@ -1,39 +1,29 @@
 import type { Context } from '../context.ts';
-import * as issueAssignees from '../store/issue-assignees.ts';
-import * as users from '../store/users.ts';
+import * as users from '../store/people/users.ts';
 
-/** The accounts that stand around some issues of one repository. */
+/** The accounts that stand around some issues. */
 export interface People {
-  owner: users.UserRow;
-  byId(id: number): users.UserRow;
-  assigneesOf(issueId: number): users.UserRow[];
+  /** The ghost for somebody who is gone. */
+  byId(id: number | null): users.UserRow;
 }
 
-/** Loads the accounts that answers about the given issues name: two statements, however many issues. */
+/**
+ * Loads the accounts that answers name: one statement, however many, and none when all are known already.
+ * @param known accounts the caller has at hand
+ */
 export async function loadPeople(
   { database }: Context,
-  repository: { owner_id: number },
-  issues: readonly { issueId: number; people: readonly number[] }[],
+  ids: readonly (number | null)[],
+  known: readonly users.UserRow[] = [],
 ): Promise<People> {
-  const tx = database.autocommit();
-  const assignees = await issueAssignees.mapByIssues(
-    tx,
-    issues.map(({ issueId }) => issueId),
-  );
-  const ids = [
-    repository.owner_id,
-    ...issues.flatMap(({ people }) => people),
-    ...[...assignees.values()].flat(),
-  ];
-  const accounts = await users.mapByIds(tx, [...new Set(ids)]);
-  function byId(id: number): users.UserRow {
-    const account = accounts.get(id);
-    if (account === undefined) throw new Error(`account ${id} is missing`);
-    return account;
+  const accounts = new Map(known.map((user) => [user.id, user]));
+  const unknown = new Set(ids.filter((id) => id !== null && !accounts.has(id)));
+  if (unknown.size > 0) {
+    const loaded = await users.mapByIds(
+      database.autocommit(),
+      [...unknown].filter((id) => id !== null),
+    );
+    for (const [id, user] of loaded) accounts.set(id, user);
   }
-  return {
-    owner: byId(repository.owner_id),
-    byId,
-    assigneesOf: (issueId) => (assignees.get(issueId) ?? []).map(byId),
-  };
+  return { byId: (id) => (id !== null && accounts.get(id)) || users.GHOST };
 }

@@ -11,6 +11,6 @@ export async function showIssue(
   viewer: Caller | undefined,
   path: NumberedPath,
 ): Promise<z.output<typeof issueSchema> | undefined> {
-  const { repository, issue } = await findIssue(context, viewer, path);
-  return (await presentIssues(context, viewer, repository, [issue]))[0];
+  const found = await findIssue(context, viewer, path);
+  return (await presentIssues(context, viewer, found, [found.issue]))[0];
 }

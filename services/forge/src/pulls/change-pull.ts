@@ -3,8 +3,8 @@ import type { Context } from '../context.ts';
 import { notFound, unacceptable } from '../failures.ts';
 import { changeIssue, type IssueEdit } from '../issues/change-issue.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
-import type { IssueWithPull } from '../store/issues.ts';
-import * as pulls from '../store/pulls.ts';
+import type { IssueWithPull } from '../store/issues/issues.ts';
+import * as pulls from '../store/pulls/pulls.ts';
 import { settleMergeOf } from './settle-merges.ts';
 import { branchQueue, writeHead } from './sync-pulls.ts';
 

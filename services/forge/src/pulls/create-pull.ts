@@ -1,27 +1,26 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { announce } from '../events/announce.ts';
 import { notFound, pullExists } from '../failures.ts';
-import { type NamedAssignees, resolveAssignees } from '../issues/resolve-assignees.ts';
+import { resolveWishes, type Wishes } from '../issues/resolve-wishes.ts';
 import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
 import { checkNotArchived, findRepository } from '../repositories/find-repository.ts';
-import { isBranchName } from '../rules/branch-name.ts';
-import { deadlineOf } from '../rules/deadline.ts';
-import { noChanges, readHead } from '../rules/head-ref.ts';
-import { checkTitle } from '../rules/issue-edit.ts';
-import * as issueAssignees from '../store/issue-assignees.ts';
-import * as issues from '../store/issues.ts';
-import * as pulls from '../store/pulls.ts';
-import * as repositories from '../store/repositories.ts';
-import * as users from '../store/users.ts';
+import { isBranchName } from '../rules/git/branch-name.ts';
+import { deadlineOf } from '../rules/issues/deadline.ts';
+import { checkTitle } from '../rules/issues/issue-edit.ts';
+import { planLabels } from '../rules/issues/label.ts';
+import { noChanges, readHead } from '../rules/pulls/head-ref.ts';
+import * as issues from '../store/issues/issues.ts';
+import * as users from '../store/people/users.ts';
+import * as pulls from '../store/pulls/pulls.ts';
 import { branchQueue } from './sync-pulls.ts';
 
 /** What the poster asks for. */
-export interface NewPull extends NamedAssignees {
+export interface NewPull extends Wishes {
   head: string;
   base: string;
   title: string;
   body: string;
-  milestone: number;
   deadline: string | undefined;
 }
 
@@ -32,7 +31,7 @@ export async function createPull(
   path: { owner: string; repo: string },
   wanted: NewPull,
 ): Promise<number> {
-  const found = await findRepository(context, caller, path);
+  const found = await findRepository(context, caller, path, 'pulls');
   const { repository } = found;
   checkNotArchived(found);
   const title = checkTitle(wanted.title);
@@ -53,10 +52,18 @@ export async function createPull(
     const tx = context.database.autocommit();
     const twin = await pulls.findOpenTwin(tx, branches);
     if (twin !== undefined) throw pullExists(twin.number);
-    if (wanted.milestone > 0) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
-    const assignees = (await resolveAssignees(context, repository, wanted)) ?? [];
-    const deadlineAt = wanted.deadline === undefined ? undefined : deadlineOf(wanted.deadline);
-    const draft = { title, body: wanted.body, posterId: caller.userId, deadlineAt, assignees };
+    // Unlike an issue's, these count for every creator (decisions §5.6).
+    const wishes = await resolveWishes(context, repository, wanted);
+    if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
+    const draft = {
+      title,
+      body: wanted.body,
+      posterId: caller.userId,
+      deadlineAt: wanted.deadline === undefined ? undefined : deadlineOf(wanted.deadline),
+      milestoneId: wishes.milestone?.id ?? null,
+      assigneeIds: (wishes.assignees ?? []).map((user) => user.id),
+      labelIds: planLabels([], wishes.labels ?? [], 'replace').result.map((label) => label.id),
+    };
     const { id, number } = await insertPull(context, draft, { ...branches, headSha: headTip });
     await moveRefs(context.git, repository.id, [{ ref: pullRef(number), new: headTip }]);
     await pulls.markWritten(tx, id, headTip);
@@ -64,13 +71,7 @@ export async function createPull(
   });
 }
 
-interface Draft {
-  title: string;
-  body: string;
-  posterId: number;
-  deadlineAt: Date | undefined;
-  assignees: readonly number[];
-}
+type Draft = Omit<issues.NewIssueRow, 'repositoryId' | 'isPull' | 'ref' | 'closed'>;
 
 type Branches = Parameters<typeof pulls.findOpenTwin>[1] & { headSha: string };
 
@@ -82,21 +83,14 @@ async function insertPull(
   return await database.transaction(async (tx) => {
     const { repositoryId } = branches;
     // Holds the repository's row from here: another process that creates the same pull request waits, then finds ours.
-    const number = await repositories.takeNumber(tx, repositoryId, 'pull');
+    const issue = await issues.insert(tx, { ...draft, repositoryId, isPull: true, ref: '', closed: false });
+    if (issue === undefined) throw notFound();
     const twin = await pulls.findOpenTwin(tx, branches);
     if (twin !== undefined) throw pullExists(twin.number);
-    const { assignees, ...texts } = draft;
-    const issue = await issues.insert(tx, {
-      ...texts,
-      repositoryId,
-      number,
-      isPull: true,
-      ref: '',
-      closed: false,
-    });
-    await issueAssignees.replace(tx, issue.id, assignees);
     const { id } = await pulls.insert(tx, { ...branches, issueId: issue.id });
-    return { id, number };
+    const by = { repositoryId, actorId: draft.posterId };
+    await announce(tx, { kind: 'issue', action: 'opened', issueId: issue.id, ...by });
+    return { id, number: issue.number };
   });
 }
 

@@ -1,15 +1,17 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { announce } from '../events/announce.ts';
 import { forbidden, notFound, pullExists, unacceptable } from '../failures.ts';
 import { checkMayEdit, type WantedIssueEdit } from '../issues/edit-issue.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
-import { resolveAssignees } from '../issues/resolve-assignees.ts';
+import { resolveWishes } from '../issues/resolve-wishes.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
-import { isBranchName } from '../rules/branch-name.ts';
-import { noChanges } from '../rules/head-ref.ts';
-import * as pulls from '../store/pulls.ts';
-import * as repositories from '../store/repositories.ts';
+import { isBranchName } from '../rules/git/branch-name.ts';
+import { noChanges } from '../rules/pulls/head-ref.ts';
+import * as comments from '../store/issues/comments.ts';
+import * as pulls from '../store/pulls/pulls.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 import { betweenMerges, changePull } from './change-pull.ts';
 import { findPull } from './find-pull.ts';
 
@@ -28,17 +30,20 @@ export async function editPull(
 ): Promise<void> {
   const found = await findPull(context, caller, path);
   const { repository, pull } = found;
-  const isWriter = mayWrite(found);
+  const isWriter = mayWrite(found, 'pulls');
   checkMayEdit(caller, pull, isWriter);
   checkNotArchived(found);
-  if (isWriter && wanted.milestone) throw unacceptable(`milestone does not exist [id: ${wanted.milestone}]`);
-  const assignees = isWriter ? await resolveAssignees(context, repository, wanted) : undefined;
+  const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
+  // 0 leaves the milestone: unlike an issue's, it cannot be taken away.
+  if (wishes.milestone === null) throw unacceptable(`milestone does not exist [id: ${wanted.milestone}]`);
   const allowEdit = decideMaintainerEdit(caller, pull, isWriter, wanted.allowMaintainerEdit);
 
   const apply = async (now: pulls.PullWithIssue) => {
     const base = isWriter ? await readNewBase(context, now, wanted.base) : undefined;
     // A body applies when it is not empty: unlike an issue's, it cannot be cleared.
-    const edit = { ...wanted, body: wanted.body || undefined, isWriter, assignees };
+    const { assignees, labels, milestone } = wishes;
+    const texts = { ...wanted, body: wanted.body || undefined };
+    const edit = { ...texts, actorId: caller.userId, isWriter, assignees, labels, milestone };
     await changePull(context, now, edit, async (tx, after) => {
       if (allowEdit !== undefined) await pulls.updateMaintainerEdit(tx, pull.id, allowEdit);
       if (base === undefined || after.merged_at !== null) return;
@@ -47,6 +52,17 @@ export async function editPull(
       const twin = await pulls.findOpenTwin(tx, { ...pulls.branchesOf(now), baseBranch: base }, pull.id);
       if (twin !== undefined) throw pullExists(twin.number);
       await pulls.updateBase(tx, pull.id, base);
+      const details = { old_ref: now.base_branch, new_ref: base };
+      const entry = {
+        issueId: pull.issue_id,
+        kind: 'change_target_branch',
+        posterId: caller.userId,
+        details,
+      };
+      await comments.add(tx, entry);
+      const changes = { ref: { from: now.base_branch } };
+      const by = { issueId: pull.issue_id, repositoryId: repository.id, actorId: caller.userId };
+      await announce(tx, { kind: 'issue', action: 'edited', changes, ...by });
     });
   };
   if (wanted.base || typeof wanted.state === 'string')

@@ -3,12 +3,12 @@ import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
-import { readIndex } from '../rules/list-filter.ts';
-import * as pulls from '../store/pulls.ts';
+import { readIndex } from '../rules/issues/list-filter.ts';
+import * as pulls from '../store/pulls/pulls.ts';
 
 /** A pull request the caller may see, with its repository. */
 export interface VisiblePull extends VisibleRepository {
-  pull: pulls.PullWithIssue;
+  pull: pulls.PullCard;
 }
 
 /**
@@ -20,7 +20,7 @@ export async function findPull(
   caller: Caller | undefined,
   path: NumberedPath,
 ): Promise<VisiblePull> {
-  const found = await findRepository(context, caller, path);
+  const found = await findRepository(context, caller, path, 'pulls');
   const tx = context.database.autocommit();
   const pull = await pulls.findByNumber(tx, found.repository.id, readIndex(path.index));
   if (pull === undefined) throw notFound();

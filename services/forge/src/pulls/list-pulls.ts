@@ -1,15 +1,21 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { badRequest, unacceptable } from '../failures.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { findRepository } from '../repositories/find-repository.ts';
-import { readState } from '../rules/list-filter.ts';
-import * as pulls from '../store/pulls.ts';
+import { readIndex, readState } from '../rules/issues/list-filter.ts';
+import * as users from '../store/people/users.ts';
+import * as pulls from '../store/pulls/pulls.ts';
 import { presentPulls } from './present-pulls.ts';
 
 /** What a list of pull requests can be asked for. */
 export interface PullQuery {
   state?: string | undefined;
   sort?: string | undefined;
+  milestone?: string | undefined;
+  labels?: readonly string[] | undefined;
+  poster?: string | undefined;
+  base_branch?: string | undefined;
   page?: string | undefined;
   limit?: string | undefined;
 }
@@ -21,10 +27,27 @@ export async function listPulls(
   path: { owner: string; repo: string },
   query: PullQuery,
 ): Promise<ListPage> {
-  const { repository } = await findRepository(context, viewer, path);
+  const found = await findRepository(context, viewer, path, 'pulls');
+  const { repository } = found;
   const page = pageOf(context, query);
-  const filter = { repositoryId: repository.id, state: readState(query.state), sort: query.sort ?? '' };
   const tx = context.database.autocommit();
-  const [rows, total] = await Promise.all([pulls.list(tx, filter, page), pulls.count(tx, filter)]);
-  return { page, total, items: await presentPulls(context, viewer, repository, rows) };
+  const poster = query.poster ? await users.findByLogin(tx, query.poster) : undefined;
+  if (query.poster && poster === undefined) throw badRequest('Poster not found');
+  const filter = {
+    repositoryId: repository.id,
+    state: readState(query.state),
+    sort: query.sort ?? '',
+    labelIds: (query.labels ?? []).filter((id) => id !== '').map(readLabelId),
+    milestoneId: readIndex(query.milestone ?? ''),
+    posterId: poster?.id ?? 0,
+    baseBranch: query.base_branch ?? '',
+  };
+  const { rows, total } = await pulls.list(tx, filter, page);
+  return { page, total, items: await presentPulls(context, viewer, found, rows) };
+}
+
+/** @throws 422 */
+function readLabelId(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw unacceptable(`invalid label id: ${text.slice(0, 20)}`);
+  return Number(text);
 }

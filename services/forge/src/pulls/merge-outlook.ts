@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Git } from '../outside/git/git.ts';
 import { findMergeBase, tryMerge } from '../outside/git/merge.ts';
-import type { MergeOutlook } from '../rules/mergeable.ts';
+import type { MergeOutlook } from '../rules/pulls/mergeable.ts';
 
 /**
  * Tries merges when somebody asks, and remembers the outcome by the two commits: a commit never changes, so nothing

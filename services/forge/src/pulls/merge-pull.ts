@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { loadPushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { baseMoved, headMoved, notFound, notMergeable } from '../failures.ts';
@@ -7,11 +8,12 @@ import { writeMerge } from '../outside/git/merge.ts';
 import { commitObject } from '../outside/git/objects.ts';
 import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
-import { mergeMessage } from '../rules/merge-message.ts';
-import { checkOutlook, checkStyle } from '../rules/mergeable.ts';
-import * as merges from '../store/merges.ts';
-import type { PullWithIssue } from '../store/pulls.ts';
-import * as pulls from '../store/pulls.ts';
+import { findProtection, mayMergeInto } from '../rules/git/protection.ts';
+import { mergeMessage } from '../rules/pulls/merge-message.ts';
+import { checkOutlook, checkStyle } from '../rules/pulls/mergeable.ts';
+import * as merges from '../store/pulls/merges.ts';
+import type { PullWithIssue } from '../store/pulls/pulls.ts';
+import * as pulls from '../store/pulls/pulls.ts';
 import { publicAddress } from '../users/user-json.ts';
 import { deleteHeadBranch } from './delete-head-branch.ts';
 import { findPull, type VisiblePull } from './find-pull.ts';
@@ -52,18 +54,22 @@ export async function mergePull(
     const now = await findPull(context, caller, path);
     checkMergeIsPossible(now);
     const { pull } = now;
+    const { protections, pusher } = await loadPushRules(context, now, caller.userId);
+    if (!mayMergeInto(findProtection(protections, pull.base_branch), pusher)) throw mayNotMerge();
     await carryOut(context, pull, await prepare(context, caller, pull, wanted));
     // The base may itself be the head of other pull requests.
-    await followHeads(context, repository.id, pull.base_branch);
+    await followHeads(context, repository.id, caller.userId, pull.base_branch);
   });
-  if (wanted.deleteBranch) await deleteHeadBranch(context, repository, found.pull.number);
+  if (wanted.deleteBranch) await deleteHeadBranch(context, caller.userId, found);
 }
+
+const mayNotMerge = () => notMergeable('User not allowed to merge PR');
 
 /** Merge rules 1 and 3, as far as rows decide: merged is 405 even when closed, then closed is 404. */
 function checkMergeIsPossible({ pull, ...found }: VisiblePull): void {
   if (pull.merged_at !== null) throw notMergeable('The PR is already merged');
   if (pull.closed_at !== null) throw notFound();
-  if (!mayWrite(found)) throw notMergeable('User not allowed to merge PR');
+  if (!mayWrite(found, 'code')) throw mayNotMerge();
 }
 
 /** Decides, and writes the merge to where nobody sees it yet. */

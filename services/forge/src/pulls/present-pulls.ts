@@ -3,24 +3,22 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { loadPeople } from '../issues/load-people.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
-import type { PullWithIssue } from '../store/pulls.ts';
-import type { RepositoryRow } from '../store/repositories.ts';
+import type { VisibleRepository } from '../repositories/find-repository.ts';
+import type { PullCard } from '../store/pulls/pulls.ts';
 import { pullJson, type pullSchema } from './pull-json.ts';
 
-/** Pull requests of a repository as their viewer gets them: two statements and one look at the branches for all. */
+/** Pull requests of a repository as their viewer gets them: one statement and one look at the branches for all. */
 export async function presentPulls(
   context: Context,
   viewer: Caller | undefined,
-  repository: RepositoryRow,
-  rows: readonly PullWithIssue[],
+  found: VisibleRepository,
+  rows: readonly PullCard[],
 ): Promise<z.output<typeof pullSchema>[]> {
+  const { repository } = found;
   const branches = [...new Set(rows.flatMap((row) => [row.base_branch, row.head_branch]))];
-  const named = rows.map((row) => ({
-    issueId: row.issue_id,
-    people: [row.poster_id, ...(row.merged_by === null ? [] : [row.merged_by])],
-  }));
+  const named = rows.flatMap((row) => [row.poster_id, row.merged_by, ...row.assignee_ids]);
   const [people, tips] = await Promise.all([
-    loadPeople(context, repository, named),
+    loadPeople(context, named, viewer === undefined ? [] : [viewer.user]),
     readRefs(context.git, repository.id, branches.map(branchRef)),
   ]);
   const tipOf = new Map(branches.map((branch, index) => [branch, tips[index]]));
@@ -30,11 +28,10 @@ export async function presentPulls(
       const headTip = tipOf.get(row.head_branch);
       const open = row.merged_at === null && baseTip !== undefined;
       const around = {
-        repository,
-        owner: people.owner,
+        found,
         poster: people.byId(row.poster_id),
         merger: row.merged_by === null ? undefined : people.byId(row.merged_by),
-        assignees: people.assigneesOf(row.issue_id),
+        assignees: row.assignee_ids.map((id) => people.byId(id)),
         baseTip,
         headTip,
         outlook: open

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
+import { labelJson, labelSchema } from '../labels/label-json.ts';
 import type { Links } from '../links.ts';
+import { milestoneJson, milestoneSchema } from '../milestones/milestone-json.ts';
 import { pullRef } from '../outside/git/refs.ts';
+import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { repositoryJson, repositorySchema } from '../repositories/repository-json.ts';
-import { isMergeable, isWorkInProgress, type MergeOutlook } from '../rules/mergeable.ts';
-import type { PullWithIssue } from '../store/pulls.ts';
-import type { RepositoryRow } from '../store/repositories.ts';
-import type { UserRow } from '../store/users.ts';
+import { isMergeable, isWorkInProgress, type MergeOutlook } from '../rules/pulls/mergeable.ts';
+import type { UserRow } from '../store/people/users.ts';
+import type { PullCard } from '../store/pulls/pulls.ts';
 import { userJson, userSchema } from '../users/user-json.ts';
 import { timeSchema } from '../wire-schemas.ts';
 import { wireTime, wireTimeOrNull } from '../wire-time.ts';
@@ -27,8 +29,8 @@ export const pullSchema = z.object({
   user: userSchema,
   title: z.string(),
   body: z.string(),
-  labels: z.array(z.never()),
-  milestone: z.null(),
+  labels: z.array(labelSchema),
+  milestone: milestoneSchema.nullable(),
   assignee: userSchema.nullable(),
   assignees: z.array(userSchema),
   requested_reviewers: z.array(z.never()),
@@ -54,12 +56,12 @@ export const pullSchema = z.object({
   updated_at: timeSchema,
   closed_at: timeSchema.nullable(),
   pin_order: z.int(),
+  content_version: z.int(),
 });
 
 /** What stands around a pull request. */
 export interface PullSurroundings {
-  repository: RepositoryRow;
-  owner: UserRow;
+  found: VisibleRepository;
   poster: UserRow;
   merger: UserRow | undefined;
   assignees: readonly UserRow[];
@@ -72,15 +74,16 @@ export interface PullSurroundings {
 
 /** A pull request as its viewer gets it. */
 export function pullJson(
-  row: PullWithIssue,
+  row: PullCard,
   around: PullSurroundings,
   viewer: Caller | undefined,
   links: Links,
 ): z.output<typeof pullSchema> {
-  const { repository, owner, baseTip, headTip, outlook } = around;
+  const { found, baseTip, headTip, outlook } = around;
+  const { repository, owner } = found;
   const merged = row.merged_at !== null;
   const page = `${links.repository(owner.login, repository.name)}/pulls/${row.number}`;
-  const repo = repositoryJson(repository, owner, viewer, links);
+  const repo = repositoryJson(found, viewer, links);
   const assignees = around.assignees.map((user) => userJson(user, viewer, links));
   return {
     id: row.id,
@@ -90,15 +93,15 @@ export function pullJson(
     user: userJson(around.poster, viewer, links),
     title: row.title,
     body: row.body,
-    labels: [],
-    milestone: null,
+    labels: row.labels.map((label) => labelJson(label, { owner: owner.login, repo: repository.name }, links)),
+    milestone: row.milestone && milestoneJson(row.milestone),
     assignee: assignees[0] ?? null,
     assignees,
     requested_reviewers: [],
     requested_reviewers_teams: [],
     state: row.closed_at === null ? 'open' : 'closed',
     draft: isWorkInProgress(row.title),
-    is_locked: false,
+    is_locked: row.locked_at !== null,
     comments: row.comments,
     html_url: page,
     diff_url: `${page}.diff`,
@@ -123,6 +126,7 @@ export function pullJson(
     created_at: wireTime(row.created_at),
     updated_at: wireTime(row.updated_at),
     closed_at: wireTimeOrNull(row.closed_at),
-    pin_order: 0,
+    pin_order: row.pin_order,
+    content_version: row.content_version,
   };
 }

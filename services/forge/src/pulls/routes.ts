@@ -20,6 +20,12 @@ import { pullSchema } from './pull-json.ts';
 import { showChanges } from './show-changes.ts';
 import { showPull } from './show-pull.ts';
 
+/** A parameter that may be there several times. */
+const repeated = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => [value].flat())
+  .optional();
+
 const editable = {
   body: optional.text,
   assignee: optional.text,
@@ -35,8 +41,16 @@ export const list = endpoint({
   access: 'reader',
   area: 'repository',
   params: repositoryPath,
-  query: z.object({ state: parameter, sort: parameter, ...pageParameters }),
-  answers: { 200: z.array(pullSchema), 404: errorSchema },
+  query: z.object({
+    state: parameter,
+    sort: parameter,
+    milestone: parameter.describe('id'),
+    labels: repeated.describe('ids; any of them'),
+    poster: parameter,
+    base_branch: parameter,
+    ...pageParameters,
+  }),
+  answers: { 200: z.array(pullSchema), 400: errorSchema, 404: errorSchema, 422: errorSchema },
   async handle({ params, query, caller, url }, context) {
     return listAnswer(context, url, await listPulls(context, caller, params, query));
   },
@@ -85,7 +99,7 @@ export const create = endpoint({
     const number = await createPull(context, caller, params, {
       ...body,
       body: body.body ?? '',
-      milestone: body.milestone ?? 0,
+      milestone: Math.max(body.milestone ?? 0, 0),
       deadline: body.due_date ?? undefined,
     });
     return { status: 201, body: await showPull(context, caller, { ...params, index: String(number) }) };
@@ -105,6 +119,7 @@ export const edit = endpoint({
     state: optional.text,
     base: optional.text,
     allow_maintainer_edit: optional.boolean,
+    content_version: optional.integer.describe('refused with 409 when the pull request has another by now'),
   }),
   answers: {
     201: pullSchema,
@@ -120,9 +135,11 @@ export const edit = endpoint({
       due_date: deadline,
       unset_due_date: removeDeadline,
       allow_maintainer_edit: allowMaintainerEdit,
+      content_version: contentVersion,
       ...rest
     } = body;
-    await editPull(context, caller, params, { ...rest, deadline, removeDeadline, allowMaintainerEdit });
+    const edit = { ...rest, deadline, removeDeadline, allowMaintainerEdit, contentVersion };
+    await editPull(context, caller, params, edit);
     return { status: 201, body: await showPull(context, caller, params) };
   },
 });

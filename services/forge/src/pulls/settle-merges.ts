@@ -1,12 +1,15 @@
+import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
+import { announce } from '../events/announce.ts';
 import { hasCommit } from '../outside/git/merge.ts';
 import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { settleEach } from '../settle-each.ts';
-import * as issues from '../store/issues.ts';
-import * as merges from '../store/merges.ts';
-import * as pulls from '../store/pulls.ts';
-import * as repositories from '../store/repositories.ts';
+import * as notifications from '../store/events/notifications.ts';
+import * as issues from '../store/issues/issues.ts';
+import * as merges from '../store/pulls/merges.ts';
+import * as pulls from '../store/pulls/pulls.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 
 /**
  * Records a merge whose commit is on the base branch, and ends its intent: all of it or nothing. False when there is
@@ -31,9 +34,31 @@ export async function recordMerge(
     });
     if (marked && (await issues.close(tx, pull.issue_id)))
       await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
+    if (marked) await tell(tx, pull, merge);
     await merges.remove(tx, pull.id);
     return marked;
   });
+}
+
+/** Who merges has read what he merges (merge rule 2); the others are told of the pull request and of its base branch. */
+async function tell(
+  tx: Tx,
+  pull: pulls.PullWithIssue,
+  merge: Omit<merges.MergeRow, 'started_at'>,
+): Promise<void> {
+  await notifications.markRead(tx, merge.merged_by, pull.issue_id);
+  const by = { repositoryId: pull.repository_id, actorId: merge.merged_by };
+  await announce(
+    tx,
+    { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...by },
+    {
+      kind: 'ref',
+      ref: branchRef(merge.base_branch),
+      before: merge.base_sha,
+      after: merge.commit_sha,
+      ...by,
+    },
+  );
 }
 
 /** At start: finishes or abandons the merges that a crash interrupted. */

@@ -1,14 +1,14 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Caller } from '../caller/caller.ts';
+import { streamFromGit } from '../commits/stream-from-git.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import { outputOf, runForClient } from '../git-http/run-for-client.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { startDiff } from '../outside/git/diff.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
-import { decideDiffFormat } from '../rules/diff-format.ts';
-import type { PullWithIssue } from '../store/pulls.ts';
-import type { RepositoryRow } from '../store/repositories.ts';
+import { decideDiffFormat } from '../rules/pulls/diff-format.ts';
+import type { PullWithIssue } from '../store/pulls/pulls.ts';
+import type { RepositoryRow } from '../store/repositories/repositories.ts';
 import { findPull } from './find-pull.ts';
 
 /** What a pull request changes, as text: from the merge base, which is frozen by the merge, to its head. */
@@ -22,13 +22,8 @@ export async function showChanges(
   const format = decideDiffFormat(wanted.type, wanted.binary);
   const from = pull.merge_base ?? (await currentMergeBase(context, repository, pull));
   const range = { from, to: pull.head_sha };
-  const program = await runForClient(context, () => startDiff(context.git, repository.id, range, format));
-  async function* text() {
-    yield* outputOf(program);
-    const { code, stderr } = await program.exited;
-    if (code !== 0) throw new Error(`git could not show the changes: ${stderr}`);
-  }
-  return Readable.from(text(), { objectMode: false });
+  const start = () => startDiff(context.git, repository.id, range, format);
+  return (await streamFromGit(context, viewer, start)).body;
 }
 
 async function currentMergeBase(

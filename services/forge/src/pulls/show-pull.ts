@@ -12,6 +12,6 @@ export async function showPull(
   viewer: Caller | undefined,
   path: NumberedPath,
 ): Promise<z.output<typeof pullSchema> | undefined> {
-  const { repository, pull } = await findPull(context, viewer, path);
-  return (await presentPulls(context, viewer, repository, [pull]))[0];
+  const found = await findPull(context, viewer, path);
+  return (await presentPulls(context, viewer, found, [found.pull]))[0];
 }

@@ -1,67 +1,146 @@
+import type { Failure } from '@croft/failure';
+import type { Tx } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { repositoryExists, unacceptable } from '../failures.ts';
+import { announce } from '../events/announce.ts';
+import { notFound, repositoryExists, unacceptable } from '../failures.ts';
 import { blobObject, commitObject, treeObject, writeObject } from '../outside/git/objects.ts';
 import { branchRef, moveRefs, NO_COMMIT } from '../outside/git/refs.ts';
 import { makeRepository, removeRepository } from '../outside/git/repository.ts';
-import { isBranchName } from '../rules/branch-name.ts';
-import { checkRepositoryName } from '../rules/name.ts';
-import * as repositories from '../store/repositories.ts';
+import { checkRepositoryName } from '../rules/access/name.ts';
+import { isBranchName } from '../rules/git/branch-name.ts';
+import { starterFiles } from '../starters/starter-files.ts';
+import * as collaborators from '../store/people/collaborators.ts';
+import * as users from '../store/people/users.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 import { publicAddress } from '../users/user-json.ts';
+import { findRepositoryById, type VisibleRepository } from './find-repository.ts';
 
 const MAX_DESCRIPTION = 2048;
+const ADMIN_LEVEL = 3;
 
-/** What the owner decides about a new repository. */
+/** What is decided about a new repository. */
 export interface NewRepository {
   name: string;
   description: string;
   private: boolean;
+  template: boolean;
+  /** Empty for the server's default. */
   defaultBranch: string;
-  /** Starts with a commit that holds a README. */
+  /** Starts with a commit: a README, and what else is wished for. */
   autoInit: boolean;
+  licence: string;
+  gitignores: string;
 }
 
-/** Makes a repository of the caller: the row first, then the folder, then the row says that it is there. */
+/**
+ * Makes a repository for an owner for whom the caller may: the row first, then the folder, then the row says that it
+ * is there. Whoever makes one in an organization administrates it.
+ */
 export async function createRepository(
   context: Context,
   caller: Caller,
+  owner: users.UserRow,
   wanted: NewRepository,
-): Promise<repositories.RepositoryRow> {
-  const { database, git } = context;
+): Promise<VisibleRepository> {
+  const defaultBranch = wanted.defaultBranch || context.settings.DEFAULT_BRANCH;
   checkRepositoryName(wanted.name);
-  if (wanted.description.length > MAX_DESCRIPTION)
-    throw unacceptable(`[Description]: MaxSize(${MAX_DESCRIPTION})`);
-  if (!isBranchName(wanted.defaultBranch)) throw unacceptable('[DefaultBranch]: GitRefName');
-  const intent = await repositories.insert(database.autocommit(), { ...wanted, ownerId: caller.userId });
-  if (intent === undefined) throw repositoryExists();
+  checkDescription(wanted.description);
+  if (!isBranchName(defaultBranch)) throw unacceptable('[DefaultBranch]: GitRefName');
+  const files = starterFiles({
+    ...wanted,
+    owner: owner.full_name || owner.login,
+    year: context.clock.now().getUTCFullYear(),
+  });
+  const draft = { ...wanted, ownerId: owner.id, website: '', defaultBranch, forkOf: null };
+  const isEmpty = !wanted.autoInit;
+  return await makeNew(context, caller, draft, {
+    fill: async (row) => {
+      await makeRepository(context.git, row.id, defaultBranch);
+      if (wanted.autoInit) await commitFiles(context, caller, row, files);
+      return isEmpty;
+    },
+    also: (tx, row) => announce(tx, { kind: 'repository', action: 'created', ...by(row, caller) }),
+  });
+}
+
+/** How a new repository gets what is in it. */
+export interface Making {
+  /** Makes the folder; says whether it has no branch. */
+  fill(row: repositories.RepositoryRow): Promise<boolean>;
+  /** What else belongs to the moment in which it is there. */
+  also(tx: Tx, row: repositories.RepositoryRow): Promise<void>;
+}
+
+/**
+ * Row, folder, row; when anything in between fails, neither is left.
+ * @throws 409 when the owner has one of this name
+ */
+export async function makeNew(
+  context: Context,
+  caller: Caller,
+  draft: repositories.RepositoryDraft,
+  making: Making,
+): Promise<VisibleRepository> {
+  const { database } = context;
+  const intent = await repositories.insert(database.autocommit(), draft);
+  if (intent === undefined) throw await explainRefusal(context, draft);
   try {
-    await makeRepository(git, intent.id, wanted.defaultBranch);
-    if (wanted.autoInit) await commitReadme(context, caller, intent);
-    const ready = await repositories.markReady(database.autocommit(), intent.id, !wanted.autoInit);
-    if (ready === undefined) throw new Error(`repository ${intent.id} went away while it was made`);
-    return ready;
+    const isEmpty = await making.fill(intent);
+    await database.transaction(async (tx) => {
+      const ready = await repositories.markReady(tx, intent.id, isEmpty);
+      if (ready === undefined) throw new Error(`repository ${intent.id} went away while it was made`);
+      if (!(await repositories.mayAdministrate(tx, intent.id, caller.userId)) && !caller.isAdmin)
+        await collaborators.put(tx, intent.id, caller.userId, ADMIN_LEVEL);
+      await making.also(tx, ready);
+    });
   } catch (error) {
     await abandonRepository(context, intent.id);
     throw error;
   }
+  return await findRepositoryById(context, caller, intent.id);
+}
+
+/** What is forked, or the owner, may have gone in the meantime. */
+async function explainRefusal(
+  { database }: Context,
+  { ownerId, forkOf }: repositories.RepositoryDraft,
+): Promise<Failure> {
+  const tx = database.autocommit();
+  const source = forkOf === null ? undefined : await repositories.findById(tx, forkOf);
+  if (forkOf !== null && source?.state !== 'ready') return notFound();
+  return (await users.mapByIds(tx, [ownerId])).has(ownerId) ? repositoryExists() : notFound();
 }
 
 /** Removes what there is of a repository, folder before row, so that a crash leaves a row that says so. */
 export async function abandonRepository({ database, git }: Context, id: number): Promise<void> {
   await removeRepository(git, id);
-  await repositories.deleteById(database.autocommit(), id);
+  await database.transaction(async (tx) => {
+    const parentId = await repositories.deleteById(tx, id);
+    if (parentId !== undefined) await repositories.countForks(tx, parentId);
+  });
 }
 
-async function commitReadme(
+/** @throws 422 */
+export function checkDescription(description: string): void {
+  if (description.length > MAX_DESCRIPTION) throw unacceptable(`[Description]: MaxSize(${MAX_DESCRIPTION})`);
+}
+
+/** Where something happened to a repository, and who did it. */
+export const by = (row: { id: number }, caller: Caller) => ({
+  repositoryId: row.id,
+  actorId: caller.userId,
+});
+
+async function commitFiles(
   context: Context,
   caller: Caller,
   row: repositories.RepositoryRow,
+  files: ReadonlyMap<string, string>,
 ): Promise<void> {
   const { git, clock, links } = context;
-  const blob = blobObject(
-    [`# ${row.name}`, '', ...(row.description === '' ? [] : [row.description, ''])].join('\n'),
-  );
-  const tree = treeObject('README.md', blob.id);
+  const blobs = [...files].map(([name, text]) => ({ name, blob: blobObject(text) }));
+  const tree = treeObject(...blobs.map(({ name, blob }) => [name, blob.id] as const));
   const { user } = caller;
   const signature = {
     name: user.full_name || user.login,
@@ -75,6 +154,7 @@ async function commitReadme(
     committer: signature,
     message: 'Initial commit',
   });
-  for (const object of [blob, tree, commit]) await writeObject(git, row.id, object);
+  for (const object of [...blobs.map(({ blob }) => blob), tree, commit])
+    await writeObject(git, row.id, object);
   await moveRefs(git, row.id, [{ ref: branchRef(row.default_branch), new: commit.id, old: NO_COMMIT }]);
 }

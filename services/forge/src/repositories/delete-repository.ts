@@ -1,9 +1,11 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { announce } from '../events/announce.ts';
 import { notFound } from '../failures.ts';
-import * as repositories from '../store/repositories.ts';
-import { abandonRepository } from './create-repository.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+import { abandonRepository, by } from './create-repository.ts';
 import { checkAdmin, findRepository } from './find-repository.ts';
+import { presentRepository } from './present-repositories.ts';
 
 /** Removes a repository with everything in it. */
 export async function deleteRepository(
@@ -14,6 +16,12 @@ export async function deleteRepository(
   const found = await findRepository(context, caller, path);
   checkAdmin(found);
   const { id } = found.repository;
-  if (!(await repositories.beginRemoval(context.database.autocommit(), id))) throw notFound();
+  // What is announced is told when the row is gone.
+  const repository = await presentRepository(context, undefined, found);
+  const deleted = { ownerId: found.owner.id, repository };
+  await context.database.transaction(async (tx) => {
+    if (!(await repositories.beginRemoval(tx, id))) throw notFound();
+    await announce(tx, { kind: 'repository', action: 'deleted', deleted, ...by(found.repository, caller) });
+  });
   await abandonRepository(context, id);
 }

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Links } from '../links.ts';
-import { decidePermission, includes } from '../rules/permission.ts';
-import type { RepositoryRow } from '../store/repositories.ts';
-import type { UserRow } from '../store/users.ts';
+import { includes } from '../rules/access/permission.ts';
+import { type MergeStyle, SERVED_STYLES } from '../rules/pulls/merge-style.ts';
+import { teamSchema } from '../teams/team-json.ts';
 import { userJson, userSchema } from '../users/user-json.ts';
 import { timeSchema } from '../wire-schemas.ts';
 import { NO_TIME, wireTime } from '../wire-time.ts';
+import type { VisibleRepository } from './find-repository.ts';
 
-/** A repository on the wire; members of features that do not exist say so. */
-export const repositorySchema = z.object({
+/** What an answer says of a repository besides the one it was forked from. */
+const ownMembers = z.object({
   id: z.int(),
   owner: userSchema,
   name: z.string(),
@@ -19,7 +20,6 @@ export const repositorySchema = z.object({
   private: z.boolean(),
   fork: z.boolean(),
   template: z.boolean(),
-  parent: z.null(),
   mirror: z.boolean(),
   size: z.int(),
   language: z.string(),
@@ -65,25 +65,51 @@ export const repositorySchema = z.object({
   allow_manual_merge: z.boolean(),
   allow_rebase_update: z.boolean(),
   default_delete_branch_after_merge: z.boolean(),
+  default_allow_maintainer_edit: z.boolean(),
   default_merge_style: z.string(),
   avatar_url: z.string(),
   internal: z.boolean(),
   mirror_interval: z.string(),
   object_format_name: z.string(),
   mirror_updated: timeSchema,
-  repo_transfer: z.null(),
   topics: z.array(z.string()),
   licenses: z.array(z.string()),
 });
 
+/** A repository on the wire, with its parent, whose own parent is not told; members of features that do not exist say so. */
+export const repositorySchema = ownMembers.extend({
+  parent: ownMembers.extend({ parent: z.null(), repo_transfer: z.null() }).nullable(),
+  repo_transfer: z.object({ doer: userSchema, recipient: userSchema, teams: z.array(teamSchema) }).nullable(),
+});
+
+/** What stands around a repository in answers that name it fully. */
+export interface RepositorySurroundings {
+  /** What it was forked from, if the viewer may know of that. */
+  parent?: VisibleRepository | undefined;
+  /** Who wants to give it to whom. */
+  transfer?: z.output<typeof repositorySchema>['repo_transfer'] | undefined;
+}
+
 /** A repository as its viewer may see it. */
 export function repositoryJson(
-  row: RepositoryRow,
-  owner: UserRow,
+  found: VisibleRepository,
   viewer: Caller | undefined,
   links: Links,
+  { parent, transfer }: RepositorySurroundings = {},
 ): z.output<typeof repositorySchema> {
-  const permission = decidePermission({ ownerId: row.owner_id, private: row.private }, viewer);
+  const shownParent =
+    parent === undefined ? null : { ...ownJson(parent, viewer, links), parent: null, repo_transfer: null };
+  return { ...ownJson(found, viewer, links), parent: shownParent, repo_transfer: transfer ?? null };
+}
+
+function ownJson(
+  { repository: row, owner, permission }: VisibleRepository,
+  viewer: Caller | undefined,
+  links: Links,
+): z.output<typeof ownMembers> {
+  // Styles that nobody can merge with yet are not offered, whatever the settings say.
+  const serves = (style: MergeStyle, allowed: boolean) =>
+    row.has_pulls && allowed && SERVED_STYLES.includes(style);
   const page = links.repository(owner.login, row.name);
   const address = links.api(`/repos/${owner.login}/${row.name}`);
   return {
@@ -94,11 +120,10 @@ export function repositoryJson(
     description: row.description,
     empty: row.empty,
     private: row.private,
-    fork: false,
-    template: false,
-    parent: null,
+    fork: row.fork_of !== null,
+    template: row.template,
     mirror: false,
-    size: 0,
+    size: Math.ceil(row.size_bytes / 1024),
     language: '',
     languages_url: `${address}/languages`,
     html_url: page,
@@ -108,10 +133,10 @@ export function repositoryJson(
     ssh_url: '',
     clone_url: `${page}.git`,
     original_url: '',
-    website: '',
-    stars_count: 0,
-    forks_count: 0,
-    watchers_count: 0,
+    website: row.website,
+    stars_count: row.stars,
+    forks_count: row.forks,
+    watchers_count: row.watchers,
     open_issues_count: row.issues - row.closed_issues,
     open_pr_counter: row.pulls - row.closed_pulls,
     release_counter: 0,
@@ -119,42 +144,42 @@ export function repositoryJson(
     archived: row.archived,
     created_at: wireTime(row.created_at),
     updated_at: wireTime(row.updated_at),
-    archived_at: NO_TIME,
+    archived_at: row.archived_at === null ? NO_TIME : wireTime(row.archived_at),
     permissions: {
-      admin: includes(permission, 'admin'),
-      push: includes(permission, 'write'),
-      pull: includes(permission, 'read'),
+      admin: includes(permission.level, 'admin'),
+      push: includes(permission.units.code, 'write'),
+      pull: includes(permission.level, 'read'),
     },
     has_code: true,
-    has_issues: true,
+    has_issues: row.has_issues,
     internal_tracker: {
-      enable_time_tracker: false,
+      enable_time_tracker: true,
       allow_only_contributors_to_track_time: false,
-      enable_issue_dependencies: false,
+      enable_issue_dependencies: true,
     },
     has_wiki: false,
-    has_pull_requests: true,
+    has_pull_requests: row.has_pulls,
     has_projects: false,
     has_releases: false,
     has_packages: false,
     has_actions: false,
     ignore_whitespace_conflicts: false,
-    allow_merge_commits: true,
-    allow_rebase: false,
-    allow_rebase_explicit: false,
-    allow_squash_merge: false,
-    allow_fast_forward_only_merge: false,
-    allow_manual_merge: false,
+    allow_merge_commits: serves('merge', row.allow_merge),
+    allow_rebase: serves('rebase', row.allow_rebase),
+    allow_rebase_explicit: serves('rebase-merge', row.allow_rebase_explicit),
+    allow_squash_merge: serves('squash', row.allow_squash),
+    allow_fast_forward_only_merge: serves('fast-forward-only', row.allow_fast_forward_only),
+    allow_manual_merge: serves('manually-merged', row.allow_manual_merge),
     allow_rebase_update: false,
-    default_delete_branch_after_merge: false,
-    default_merge_style: 'merge',
+    default_delete_branch_after_merge: row.delete_branch_after_merge,
+    default_allow_maintainer_edit: row.default_maintainer_edit,
+    default_merge_style: row.default_merge_style,
     avatar_url: '',
     internal: false,
     mirror_interval: '',
     object_format_name: 'sha1',
     mirror_updated: NO_TIME,
-    repo_transfer: null,
-    topics: [],
+    topics: row.topics,
     licenses: [],
   };
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { settleEach } from '../settle-each.ts';
-import * as repositories from '../store/repositories.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 import { abandonRepository } from './create-repository.ts';
 
 /** At start: removes repositories whose creation or removal a crash interrupted; nobody was told of either. */

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import * as users from '../store/users.ts';
-import { findRepository } from './find-repository.ts';
-import { repositoryJson, type repositorySchema } from './repository-json.ts';
+import { notFound } from '../failures.ts';
+import { findRepository, findRepositoryById } from './find-repository.ts';
+import { presentRepository } from './present-repositories.ts';
+import type { repositorySchema } from './repository-json.ts';
 
 /** A repository as its viewer gets it. */
 export async function showRepository(
@@ -11,7 +12,18 @@ export async function showRepository(
   viewer: Caller | undefined,
   path: { owner: string; repo: string },
 ): Promise<z.output<typeof repositorySchema>> {
-  const { repository } = await findRepository(context, viewer, path);
-  const owner = await users.getById(context.database.autocommit(), repository.owner_id);
-  return repositoryJson(repository, owner, viewer, context.links);
+  return await presentRepository(context, viewer, await findRepository(context, viewer, path));
+}
+
+/**
+ * The same by its id, which outlives its names.
+ * @throws 404 also for an id that is no number
+ */
+export async function showRepositoryById(
+  context: Context,
+  viewer: Caller | undefined,
+  id: string,
+): Promise<z.output<typeof repositorySchema>> {
+  if (!/^\d{1,15}$/.test(id)) throw notFound();
+  return await presentRepository(context, viewer, await findRepositoryById(context, viewer, Number(id)));
 }

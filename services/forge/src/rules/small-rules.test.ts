@@ -1,24 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { decideBranchDeletion } from './branch-deletion.ts';
-import { chooseDefaultBranch } from './default-branch.ts';
-import { decideDiffFormat } from './diff-format.ts';
-import { foldKeys } from './fold-keys.ts';
-import { readProtocol } from './git-protocol.ts';
-import { readHead } from './head-ref.ts';
-import { countForLink, readIndex, readKeyword, readKind, readState } from './list-filter.ts';
-import { mergeMessage } from './merge-message.ts';
+import { chooseDefaultBranch } from './git/default-branch.ts';
+import { readProtocol } from './git/git-protocol.ts';
+import { countForLink, readIndex, readKeyword, readKind, readState } from './issues/list-filter.ts';
+import { decideBranchDeletion } from './pulls/branch-deletion.ts';
+import { decideDiffFormat } from './pulls/diff-format.ts';
+import { readHead } from './pulls/head-ref.ts';
+import { mergeMessage } from './pulls/merge-message.ts';
+import { foldKeys } from './requests/fold-keys.ts';
 
 describe('merge rule 9: deleting the head branch', () => {
   it.each([
-    [{ isDefault: false, exists: true, usedByOthers: false }, 'delete'],
-    [{ isDefault: false, exists: true, usedByOthers: true }, 'keep'],
-    [{ isDefault: true, exists: true, usedByOthers: true }, 'keep'],
+    [{ isDefault: false, isProtected: false, exists: true, usedByOthers: false }, 'delete'],
+    [{ isDefault: false, isProtected: true, exists: true, usedByOthers: true }, 'keep'],
+    [{ isDefault: true, isProtected: false, exists: true, usedByOthers: true }, 'keep'],
   ])('%j: %s', (branch, decision) => {
     expect(decideBranchDeletion(branch)).toBe(decision);
   });
   it.each([
-    [{ isDefault: true, exists: true, usedByOthers: false }, 'forbidden'],
-    [{ isDefault: false, exists: false, usedByOthers: false }, 'not-found'],
+    [{ isDefault: true, isProtected: false, exists: true, usedByOthers: false }, 'forbidden'],
+    [{ isDefault: false, isProtected: true, exists: true, usedByOthers: false }, 'forbidden'],
+    [{ isDefault: false, isProtected: false, exists: false, usedByOthers: false }, 'not-found'],
   ])('%j is refused: %s', (branch, kind) => {
     expect(() => decideBranchDeletion(branch)).toThrow(expect.objectContaining({ kind }));
   });

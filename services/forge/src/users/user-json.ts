@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Links } from '../links.ts';
-import type { UserRow } from '../store/users.ts';
+import type { UserRow } from '../store/people/users.ts';
 import { timeSchema } from '../wire-schemas.ts';
 import { NO_TIME, wireTime } from '../wire-time.ts';
 
@@ -45,7 +45,7 @@ export function userJson(
     login_name: '',
     source_id: 0,
     full_name: user.full_name,
-    email: viewer === undefined ? hiddenAddress(user, links) : publicAddress(user, links),
+    email: addressFor(user, viewer, trusted, links),
     avatar_url: '',
     html_url: links.user(user.login),
     language: '',
@@ -54,21 +54,26 @@ export function userJson(
     created: wireTime(user.created_at),
     restricted: false,
     active: trusted,
-    prohibit_login: false,
-    location: '',
-    website: '',
-    description: '',
-    visibility: 'public',
+    prohibit_login: trusted && user.refused_at !== null,
+    location: user.location,
+    website: user.website,
+    description: user.description,
+    visibility: user.visibility,
     followers_count: 0,
     following_count: 0,
-    starred_repos_count: 0,
+    starred_repos_count: user.stars,
     username: user.login,
   };
 }
 
-/** The address that stands in commits the forge makes for the user. */
+/** The address that others get to see, and that stands in commits the forge makes for the user. */
 export function publicAddress(user: UserRow, links: Links): string {
-  return user.email === '' ? hiddenAddress(user, links) : user.email;
+  return user.email === '' || user.hides_email ? hiddenAddress(user, links) : user.email;
+}
+
+function addressFor(user: UserRow, viewer: Caller | undefined, trusted: boolean, links: Links): string {
+  if (viewer === undefined) return hiddenAddress(user, links);
+  return trusted && user.email !== '' ? user.email : publicAddress(user, links);
 }
 
 function hiddenAddress(user: UserRow, links: Links): string {

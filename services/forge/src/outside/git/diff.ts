@@ -1,4 +1,4 @@
-import type { DiffFormat } from '../../rules/diff-format.ts';
+import type { DiffFormat } from '../../rules/pulls/diff-format.ts';
 import type { RunningProgram } from './broker.ts';
 import { gitOptions } from './environment.ts';
 import type { Git } from './git.ts';

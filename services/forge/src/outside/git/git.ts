@@ -93,6 +93,25 @@ export class Git {
     return this.#broker.start({ command: this.#command, args, input, environment });
   }
 
+  /** Starts git behind everything else that wants the processor. */
+  startBehind(args: readonly string[]): Promise<RunningProgram> {
+    return this.#broker.start({ command: 'nice', args: ['-n', '19', this.#command, ...args], input: false });
+  }
+
+  /**
+   * The same for what reads bytes of strangers: it and what it starts get no more memory than this each, files that are
+   * mapped not counted. Where the system has no such limit they go without.
+   */
+  startConfined(
+    args: readonly string[],
+    environment: Record<string, string>,
+    maxMemoryBytes: number,
+  ): Promise<RunningProgram> {
+    const kilobytes = String(Math.ceil(maxMemoryBytes / 1024));
+    const confined = ['-c', 'ulimit -d "$0" 2>/dev/null; exec "$@"', kilobytes, this.#command, ...args];
+    return this.#broker.start({ command: 'sh', args: confined, input: true, environment });
+  }
+
   /** Runs a command on a repository to its end; the caller judges the exit code. */
   async run(
     repositoryId: number,

@@ -42,11 +42,20 @@ export function commitObject(commit: {
 }
 
 /** A file's content. */
-export const blobObject = (content: string): GitObject => gitObject('blob', Buffer.from(content));
+export const blobObject = (content: string | Buffer): GitObject =>
+  gitObject('blob', typeof content === 'string' ? Buffer.from(content) : content);
 
-/** A tree with a single ordinary file. */
-export const treeObject = (name: string, blobId: string): GitObject =>
-  gitObject('tree', Buffer.concat([Buffer.from(`100644 ${name}\0`), Buffer.from(blobId, 'hex')]));
+/** A tree of ordinary files: their names and blobs. */
+export const treeObject = (...files: readonly (readonly [name: string, blobId: string])[]): GitObject =>
+  gitObject(
+    'tree',
+    Buffer.concat(
+      files
+        .map(([name, blobId]) => ({ name: Buffer.from(name), blob: Buffer.from(blobId, 'hex') }))
+        .sort((a, b) => Buffer.compare(a.name, b.name))
+        .flatMap(({ name, blob }) => [Buffer.from('100644 '), name, Buffer.from('\0'), blob]),
+    ),
+  );
 
 /**
  * Writes an object as git writes a loose one: compressed, on the disk before it gets its name. In our own process
@@ -120,4 +129,63 @@ function gitObject(type: string, content: Buffer): GitObject {
 function signatureLine({ name, email, at }: Signature): string {
   const clean = (text: string) => text.replace(/[\u0000-\u001f<>]/g, '').trim();
   return `${clean(name) || 'unknown'} <${clean(email)}> ${Math.floor(at.getTime() / 1000)} +0000`;
+}
+
+/** An annotated tag of a commit. */
+export function tagObject(tag: {
+  commit: string;
+  name: string;
+  tagger: Signature;
+  message: string;
+}): GitObject {
+  const lines = [
+    `object ${tag.commit}`,
+    'type commit',
+    `tag ${tag.name}`,
+    `tagger ${signatureLine(tag.tagger)}`,
+    '',
+    `${tag.message.replaceAll('\0', '').trimEnd()}\n`,
+  ];
+  return gitObject('tag', Buffer.from(lines.join('\n')));
+}
+
+/** A tree of whatever entries; names are bytes, one character each. */
+export function rawTreeObject(entries: Iterable<readonly [name: string, entry: RawEntry]>): GitObject {
+  // git sorts folders as if their names ended in a slash.
+  const key = ([name, { mode }]: readonly [string, RawEntry]) =>
+    Buffer.from(mode === FOLDER ? `${name}/` : name, 'latin1');
+  const sorted = [...entries]
+    .map((entry) => ({ entry, key: key(entry) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key));
+  return gitObject(
+    'tree',
+    Buffer.concat(
+      sorted.flatMap(({ entry: [name, { mode, id }] }) => [
+        Buffer.from(`${mode} ${name}\0`, 'latin1'),
+        Buffer.from(id, 'hex'),
+      ]),
+    ),
+  );
+}
+
+/** An entry of a tree as the tree spells it. */
+export interface RawEntry {
+  mode: string;
+  id: string;
+}
+
+/** The mode of a folder. */
+export const FOLDER = '40000';
+
+/** Writes objects, several at once: the disk then flushes once for many. */
+export async function writeObjects(
+  git: Git,
+  repositoryId: number,
+  objects: readonly GitObject[],
+): Promise<void> {
+  for (let start = 0; start < objects.length; start += AT_ONCE) {
+    await Promise.all(
+      objects.slice(start, start + AT_ONCE).map((object) => writeObject(git, repositoryId, object)),
+    );
+  }
 }

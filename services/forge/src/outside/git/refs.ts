@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ConversationEnded, type TakeAnswer } from './conversation.ts';
 import type { Git } from './git.ts';
 
@@ -14,6 +13,9 @@ export interface RefChange {
 
 /** Full name of a branch; the name was checked, or git itself accepted it once. */
 export const branchRef = (branch: string) => `refs/heads/${branch}`;
+
+/** Full name of a tag; the same holds for its name. */
+export const tagRef = (tag: string) => `refs/tags/${tag}`;
 
 /** Full name of the ref that keeps the commits of a pull request. */
 export const pullRef = (number: number) => `refs/pull/${number}/head`;
@@ -60,11 +62,23 @@ export async function listBranches(git: Git, repositoryId: number): Promise<stri
     .map((line) => line.slice(prefix));
 }
 
-/** A text that changes whenever one of the refs a client may push does. */
-export async function fingerprintRefs(git: Git, repositoryId: number): Promise<string> {
-  const { stdout } = await git.run(repositoryId, ['show-ref']);
-  return createHash('sha256').update(stdout).digest('base64url');
+/** What refs point to, tags included; those that do not exist are missing. */
+export async function readRefIds(
+  git: Git,
+  repositoryId: number,
+  refs: readonly string[],
+): Promise<Map<string, string>> {
+  // Beyond a few, naming them would take more than looking through all.
+  const named = refs.length <= MAX_NAMED ? refs : [];
+  const format = '--format=%(objectname) %(refname)';
+  const { stdout } = await git.run(repositoryId, ['for-each-ref', format, '--', ...named]);
+  const wanted = new Set(refs);
+  const lines = stdout.toString().split('\n');
+  const found = lines.map((line) => [line.slice(41), line.slice(0, 40)] as const);
+  return new Map(found.filter(([ref]) => wanted.has(ref)));
 }
+
+const MAX_NAMED = 100;
 
 /** Makes a branch the one that clones check out. */
 export async function pointHeadAt(git: Git, repositoryId: number, branch: string): Promise<void> {
@@ -100,7 +114,11 @@ async function judgeFailure(
 ): Promise<'done' | 'moved'> {
   const values = await Promise.all(changes.map(({ ref }) => readExactly(git, repositoryId, ref)));
   if (changes.every((change, index) => values[index] === change.new)) return 'done';
-  if (/but expected|already exists|unable to resolve reference|File exists/.test(error.stderr))
+  if (
+    /but expected|already exists|unable to resolve reference|File exists|exists; cannot create/.test(
+      error.stderr,
+    )
+  )
     return 'moved';
   throw error;
 }
@@ -110,7 +128,7 @@ async function judgeFailure(
  * branch or not; such names take the slower, exact way. (Other ways a missing ref could be read as another one start
  * with `refs/` under `refs/heads/`, and nobody can push those: see smart-http.ts.)
  */
-function looksLikeDescription(ref: string): boolean {
+export function looksLikeDescription(ref: string): boolean {
   return /-g[0-9a-f]{4,}$/i.test(ref);
 }
 

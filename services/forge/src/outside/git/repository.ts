@@ -5,8 +5,16 @@ import { assertOutsideTransaction } from '@croft/runtime';
 import { gitOptions } from './environment.ts';
 import type { Git } from './git.ts';
 
-/** Makes the folder of a repository; it has its final name only when it is complete. */
-export async function makeRepository(git: Git, repositoryId: number, defaultBranch: string): Promise<void> {
+/**
+ * Makes the folder of a repository; it has its final name only when it is complete.
+ * @param fill puts into the unfinished folder what the repository has from the start
+ */
+export async function makeRepository(
+  git: Git,
+  repositoryId: number,
+  defaultBranch: string,
+  fill: (folder: string) => Promise<void> = async () => {},
+): Promise<void> {
   const unfinished = unfinishedFolder(git, repositoryId);
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
@@ -20,8 +28,9 @@ export async function makeRepository(git: Git, repositoryId: number, defaultBran
   const program = await git.start([...gitOptions(undefined), 'init', ...options, '--', unfinished], false);
   const [, { code, stderr }] = await Promise.all([buffer(program.stdout), program.exited]);
   if (code !== 0) throw new Error(`git init failed: ${stderr}`);
+  await fill(unfinished);
   // git trusts its caller with these; an empty one after a power cut would be half a repository.
-  for (const name of ['config', 'HEAD', '.']) await sync(join(unfinished, name));
+  for (const name of ['config', 'HEAD', 'objects', '.']) await sync(join(unfinished, name));
   await rename(unfinished, git.folderOf(repositoryId));
   await sync(git.folder);
 }
@@ -39,7 +48,7 @@ function unfinishedFolder(git: Git, repositoryId: number): string {
 }
 
 /** What a file or folder holds is on the disk afterwards; a rename is when the folder with the name is. */
-async function sync(path: string): Promise<void> {
+export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r');
   await handle.sync();
   await handle.close();

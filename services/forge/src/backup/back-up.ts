@@ -1,0 +1,177 @@
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Log, StartError } from '@croft/runtime';
+import type { Database } from '@croft/sql';
+import { listRefs, type RefValue, readHead, shareObjects, writePackedRefs } from '../outside/git/copy.ts';
+import type { Git } from '../outside/git/git.ts';
+import { checkCopy } from '../outside/git/upkeep.ts';
+import * as catalogue from '../store/upkeep/catalogue.ts';
+import * as examination from '../store/upkeep/examination.ts';
+import { type Manifest, writeManifest } from './manifest.ts';
+import { saveTable } from './tables.ts';
+
+/** What a backup reads. */
+export interface BackupSource {
+  database: Database;
+  git: Git;
+  attachments: string;
+  version: string;
+  log: Log;
+}
+
+/** Refs that belong to a repository; others are work that is not done. */
+const KEPT_REFS = ['refs/heads', 'refs/tags', 'refs/notes', 'refs/pull'];
+/** Objects may be packed anew while they are copied; a copy that is not whole is made again. */
+const TRIES = 3;
+
+/**
+ * Copies the database and the repositories into a new folder, as one set, while everybody goes on working: the rows as
+ * of one moment, and then the repositories, which have everything the rows speak of. Refs that moved in between are
+ * noted, and the first start on the restored set takes them over as it does with pushes that a crash interrupted.
+ * @throws StartError when the folder is not empty
+ */
+export async function backUp(source: BackupSource, into: string): Promise<Manifest> {
+  const { database, git } = source;
+  const folder = resolve(into);
+  await takeEmptyFolder(folder);
+  const before = await refsOfAll(source);
+  const rows = await saveRows(source, join(folder, 'tables'));
+  const ready = rows.repositories.filter(({ state }) => state === 'ready');
+  const repositories: Manifest['repositories'] = [];
+  const gone: number[] = [];
+  await mkdir(join(folder, 'repositories'), { mode: 0o700 });
+  for (const { id } of ready) {
+    const copied = await copyRepository(
+      source,
+      id,
+      join(folder, 'repositories', `${id}.git`),
+      before.get(id) ?? [],
+    );
+    if (copied !== undefined) repositories.push(copied);
+    else if (await isThere(database, id))
+      throw new Error(`the folder of repository ${id} is missing in ${git.folder}`);
+    else gone.push(id);
+  }
+  const manifest: Manifest = {
+    format: 1,
+    made_at: database.autocommit().now.toISOString(),
+    version: source.version,
+    migrations: rows.migrations,
+    tables: rows.tables,
+    sequences: rows.sequences,
+    repositories,
+    gone,
+    attachments: await copyAttachments(source, join(folder, 'attachments')),
+  };
+  await writeManifest(folder, manifest);
+  return manifest;
+}
+
+async function takeEmptyFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0)
+    throw new StartError(`${folder} is not empty. Name a new folder for each backup.`);
+}
+
+async function saveRows({ database }: BackupSource, folder: string) {
+  await mkdir(folder, { mode: 0o700 });
+  const { schema } = database;
+  return await database.transaction(async (tx) => {
+    await catalogue.freeze(tx);
+    const tables: Manifest['tables'] = [];
+    for (const table of await catalogue.listTables(tx, schema))
+      tables.push(await saveTable(tx, schema, table, folder));
+    return {
+      tables,
+      migrations: await catalogue.listMigrations(tx),
+      sequences: await catalogue.listSequences(tx, schema),
+      repositories: await examination.listRepositories(tx),
+    };
+  });
+}
+
+async function refsOfAll({ database, git }: BackupSource): Promise<Map<number, RefValue[]>> {
+  const refs = new Map<number, RefValue[]>();
+  for (const { id, state } of await examination.listRepositories(database.autocommit())) {
+    if (state === 'ready') refs.set(id, await listRefs(git, id, KEPT_REFS).catch(() => []));
+  }
+  return refs;
+}
+
+/** Undefined when the repository was removed meanwhile. */
+async function copyRepository(
+  { git, log }: BackupSource,
+  id: number,
+  to: string,
+  before: readonly RefValue[],
+): Promise<Manifest['repositories'][number] | undefined> {
+  const from = git.folderOf(id);
+  for (let tries = 1; ; tries++) {
+    try {
+      const refs = await listRefs(git, id, KEPT_REFS);
+      const head = await readHead(git, id);
+      await mkdir(join(to, 'refs'), { recursive: true, mode: 0o700 });
+      await mkdir(join(to, 'objects'));
+      await copyFile(join(from, 'config'), join(to, 'config'));
+      await writeFile(join(to, 'HEAD'), `ref: ${head}\n`, { flush: true });
+      await shareObjects(join(from, 'objects'), join(to, 'objects'), 'copy');
+      await writePackedRefs(to, refs);
+      const problems = await checkCopy(git, to);
+      if (problems.length === 0) return { id, head, refs: refs.length, moved: movesBetween(before, refs) };
+      if (tries === TRIES) {
+        throw new StartError(
+          `Repository ${id} could not be copied whole (${problems[0]}). Let croft forge doctor look at it.`,
+        );
+      }
+      log.warn(
+        { repository: id, problem: problems[0] },
+        'a copy of a repository was not whole; it is made again',
+      );
+      await rm(to, { recursive: true, force: true });
+    } catch (error) {
+      if (error instanceof StartError) throw error;
+      await rm(to, { recursive: true, force: true });
+      const names = await readdir(from).catch(() => undefined);
+      if (names === undefined) return undefined;
+      if (tries === TRIES) throw error;
+    }
+  }
+}
+
+const NOTHING = '0'.repeat(40);
+
+/** The row of a repository that is gone, or going, says so. */
+async function isThere(database: Database, id: number): Promise<boolean> {
+  const rows = await examination.listRepositories(database.autocommit());
+  return rows.some((row) => row.id === id && row.state === 'ready');
+}
+
+function movesBetween(
+  before: readonly RefValue[],
+  after: readonly RefValue[],
+): { ref: string; before: string; after: string }[] {
+  const was = new Map(before.map(({ ref, id }) => [ref, id]));
+  const is = new Map(after.map(({ ref, id }) => [ref, id]));
+  // Refs of pull requests are our own: their rows say whether they are to be written.
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .filter((ref) => was.get(ref) !== is.get(ref) && !ref.startsWith('refs/pull/'))
+    .map((ref) => ({ ref, before: was.get(ref) ?? NOTHING, after: is.get(ref) ?? NOTHING }));
+}
+
+/** Files never change once they are there; one that was removed meanwhile is missed by nobody who restores later. */
+async function copyAttachments({ attachments }: BackupSource, to: string): Promise<number> {
+  await mkdir(to, { mode: 0o700 });
+  const names = await readdir(attachments).catch(() => []);
+  let copied = 0;
+  for (const name of names.filter((one) => /^\d+$/.test(one))) {
+    const done = await copyFile(join(attachments, name), join(to, name)).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return false;
+        throw error;
+      },
+    );
+    if (done) copied++;
+  }
+  return copied;
+}

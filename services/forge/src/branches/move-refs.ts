@@ -1,0 +1,59 @@
+import type { Context } from '../context.ts';
+import { beginPush, recordPush } from '../git-http/record-push.ts';
+import { moveRefs, NO_COMMIT } from '../outside/git/refs.ts';
+import { branchQueue } from '../pulls/sync-pulls.ts';
+import type { PushDetails, PushRow } from '../store/repositories/pushes.ts';
+
+/** Refs that moved, and what the next start would have to know of it. */
+interface Moved<T> {
+  push: PushRow;
+  result: T;
+}
+
+/**
+ * Moves refs by our own hand, as a push would: in the queue of branches, intent, compare-and-swap; then, with the queue
+ * free again, the record.
+ * @param prepare decides what to move, once nothing of ours moves any more; `again` when somebody was faster
+ */
+export async function moveInTurn<T>(
+  context: Context,
+  repositoryId: number,
+  actorId: number,
+  prepare: () => Promise<PushDetails & { result: T }>,
+  lost: () => Error,
+): Promise<T> {
+  const { push, result } = await context.queues.inTurn(branchQueue(repositoryId), async () => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const { result: prepared, ...details } = await prepare();
+      const done = await swap(context, repositoryId, actorId, details);
+      if (done !== undefined) return { push: done, result: prepared } satisfies Moved<T>;
+    }
+    throw lost();
+  });
+  // Should the client be gone: the refs have moved all the same.
+  await context.queues.track(recordPush(context, push, push.details.moves));
+  return result;
+}
+
+/** Pushes by git's protocol do not stand in the queue, so that somebody may be faster, but hardly five times. */
+const ATTEMPTS = 5;
+
+async function swap(
+  context: Context,
+  repositoryId: number,
+  actorId: number,
+  details: PushDetails,
+): Promise<PushRow | undefined> {
+  const push = await beginPush(context, repositoryId, actorId, details);
+  const changes = details.moves.map(({ ref, before, after }) =>
+    after === NO_COMMIT ? { ref, old: before } : { ref, old: before, new: after },
+  );
+  try {
+    if ((await moveRefs(context.git, repositoryId, changes)) === 'done') return push;
+  } catch (error) {
+    void context.queues.track(recordPush(context, push));
+    throw error;
+  }
+  await recordPush(context, push, []);
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import type { Context } from '../context.ts';
+import { accountRefused } from '../failures.ts';
+import { isStale } from '../rules/access/account-status.ts';
+import type { UserRow } from '../store/people/users.ts';
+import * as users from '../store/people/users.ts';
+
+/**
+ * Refuses whoever the auth service banned or deleted, whatever his credentials are. Its last word stands in the
+ * account's row and counts for a minute; while it cannot be asked, for longer: an auth service that is away must not
+ * stop everybody's work, and who was refused stays so.
+ * @returns the account; whoever lost the role of administrators there is none here, also with a token from before
+ * @throws 403
+ */
+export async function checkAccount(context: Context, account: UserRow): Promise<UserRow> {
+  const { database, clock, identity } = context;
+  const { id, auth_user_id: authUserId } = account;
+  const mayAsk = authUserId !== null && isStale(account.checked_at, clock.now());
+  const answer = mayAsk ? await identity.accounts?.ask(authUserId) : undefined;
+  if (answer === undefined) {
+    if (account.refused_at !== null) throw accountRefused();
+    return account;
+  }
+  const { isRefused, role, askedAt } = answer;
+  const mayAdministrate = role === undefined || identity.adminRoles.has(role);
+  await users.noteStatus(database.autocommit(), id, { isRefused, mayAdministrate, askedAt });
+  if (isRefused) throw accountRefused();
+  return { ...account, is_admin: account.is_admin && mayAdministrate };
+}
+
+/**
+ * The same for an auth user who has no account yet: who is refused gets none.
+ * @returns when the auth service was asked; undefined when it could not be
+ * @throws 403
+ */
+export async function checkNewcomer(context: Context, authUserId: string): Promise<Date | undefined> {
+  const answer = await context.identity.accounts?.ask(authUserId);
+  if (answer?.isRefused) throw accountRefused();
+  return answer?.askedAt;
+}

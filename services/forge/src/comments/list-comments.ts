@@ -1,0 +1,63 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
+import { type ListPage, pageOf } from '../list-answer.ts';
+import { findRepository, mayRead } from '../repositories/find-repository.ts';
+import { readTimeRange } from '../rules/texts/time-range.ts';
+import * as comments from '../store/issues/comments.ts';
+import { presentComments } from './present-comments.ts';
+
+/** What lists of comments can be asked for. */
+export interface CommentQuery {
+  since?: string | undefined;
+  before?: string | undefined;
+  page?: string | undefined;
+  limit?: string | undefined;
+}
+
+/** Clients of the reference read a whole conversation at once; more of it they have to ask for page by page. */
+const WHOLE_CONVERSATION = { limit: 1000, offset: 0, bytes: 8 * 1024 * 1024 };
+
+/** What people wrote about an issue, oldest first. */
+export async function listComments(
+  context: Context,
+  viewer: Caller | undefined,
+  path: NumberedPath,
+  query: CommentQuery,
+): Promise<ListPage> {
+  const found = await findIssue(context, viewer, path);
+  const range = readTimeRange(query);
+  const isPaged = query.page !== undefined || query.limit !== undefined;
+  const page = pageOf(context, query);
+  const part = isPaged ? { ...page, bytes: Number.MAX_SAFE_INTEGER } : WHOLE_CONVERSATION;
+  const tx = context.database.autocommit();
+  const [rows, total] = await Promise.all([
+    comments.listByIssue(tx, found.issue.id, range, part),
+    comments.countByIssue(tx, found.issue.id, range),
+  ]);
+  const items = await presentComments(context, viewer, found, rows);
+  return { page: isPaged ? page : { page: 1, limit: Math.max(total, 1), offset: 0 }, total, items };
+}
+
+/** A page of what people wrote in a repository, oldest first. */
+export async function listRepositoryComments(
+  context: Context,
+  viewer: Caller | undefined,
+  path: { owner: string; repo: string },
+  query: CommentQuery,
+): Promise<ListPage> {
+  const found = await findRepository(context, viewer, path);
+  const page = pageOf(context, query);
+  const filter = {
+    repositoryId: found.repository.id,
+    onIssues: mayRead(found, 'issues'),
+    onPulls: mayRead(found, 'pulls'),
+    ...readTimeRange(query),
+  };
+  const tx = context.database.autocommit();
+  const [rows, total] = await Promise.all([
+    comments.listByRepository(tx, filter, page),
+    comments.countByRepository(tx, filter),
+  ]);
+  return { page, total, items: await presentComments(context, viewer, found, rows) };
+}

@@ -1,0 +1,50 @@
+import { Readable } from 'node:stream';
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { unacceptable } from '../failures.ts';
+import { outputOf, runForClient } from '../git-http/run-for-client.ts';
+import type { RunningProgram } from '../outside/git/broker.ts';
+
+/** What a program writes, of which the beginning is there already. */
+export interface GitStream {
+  start: Buffer;
+  /** Everything, the beginning included. */
+  body: Readable;
+}
+
+/**
+ * Starts a git program for a client and waits for its first bytes, nothing of which is kept. What fails later breaks
+ * off the answer, so that nobody takes a part for the whole.
+ * @throws 422 when it fails before it has written anything, as over a damaged object; 503 when too many run
+ */
+export async function streamFromGit(
+  context: Context,
+  viewer: Caller | undefined,
+  start: () => Promise<RunningProgram>,
+): Promise<GitStream> {
+  const share = viewer === undefined ? 'nobody' : `user ${viewer.userId}`;
+  const program = await runForClient(context, share, start);
+  const output = outputOf(program);
+  const first = await output.next();
+  if (first.done) await checkEnd(unacceptable('what is asked for cannot be read'));
+  const beginning = first.done ? Buffer.alloc(0) : first.value;
+  return { start: beginning, body: Readable.from(all(), { objectMode: false }) };
+
+  async function* all() {
+    try {
+      if (beginning.length > 0) yield beginning;
+      yield* output;
+      await checkEnd(new Error('git failed in the middle of an answer'));
+    } finally {
+      // Ends the program where the reader left before it did.
+      await output.return();
+    }
+  }
+
+  async function checkEnd(failure: Error): Promise<void> {
+    const { code, stderr } = await program.exited;
+    if (code === 0) return;
+    context.log.warn({ code, stderr }, 'git could not read what a client asked for');
+    throw failure;
+  }
+}

@@ -1,0 +1,103 @@
+import { notFound, unacceptable } from '../failures.ts';
+import type { Git } from '../outside/git/git.ts';
+import { blobObject, FOLDER, type GitObject, type RawEntry } from '../outside/git/objects.ts';
+import { PathBlocked, TreeEditor } from '../outside/git/writing/tree-editor.ts';
+import { isHarmlessModules, mayBeLink } from '../rules/files/file-path.ts';
+
+/** What is wanted of one file; paths and content are checked. */
+export interface FileChange {
+  /** `put` updates, and creates when there is no file and none is expected. */
+  operation: 'create' | 'update' | 'put' | 'delete';
+  path: string;
+  content: Buffer | undefined;
+  /** The blob that is there as far as the caller knows; empty when he did not say. */
+  sha: string;
+  /** Where an update takes the file from. */
+  fromPath: string | undefined;
+}
+
+/** What the changes come to. */
+export interface PlannedChanges {
+  tree: string;
+  /** To be written. */
+  objects: GitObject[];
+  files: PlannedFile[];
+}
+
+/** What becomes of one file. */
+export interface PlannedFile {
+  path: string;
+  /** Undefined when it is deleted. */
+  entry: RawEntry | undefined;
+  content: Buffer | undefined;
+  created: boolean;
+}
+
+/**
+ * Applies changes to a tree, one after the other; nothing is written yet.
+ * @param root the tree to begin with; undefined is an empty one
+ * @throws 404 for a file that is not there, 422 for one that is there or is another than the caller knows
+ */
+export async function planChanges(
+  git: Git,
+  repositoryId: number,
+  root: string | undefined,
+  changes: readonly FileChange[],
+): Promise<PlannedChanges> {
+  const editor = new TreeEditor(git, repositoryId, root);
+  const blobs = new Map<string, GitObject>();
+  const files: PlannedFile[] = [];
+  for (const change of changes) files.push(await apply(editor, change, blobs));
+  const { tree, objects } = editor.build();
+  return { tree, objects: [...blobs.values(), ...objects], files };
+}
+
+async function apply(
+  editor: TreeEditor,
+  change: FileChange,
+  blobs: Map<string, GitObject>,
+): Promise<PlannedFile> {
+  const { path, sha, content } = change;
+  const from = change.fromPath ?? path;
+  const there = await editor.find(from);
+  const target = from === path ? there : await editor.find(path);
+  const creates =
+    change.operation === 'create' || (change.operation === 'put' && there === undefined && sha === '');
+  if (creates) {
+    if (target !== undefined) throw unacceptable(`repository file already exists [path: ${path}]`);
+  } else {
+    checkKnown(from, there, sha);
+    if (from !== path && target !== undefined)
+      throw unacceptable(`repository file already exists [path: ${path}]`);
+  }
+  if (change.operation === 'delete') {
+    await editor.remove(path);
+    return { path, entry: undefined, content: undefined, created: false };
+  }
+  const mode = (!creates && there?.mode) || '100644';
+  if (mode === LINK && !mayBeLink(path)) throw unacceptable(`${path} may be no symbolic link`);
+  const blob = content === undefined ? undefined : blobObject(content);
+  if (blob !== undefined) blobs.set(blob.id, blob);
+  if (content !== undefined && !isHarmlessModules(path, content))
+    throw unacceptable(`${path} would make git run or overwrite what it should not`);
+  const entry = { mode, id: blob?.id ?? there?.id ?? '' };
+  if (from !== path) await editor.remove(from);
+  try {
+    await editor.set(path, entry);
+  } catch (error) {
+    if (!(error instanceof PathBlocked)) throw error;
+    throw unacceptable(`a file is where ${path} needs a folder, or a folder where it needs a file`);
+  }
+  return { path, entry, content, created: creates };
+}
+
+const LINK = '120000';
+const SUBMODULE = '160000';
+
+function checkKnown(path: string, there: RawEntry | undefined, sha: string): void {
+  if (there === undefined) throw notFound(`repository file does not exist [path: ${path}]`);
+  if (there.mode === FOLDER || there.mode === SUBMODULE) throw unacceptable(`${path} is no file`);
+  if (sha === '') throw unacceptable('[SHA]: Required');
+  if (there.id !== sha.toLowerCase())
+    throw unacceptable(`sha does not match [given: ${sha.slice(0, 40)}, expected: ${there.id}]`);
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { revisionParameter } from '../commits/resolve-commit.ts';
+import { endpoint } from '../endpoint.ts';
+import { readMediaType } from '../rules/files/media-type.ts';
+import { errorSchema, repositoryPath } from '../wire-schemas.ts';
+import { contentsSchema } from './contents-json.ts';
+import { showArchive } from './show-archive.ts';
+import { showContents } from './show-contents.ts';
+import { showRaw } from './show-raw.ts';
+
+const filePath = repositoryPath.extend({ '*': z.string() });
+const refQuery = z.object({ ref: revisionParameter });
+
+/** `GET /repos/{owner}/{repo}/contents` */
+export const root = endpoint({
+  summary: 'What is in a repository',
+  access: 'reader',
+  area: 'repository',
+  params: repositoryPath,
+  query: refQuery,
+  answers: { 200: z.array(contentsSchema), 404: errorSchema },
+  async handle({ params, query, caller }, context) {
+    return { status: 200, body: await showContents(context, caller, { ...params, file: '' }, query.ref) };
+  },
+});
+
+/** `GET /repos/{owner}/{repo}/contents/{filepath}` */
+export const show = endpoint({
+  summary: 'A file with its content, or what is in a folder; a file as it is when `Accept` asks for that',
+  access: 'reader',
+  area: 'repository',
+  params: filePath,
+  query: refQuery,
+  answers: { 200: z.union([contentsSchema, z.array(contentsSchema)]), 404: errorSchema },
+  async handle({ params: { '*': file, ...path }, query, caller, accept }, context) {
+    if (readMediaType(accept) === 'raw') return await showRaw(context, caller, { ...path, file }, query.ref);
+    return { status: 200, body: await showContents(context, caller, { ...path, file }, query.ref) };
+  },
+});
+
+/** `GET /repos/{owner}/{repo}/raw/{filepath}`, and `…/media/{filepath}`, which is the same where nothing is kept elsewhere */
+export const raw = endpoint({
+  summary: 'A file as it is',
+  access: 'reader',
+  area: 'repository',
+  params: filePath,
+  query: refQuery,
+  answers: { 200: z.string(), 404: errorSchema },
+  async handle({ params: { '*': file, ...path }, query, caller }, context) {
+    return await showRaw(context, caller, { ...path, file }, query.ref);
+  },
+});
+
+/** `GET /repos/{owner}/{repo}/archive/{ref}.zip`, or `.tar.gz` */
+export const archive = endpoint({
+  summary: 'All files of a commit in one',
+  access: 'reader',
+  area: 'repository',
+  params: repositoryPath.extend({ '*': z.string() }),
+  answers: { 200: z.string(), 404: errorSchema },
+  async handle({ params: { '*': name, ...path }, caller }, context) {
+    return await showArchive(context, caller, { ...path, archive: name });
+  },
+});

@@ -1,0 +1,22 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
+import { presentAnywhere } from '../issues/present-issues.ts';
+import { type ListPage, pageOf } from '../list-answer.ts';
+import { viewerOf } from '../rules/access/permission.ts';
+import * as dependencies from '../store/issues/dependencies.ts';
+
+/** A page of what an issue depends on or blocks; what the viewer may not read is left out, and not counted. */
+export async function listDependencies(
+  context: Context,
+  viewer: Caller | undefined,
+  path: NumberedPath,
+  side: dependencies.DependencySide,
+  query: { page?: string | undefined; limit?: string | undefined },
+): Promise<ListPage> {
+  const { issue } = await findIssue(context, viewer, path);
+  const page = pageOf(context, query);
+  const tx = context.database.autocommit();
+  const { rows, total } = await dependencies.list(tx, issue.id, side, viewerOf(viewer), page);
+  return { page, total, items: await presentAnywhere(context, viewer, rows) };
+}

@@ -1,0 +1,70 @@
+import { enqueue, type Tx } from '@croft/sql';
+
+/** What happened to an issue or a pull request; actions have the names the webhooks give them. */
+export interface IssueEvent {
+  kind: 'issue';
+  action:
+    | 'opened'
+    | 'edited'
+    | 'closed'
+    | 'reopened'
+    | 'assigned'
+    | 'unassigned'
+    | 'label_updated'
+    | 'label_cleared'
+    | 'milestoned'
+    | 'demilestoned'
+    | 'synchronized'
+    | 'deleted';
+  issueId: number;
+  /** What was there before, of what an edit changed. */
+  changes?: Readonly<Partial<Record<'title' | 'body' | 'ref', { from: string }>>>;
+  /** Commit whose message closed it. */
+  commitId?: string;
+  /** Where the head of a pull request was and is, of `synchronized`. */
+  head?: { before: string; after: string };
+}
+
+/** What happened to a comment that somebody wrote. */
+export interface CommentEvent {
+  kind: 'comment';
+  action: 'created' | 'edited' | 'deleted';
+  issueId: number;
+  commentId: number;
+  /** The body before an edit, or of what was deleted. */
+  from?: string;
+  /** Of what was deleted, for there is no row to ask any more; times as in JSON. */
+  deleted?: { posterId: number | null; createdAt: Date | string; updatedAt: Date | string };
+}
+
+/** A branch or tag that moved, appeared or went; forty zeros stand for not being there. */
+export interface RefEvent {
+  kind: 'ref';
+  ref: string;
+  before: string;
+  after: string;
+}
+
+/** What happened to a repository as a whole. */
+export interface RepositoryEvent {
+  kind: 'repository';
+  action: 'created' | 'deleted' | 'forked';
+  /** The fork. */
+  forkId?: number;
+  /** Of what was deleted, for there is no row to ask any more. */
+  deleted?: { ownerId: number; repository: object };
+}
+
+/** Something that others want to know of: webhooks and people who watch. */
+export type ForgeEvent = IssueEvent | CommentEvent | RefEvent | RepositoryEvent;
+
+/** An event with where it happened and who did it. */
+export type Happening = ForgeEvent & { repositoryId: number; actorId: number };
+
+/** Topic of the outbox under which happenings wait. */
+export const HAPPENING = 'happening';
+
+/** Announces something in the transaction that does it: others are told exactly when that commits. */
+export async function announce(tx: Tx, ...happenings: readonly Happening[]): Promise<void> {
+  for (const happening of happenings) await enqueue(tx, HAPPENING, happening);
+}

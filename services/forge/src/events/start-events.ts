@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Outbox, startOutbox } from '@croft/sql';
+import type { Context } from '../context.ts';
+import * as deliveries from '../store/events/hook-deliveries.ts';
+import { HAPPENING } from './announce.ts';
+import { HOOK, happeningEffect } from './happening-effect.ts';
+import { hookEffect } from './hook-effect.ts';
+
+/** Requests under way; a host that does not answer in time holds one of them. */
+const SLOTS = 128;
+const PER_HOST = 10;
+const CLEAN_UP_MS = 600_000;
+const BATCH = 500;
+
+/** Starts working off what is announced: hooks, notifications, and the removal of old deliveries. */
+export function startEvents(context: Context): { close(): Promise<void> } {
+  const { database, log } = context;
+  const outbox: Outbox = startOutbox({
+    database,
+    log,
+    slots: SLOTS,
+    perLane: PER_HOST,
+    handlers: { [HAPPENING]: happeningEffect(context), [HOOK]: hookEffect(context) },
+  });
+  const stop = new AbortController();
+  const cleaning = cleanUp(context, stop.signal);
+  return {
+    async close() {
+      stop.abort();
+      await Promise.all([outbox.close(), cleaning]);
+    },
+  };
+}
+
+async function cleanUp(context: Context, stop: AbortSignal): Promise<void> {
+  for (;;) {
+    await sleep(CLEAN_UP_MS, undefined, { signal: stop, ref: false }).catch(() => {});
+    if (stop.aborted) return;
+    await removeOldDeliveries(context).catch((error: Error) =>
+      context.log.warn({ reason: error.message }, 'old deliveries of webhooks were not removed'),
+    );
+  }
+}
+
+/** Removes what the log of deliveries holds beyond its size, some at a time. */
+export async function removeOldDeliveries({ database, settings }: Context): Promise<void> {
+  const kept = settings.WEBHOOK_KEPT_DELIVERIES;
+  while ((await deliveries.deleteOld(database.autocommit(), kept, BATCH)) === BATCH);
+}

@@ -1,0 +1,70 @@
+import type { Context } from '../context.ts';
+import { NO_COMMIT } from '../outside/git/refs.ts';
+import type { HookEventType } from '../rules/events/hook-events.ts';
+import * as users from '../store/people/users.ts';
+import type { Happening, IssueEvent } from './announce.ts';
+import type { Place } from './place.ts';
+import { writeCommentMessages } from './write-comment-messages.ts';
+import { writeIssueMessages } from './write-issue-messages.ts';
+import { writeRefMessages } from './write-ref-messages.ts';
+import { writeRepositoryMessages } from './write-repository-messages.ts';
+
+/** What hooks are told; payloads as the reference's (reference A.3). */
+export interface HookMessage {
+  type: HookEventType;
+  payload: object;
+  /** The full name of the ref it is about, which hooks may be filtered by. */
+  ref?: string;
+}
+
+const AROUND_ISSUES: Partial<Record<IssueEvent['action'], 'assign' | 'label' | 'milestone' | 'sync'>> = {
+  assigned: 'assign',
+  unassigned: 'assign',
+  label_updated: 'label',
+  label_cleared: 'label',
+  milestoned: 'milestone',
+  demilestoned: 'milestone',
+  synchronized: 'sync',
+};
+
+/** What kinds of messages come of something that happened. */
+export function eventTypesOf(happening: Happening, { issue }: Place): HookEventType[] {
+  switch (happening.kind) {
+    case 'issue': {
+      const around = AROUND_ISSUES[happening.action];
+      const whole = issue?.is_pull ? 'pull_request' : 'issues';
+      if (around === undefined) return [whole];
+      if (around === 'sync') return ['pull_request_sync'];
+      return [issue?.is_pull ? `pull_request_${around}` : `issue_${around}`];
+    }
+    case 'comment':
+      return [issue?.is_pull ? 'pull_request_comment' : 'issue_comment'];
+    case 'ref':
+      if (happening.before === NO_COMMIT) return ['create', 'push'];
+      return happening.after === NO_COMMIT ? ['delete', 'push'] : ['push'];
+    case 'repository':
+      return [happening.action === 'forked' ? 'fork' : 'repository'];
+  }
+}
+
+/** Writes what hooks are told of something that happened, as things are after it. */
+export async function writeMessages(
+  context: Context,
+  happening: Happening,
+  place: Place,
+): Promise<HookMessage[]> {
+  const { actorId } = happening;
+  const people = await users.mapByIds(context.database.autocommit(), [actorId]);
+  const actor = people.get(actorId) ?? users.GHOST;
+  const types = eventTypesOf(happening, place);
+  const [type = 'push'] = types;
+  const { found, issue } = place;
+  if (happening.kind === 'repository')
+    return await writeRepositoryMessages(context, happening, place, actor, type);
+  if (found === undefined) return [];
+  if (happening.kind === 'ref') return await writeRefMessages(context, happening, found, actor);
+  if (issue === undefined) return [];
+  return happening.kind === 'issue'
+    ? await writeIssueMessages(context, happening, { found, issue }, actor, type)
+    : await writeCommentMessages(context, happening, { found, issue }, actor, type);
+}

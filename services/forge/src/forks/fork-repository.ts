@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { announce } from '../events/announce.ts';
+import { alreadyForked, forbidden, notFound, unacceptable } from '../failures.ts';
+import { findOrganization } from '../organizations/find-organization.ts';
+import { listRefs, shareObjects, writePackedRefs } from '../outside/git/copy.ts';
+import { makeRepository } from '../outside/git/repository.ts';
+import { by, makeNew } from '../repositories/create-repository.ts';
+import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
+import { checkRepositoryName } from '../rules/access/name.ts';
+import type { UserRow } from '../store/people/users.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+
+/** Pull requests and what else is ours stay with the original. */
+const COPIED_REFS = ['refs/heads', 'refs/tags'];
+
+/**
+ * Makes a repository with the branches and tags of another. Objects are shared as files with two names: each of the
+ * two repositories can be packed anew or removed without harm to the other.
+ * @throws 403 when the organization gives the caller no right, 404, 409 when the name is taken, 422 when it is forked
+ *   for the owner it has
+ */
+export async function forkRepository(
+  context: Context,
+  caller: Caller,
+  path: { owner: string; repo: string },
+  wanted: { organization: string; name: string },
+): Promise<VisibleRepository> {
+  const { database, git } = context;
+  const found = await findRepository(context, caller, path, 'code');
+  const { repository: source } = found;
+  const owner = await findNewOwner(context, caller, wanted.organization);
+  const name = wanted.name || source.name;
+  checkRepositoryName(name);
+  if (owner.id === source.owner_id) throw unacceptable('the repository belongs to this owner already');
+  if ((await repositories.findFork(database.autocommit(), owner.id, source.id)) !== undefined)
+    throw alreadyForked(owner.login);
+  const draft = {
+    ownerId: owner.id,
+    name,
+    description: source.description,
+    website: source.website,
+    // What not everybody may know of does not become public by way of a fork.
+    private: source.private || found.owner.visibility !== 'public',
+    template: false,
+    defaultBranch: source.default_branch,
+    forkOf: source.id,
+  };
+  return await makeNew(context, caller, draft, {
+    fill: async (fork) => {
+      const isThere = async () =>
+        (await repositories.findById(database.autocommit(), source.id))?.state === 'ready';
+      try {
+        // Refs before objects: what they name is there, and stays.
+        const refs = await listRefs(git, source.id, COPIED_REFS);
+        const objects = join(git.folderOf(source.id), 'objects');
+        await makeRepository(git, fork.id, source.default_branch, async (folder) => {
+          await shareObjects(objects, join(folder, 'objects'), 'link');
+          await writePackedRefs(folder, refs);
+        });
+        // Its folder goes only after its row said so: as long as the row does not, everything was there to copy.
+        if (!(await isThere())) throw notFound();
+        return !refs.some(({ ref }) => ref.startsWith('refs/heads/'));
+      } catch (error) {
+        throw (await isThere()) ? error : notFound();
+      }
+    },
+    also: async (tx, fork) => {
+      await repositories.countForks(tx, source.id);
+      await repositories.setSize(tx, fork.id, source.size_bytes);
+      await announce(tx, { kind: 'repository', action: 'forked', forkId: fork.id, ...by(source, caller) });
+    },
+  });
+}
+
+async function findNewOwner(context: Context, caller: Caller, organization: string): Promise<UserRow> {
+  if (organization === '') return caller.user;
+  const found = await findOrganization(context, caller, organization);
+  if (!found.creates) throw forbidden('Given user is not allowed to create repository in organization.');
+  return found.organization;
+}

@@ -1,0 +1,57 @@
+import { type PushRules, refuseMove } from '../branches/push-rules.ts';
+import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
+import { branchOf, kindOf, type PushCommand } from '../rules/git/push-request.ts';
+
+/**
+ * What becomes of a command: git carries it out; or it moves a ref of ours first, because the decision depends on what
+ * the commits hold; or it is refused.
+ */
+export type Verdict = { command: PushCommand } & (
+  | { kind: 'pass' | 'stage' }
+  | { kind: 'refuse'; reason: string }
+);
+
+/**
+ * Decides on the commands of a push, in their order, before git sees any of them.
+ *
+ * Where a protection lets somebody push and not overwrite, or depends on the files that change, the commits must be
+ * there before it can be said. A hook of git's could look at them, but is a process that must be found, may be executed
+ * and knows what we know: where a hook cannot run, git goes on without it. So git gets such a command under a name of
+ * ours that nobody sees, and the branch itself moves by our own compare-and-swap once the commits were looked at.
+ */
+export function planPush(
+  commands: readonly PushCommand[],
+  rules: PushRules,
+  { isAtomic, isFull }: { isAtomic: boolean; isFull: boolean },
+): Verdict[] {
+  const verdicts = commands.map((command) =>
+    isFull && kindOf(command) !== 'delete' ? full(command) : decide(command, rules),
+  );
+  if (!isAtomic) return verdicts;
+  if (verdicts.some(({ kind }) => kind === 'refuse'))
+    return verdicts.map((verdict) =>
+      verdict.kind === 'refuse'
+        ? verdict
+        : { kind: 'refuse', command: verdict.command, reason: 'another ref of the atomic push is refused' },
+    );
+  if (verdicts.every(({ kind }) => kind === 'pass')) return verdicts;
+  return commands.map((command) => ({ kind: 'stage', command }));
+}
+
+const full = (command: PushCommand): Verdict => ({
+  kind: 'refuse',
+  command,
+  reason: 'the repository has reached its size limit',
+});
+
+function decide(command: PushCommand, rules: PushRules): Verdict {
+  const branch = branchOf(command.ref);
+  const protection = branch === undefined ? undefined : findProtection(rules.protections, branch);
+  if (branch === undefined || protection === undefined) return { kind: 'pass', command };
+  const kind = kindOf(command);
+  if (kind !== 'delete' && dependsOnFiles(protection)) return { kind: 'stage', command };
+  const reason = refuseMove(rules, branch, kind === 'update' ? 'fast-forward' : kind);
+  if (reason !== undefined) return { kind: 'refuse', command, reason };
+  const onlyForward = kind === 'update' && refuseMove(rules, branch, 'force') !== undefined;
+  return { kind: onlyForward ? 'stage' : 'pass', command };
+}

@@ -1,0 +1,91 @@
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../context.ts';
+import type { RunningProgram } from '../outside/git/broker.ts';
+import { measureStorage, type Storage, startUpkeep } from '../outside/git/upkeep.ts';
+import * as maintenance from '../store/upkeep/maintenance.ts';
+
+/** Whoever pushed last in this time may be about to push again. */
+const QUIET_MS = 30_000;
+/** One repository is looked after at most this often. */
+const WAIT_SECONDS = 600;
+/** Fewer pieces than this cost nobody anything. */
+const LOOSE_OBJECTS = 200;
+const PACKS = 8;
+const TOO_LONG_MS = 60 * 60_000;
+
+/** What tidies up in the background. */
+export interface Maintenance {
+  close(): Promise<void>;
+}
+
+/** Looks after repositories that were pushed to, one at a time, until it is closed. */
+export function startMaintenance(context: Context): Maintenance {
+  const closing = new AbortController();
+  const running = keepGoing(context, closing.signal);
+  return {
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+async function keepGoing(context: Context, closing: AbortSignal): Promise<void> {
+  const pause = context.settings.GIT_MAINTENANCE_INTERVAL;
+  while (!closing.aborted) {
+    const hadWork = await maintainNext(context, closing).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      context.log.warn({ reason }, 'looking for repositories to tidy up failed; it is tried again');
+      return false;
+    });
+    if (!hadWork) await sleep(pause, undefined, { signal: closing, ref: false }).catch(() => {});
+  }
+}
+
+/**
+ * Looks after the repository whose turn it is: measures it, and tidies up when it lies in many pieces.
+ * @returns false when there was none
+ */
+export async function maintainNext(
+  context: Pick<Context, 'database' | 'git' | 'clock' | 'log'>,
+  closing: AbortSignal,
+): Promise<boolean> {
+  const { database, git, clock, log } = context;
+  const quietSince = new Date(clock.now().getTime() - QUIET_MS);
+  const turn = await maintenance.takeTurn(database.autocommit(), quietSince, WAIT_SECONDS);
+  if (turn === undefined) return false;
+  const { id } = turn;
+  try {
+    let storage = await measureStorage(git, id);
+    if (turn.failures > 0 || storage.looseObjects > LOOSE_OBJECTS || storage.packs > PACKS) {
+      await tidyUp(context, id, storage, closing);
+      storage = await measureStorage(git, id);
+    }
+    await maintenance.endTurn(database.autocommit(), id, { failed: false, bytes: storage.bytes });
+  } catch (error) {
+    // Cut off by ourselves: its next turn is as good.
+    await maintenance.endTurn(database.autocommit(), id, { failed: !closing.aborted, bytes: null });
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!closing.aborted) log.warn({ repository: id, reason }, 'git maintenance failed; it is tried again');
+  }
+  return true;
+}
+
+async function tidyUp(
+  { git, log }: Pick<Context, 'git' | 'log'>,
+  id: number,
+  storage: Storage,
+  closing: AbortSignal,
+): Promise<void> {
+  const program: RunningProgram = await startUpkeep(git, id, storage);
+  const stop = () => program.kill();
+  closing.addEventListener('abort', stop, { once: true });
+  if (closing.aborted) stop();
+  const timer = setTimeout(stop, TOO_LONG_MS);
+  const [, { code, stderr }] = await Promise.all([buffer(program.stdout), program.exited]);
+  clearTimeout(timer);
+  closing.removeEventListener('abort', stop);
+  if (code !== 0) throw new Error(stderr.trim() || `git maintenance ended with ${code}`);
+  log.info({ repository: id }, 'tidied up in a repository');
+}

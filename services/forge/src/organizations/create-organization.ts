@@ -1,0 +1,26 @@
+import type { Context } from '../context.ts';
+import { unacceptable } from '../failures.ts';
+import { checkAccountName } from '../rules/access/name.ts';
+import { checkProfile } from '../rules/access/profile.ts';
+import * as organizations from '../store/people/organizations.ts';
+import type { UserRow } from '../store/people/users.ts';
+
+/**
+ * Makes an organization with a team of owners, of whom there is one.
+ * @throws 422 for a name nobody can have or somebody has, and for texts that cannot be accepted
+ */
+export async function createOrganization(
+  { database }: Context,
+  ownerId: number,
+  login: string,
+  fields: organizations.OrganizationFields,
+): Promise<UserRow> {
+  checkAccountName(login);
+  checkProfile(fields);
+  const made = await organizations.insert(database.autocommit(), login, ownerId, fields);
+  if (made === undefined) throw nameTaken(login);
+  return made;
+}
+
+/** Some account has the name. */
+export const nameTaken = (login: string) => unacceptable(`user already exists [name: ${login}]`);

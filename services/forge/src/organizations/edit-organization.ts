@@ -1,0 +1,38 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { notFound } from '../failures.ts';
+import { checkProfile, type Profile, readVisibility } from '../rules/access/profile.ts';
+import * as organizations from '../store/people/organizations.ts';
+import type { UserRow } from '../store/people/users.ts';
+import { checkOwner, findOrganization } from './find-organization.ts';
+
+/** What an owner wants to be different; what is absent stays. */
+export interface OrganizationEdit extends Profile {
+  visibility?: string | undefined;
+  repositoryAdminsManageTeams?: boolean | undefined;
+}
+
+/** Changes what an organization says of itself, and who may know of it. */
+export async function editOrganization(
+  context: Context,
+  caller: Caller,
+  name: string,
+  edit: OrganizationEdit,
+): Promise<UserRow> {
+  const found = await findOrganization(context, caller, name);
+  checkOwner(found);
+  checkProfile(edit);
+  const { organization: before } = found;
+  const fields = {
+    fullName: edit.fullName ?? before.full_name,
+    email: edit.email ?? before.email,
+    description: edit.description ?? before.description,
+    website: edit.website ?? before.website,
+    location: edit.location ?? before.location,
+    visibility: readVisibility(edit.visibility, readVisibility(before.visibility, 'private')),
+    repositoryAdminsManageTeams: edit.repositoryAdminsManageTeams ?? before.repository_admins_manage_teams,
+  };
+  const after = await organizations.update(context.database.autocommit(), before.id, fields);
+  if (after === undefined) throw notFound();
+  return after;
+}

@@ -1,0 +1,71 @@
+import { LRUCache } from 'lru-cache';
+import type { Git } from '../git.ts';
+import { inTurn } from './turns.ts';
+
+/** Which commits a list is made of. */
+export interface HistoryQuery {
+  /** The commit it goes back from. */
+  from: string;
+  /** Commits that are left out with everything before them. */
+  not: readonly string[];
+  /** Only commits that changed this file or folder; everything when empty. */
+  path: string;
+  since: Date | undefined;
+  until: Date | undefined;
+}
+
+/** A page of commits, newest first, and how many there are in all. */
+export interface HistoryPage {
+  ids: string[];
+  total: number;
+}
+
+/** git takes no larger number. */
+const MAX_SKIP = 2 ** 31 - 1;
+
+/** What comes before a commit never changes, so neither does its count. */
+const counts = new LRUCache<string, number>({ max: 2_000 });
+
+/**
+ * A page of a history: one process, and another for the count when it is not known yet; undefined when git cannot read
+ * it, damaged as it is.
+ */
+export async function listCommits(
+  git: Git,
+  repositoryId: number,
+  query: HistoryQuery,
+  page: { offset: number; limit: number },
+): Promise<HistoryPage | undefined> {
+  const args = argumentsOf(query);
+  const key = `${git.folderOf(repositoryId)} ${args.join(' ')}`;
+  const counted = counts.get(key) ?? run(['--count']).then((lines) => lines && Number(lines[0]));
+  const listed = page.offset > MAX_SKIP ? [] : run([`--skip=${page.offset}`, `--max-count=${page.limit}`]);
+  const [total, ids] = await Promise.all([counted, listed]);
+  if (total === undefined || ids === undefined) return undefined;
+  counts.set(key, total);
+  return { ids, total };
+
+  async function run(options: string[]): Promise<string[] | undefined> {
+    const environment = { GIT_LITERAL_PATHSPECS: '1' };
+    const { code, stdout } = await inTurn(git, () =>
+      git.run(repositoryId, ['rev-list', ...options, ...args], undefined, environment),
+    );
+    if (code !== 0) return undefined;
+    return stdout
+      .toString('latin1')
+      .split('\n')
+      .filter((line) => line !== '');
+  }
+}
+
+function argumentsOf({ from, not, path, since, until }: HistoryQuery): string[] {
+  return [
+    // The options that take times as people write them take none in the future.
+    ...(since === undefined ? [] : [`--max-age=${Math.floor(since.getTime() / 1000)}`]),
+    ...(until === undefined ? [] : [`--min-age=${Math.floor(until.getTime() / 1000)}`]),
+    from,
+    ...not.map((commit) => `^${commit}`),
+    '--',
+    ...(path === '' ? [] : [path]),
+  ];
+}

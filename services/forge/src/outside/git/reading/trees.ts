@@ -1,0 +1,130 @@
+import type { Git } from '../git.ts';
+import { describeObject, describeObjects, readObject } from './objects.ts';
+import { readRecords } from './records.ts';
+
+/** Something in a folder. */
+export interface TreeEntry {
+  /** As in git: `100644`, `100755`, `120000` a symbolic link, `160000` a submodule, `040000` a folder. */
+  mode: string;
+  type: 'blob' | 'tree' | 'commit';
+  id: string;
+  /** Path from where the listing began; bytes that are not UTF-8 come out as replacement characters. */
+  path: string;
+  /** Bytes of a blob. */
+  size: number;
+}
+
+/** A part of a listing, and how long the whole is. */
+export interface TreeSlice {
+  entries: TreeEntry[];
+  total: number;
+}
+
+/**
+ * What is at a path below a tree; undefined when there is nothing. Reads one tree for each part of the path, in the
+ * conversation where they are small.
+ */
+export async function findEntry(
+  git: Git,
+  repositoryId: number,
+  rootTree: string,
+  path: string,
+): Promise<TreeEntry | undefined> {
+  let found: TreeEntry = { mode: '040000', type: 'tree', id: rootTree, path: '', size: 0 };
+  if (path === '') return found;
+  for (const name of path.split('/')) {
+    const entry = found.type === 'tree' ? await findChild(git, repositoryId, found.id, name) : undefined;
+    if (entry === undefined) return undefined;
+    found = entry;
+  }
+  const info = found.type === 'blob' ? await describeObject(git, repositoryId, found.id) : undefined;
+  return { ...found, path, size: info?.size ?? 0 };
+}
+
+/**
+ * Entries of a tree, of its subtrees too when asked for: one process, and memory and the look at sizes for the part
+ * only.
+ */
+export async function listTree(
+  git: Git,
+  repositoryId: number,
+  tree: string,
+  slice: { recursive: boolean; offset: number; limit: number },
+): Promise<TreeSlice | undefined> {
+  const flags = slice.recursive ? ['-r', '-t'] : [];
+  const listed: Buffer[] = [];
+  let total = 0;
+  const ended = await readRecords(git, repositoryId, ['ls-tree', '-z', ...flags, tree], (record) => {
+    if (total >= slice.offset && listed.length < slice.limit) listed.push(Buffer.from(record));
+    total++;
+  });
+  if (ended === 'failed') return undefined;
+  const entries = listed.map(parseListed);
+  const blobs = [...new Set(entries.filter(({ type }) => type === 'blob').map(({ id }) => id))];
+  const infos = await describeObjects(git, repositoryId, blobs);
+  const sizes = new Map(blobs.map((id, index) => [id, infos[index]?.size ?? 0]));
+  return { entries: entries.map((entry) => ({ ...entry, size: sizes.get(entry.id) ?? 0 })), total };
+}
+
+/** Calls back for each blob of a tree and its subtrees. */
+export async function walkTree(
+  git: Git,
+  repositoryId: number,
+  tree: string,
+  visit: (entry: TreeEntry) => void,
+): Promise<'done' | 'failed'> {
+  return await readRecords(git, repositoryId, ['ls-tree', '-z', '-l', '-r', tree], (record) =>
+    visit(parseListed(record)),
+  );
+}
+
+async function findChild(
+  git: Git,
+  repositoryId: number,
+  tree: string,
+  name: string,
+): Promise<TreeEntry | undefined> {
+  const object = await readObject(git, repositoryId, tree);
+  if (object === undefined) return undefined;
+  if (object.content.length === object.size) return findInTree(object.content, Buffer.from(name));
+  // Ten thousand files in one folder: git looks for the one.
+  let found: TreeEntry | undefined;
+  await readRecords(git, repositoryId, ['ls-tree', '-z', tree, '--', name], (record) => {
+    found = parseListed(record);
+  });
+  return found;
+}
+
+/** `<mode> <name>\0` and twenty bytes of id for each entry. */
+function findInTree(content: Buffer, name: Buffer): TreeEntry | undefined {
+  for (let position = 0; position < content.length; ) {
+    const space = content.indexOf(' ', position);
+    const end = content.indexOf(0, space);
+    if (space === -1 || end === -1) return undefined;
+    if (name.length === end - space - 1 && name.compare(content, space + 1, end) === 0) {
+      const mode = content.toString('latin1', position, space).padStart(6, '0');
+      const id = content.toString('hex', end + 1, end + 21);
+      return { mode, type: typeOf(mode), id, path: name.toString(), size: 0 };
+    }
+    position = end + 21;
+  }
+  return undefined;
+}
+
+function typeOf(mode: string): TreeEntry['type'] {
+  if (mode.startsWith('04')) return 'tree';
+  return mode.startsWith('16') ? 'commit' : 'blob';
+}
+
+/** `<mode> <type> <id>\t<path>`; with a size, `-` for folders and submodules, where that was asked for. */
+function parseListed(record: Buffer): TreeEntry {
+  const tab = record.indexOf('\t');
+  const [mode = '', type = '', id = '', size = ''] = record.toString('latin1', 0, tab).split(/ +/);
+  return {
+    mode,
+    type: type as TreeEntry['type'],
+    id,
+    path: record.toString('utf8', tab + 1),
+    size: Number(size) || 0,
+  };
+}

@@ -1,0 +1,90 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { forbidden, notFound } from '../failures.ts';
+import {
+  checkAdmin,
+  checkNotArchived,
+  findRepository,
+  type VisibleRepository,
+} from '../repositories/find-repository.ts';
+import * as branchProtections from '../store/repositories/branch-protections.ts';
+import { findProtectionRow } from './list-protections.ts';
+import type { ProtectionWish } from './protection-json.ts';
+import { readOptions, readRuleName } from './read-options.ts';
+
+interface RepositoryPath {
+  owner: string;
+  repo: string;
+}
+
+/**
+ * Protects the branches that a name or glob stands for.
+ * @throws 403 also when there is one of this name, 404, 422, 423
+ */
+export async function createProtection(
+  context: Context,
+  caller: Caller,
+  path: RepositoryPath,
+  wish: ProtectionWish & { ruleName: string },
+): Promise<branchProtections.BranchProtectionRow> {
+  const found = await findToChange(context, caller, path);
+  const ruleName = readRuleName(wish.ruleName);
+  const options = await readOptions(context, found, wish);
+  const made = await branchProtections.insert(context.database.autocommit(), found.repository.id, {
+    ruleName,
+    priority: wish.priority ?? null,
+    options,
+  });
+  if (made === undefined) throw forbidden('Branch protection already exist');
+  return made;
+}
+
+/**
+ * Changes a protection; what a request does not say stays.
+ * @throws 403, 404, 422, 423
+ */
+export async function editProtection(
+  context: Context,
+  caller: Caller,
+  path: RepositoryPath & { name: string },
+  wish: ProtectionWish,
+): Promise<branchProtections.BranchProtectionRow> {
+  const found = await findToChange(context, caller, path);
+  const row = await findProtectionRow(context, found, path.name);
+  // What is not said is left to the statement, so that of two edits at a time none takes the other's back.
+  const before = await readOptions(context, found, wish, row.options);
+  const changed = Object.entries(before).filter(([key]) => isSaid(wish[key as keyof ProtectionWish]));
+  const after = await branchProtections.update(context.database.autocommit(), row.id, {
+    priority: wish.priority ?? null,
+    options: Object.fromEntries(changed),
+  });
+  if (after === undefined) throw notFound();
+  return after;
+}
+
+/**
+ * Lifts a protection.
+ * @throws 403, 404, 423
+ */
+export async function removeProtection(
+  context: Context,
+  caller: Caller,
+  path: RepositoryPath & { name: string },
+): Promise<void> {
+  const found = await findToChange(context, caller, path);
+  const row = await findProtectionRow(context, found, path.name);
+  await branchProtections.remove(context.database.autocommit(), row.id);
+}
+
+async function findToChange(
+  context: Context,
+  caller: Caller,
+  path: RepositoryPath,
+): Promise<VisibleRepository> {
+  const found = await findRepository(context, caller, path, 'code');
+  checkAdmin(found);
+  checkNotArchived(found);
+  return found;
+}
+
+const isSaid = (value: unknown) => value !== undefined && value !== null;

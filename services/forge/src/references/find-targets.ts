@@ -1,0 +1,83 @@
+import { type Caller, callerOf } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { accessTo, mayRead, mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
+import { type Reference, type ReferenceAction, readReferences } from '../rules/texts/references.ts';
+import * as references from '../store/issues/references.ts';
+import * as users from '../store/people/users.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+
+/** An issue or pull request that a text names, and what its writer may do there. */
+export interface Target extends references.ReferenceTarget {
+  action: ReferenceAction;
+  /** Where the text stands. */
+  sourceRepositoryId: number;
+  mayClose: boolean;
+}
+
+/** More other repositories than this are not looked up for one text. */
+const MAX_REPOSITORIES = 10;
+
+/**
+ * The issues and pull requests a text names and in whose timelines it is told: those its writer may read and write
+ * comments on. What else there is by that name makes no difference, so nobody learns of it.
+ * @param writerId who wrote the text, or had it become true
+ * @param repositoryId where it stands
+ */
+export async function findTargets(
+  context: Context,
+  writerId: number,
+  repositoryId: number,
+  text: string,
+): Promise<Target[]> {
+  const named = readReferences(text, context.links.root);
+  if (named.length === 0) return [];
+  const tx = context.database.autocommit();
+  const account = (await users.mapByIds(tx, [writerId])).get(writerId);
+  if (account === undefined) return [];
+  const writer = callerOf(account);
+  const [row] = await repositories.listByIds(tx, [repositoryId], writerId);
+  const source = row && accessTo(row, writer);
+  if (source === undefined) return [];
+  const places = await findPlaces(context, writer, source, named);
+  const wanted = named.flatMap(({ repository, number, action }) => {
+    const found = places.get(placeOf(repository));
+    return found === undefined ? [] : [{ found, number, action }];
+  });
+  const pairs = wanted.map(({ found, number }) => ({ repositoryId: found.repository.id, number }));
+  return (await references.listTargets(tx, pairs)).flatMap((target) => {
+    const matching = wanted.filter(
+      ({ found, number }) => found.repository.id === target.repository_id && number === target.number,
+    );
+    const [first] = matching;
+    const unit = target.is_pull ? 'pulls' : 'issues';
+    if (first === undefined || !mayRead(first.found, unit)) return [];
+    const isWriter = mayWrite(first.found, unit);
+    if (target.locked && !isWriter) return [];
+    // The same issue may be named in two ways.
+    const action = matching.find((one) => one.action !== 'none')?.action ?? 'none';
+    const mayClose = isWriter || target.poster_id === writerId;
+    return [{ ...target, action, sourceRepositoryId: repositoryId, mayClose }];
+  });
+}
+
+/** Repositories by the names in a text; those that serve only reads are left out. */
+async function findPlaces(
+  { database }: Context,
+  writer: Caller,
+  source: VisibleRepository,
+  named: readonly Reference[],
+): Promise<Map<string, VisibleRepository>> {
+  const places = new Map<string, VisibleRepository>();
+  if (!source.repository.archived) places.set(placeOf(undefined), source);
+  const others = new Map(named.map(({ repository }) => [placeOf(repository), repository]));
+  for (const [place, other] of [...others].slice(0, MAX_REPOSITORIES + 1)) {
+    if (other === undefined) continue;
+    const row = await repositories.findByName(database.autocommit(), other.owner, other.name, writer.userId);
+    const found = row && accessTo(row, writer);
+    if (found !== undefined && !found.repository.archived) places.set(place, found);
+  }
+  return places;
+}
+
+const placeOf = (repository: Reference['repository']) =>
+  repository === undefined ? '' : `${repository.owner}/${repository.name}`.toLowerCase();

@@ -1,0 +1,77 @@
+import type { Context } from '../context.ts';
+import { listCommits } from '../outside/git/reading/history.ts';
+import { readObjects } from '../outside/git/reading/objects.ts';
+import { type CommitData, parseCommit } from '../outside/git/reading/parse-commit.ts';
+import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
+import * as references from '../store/issues/references.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+import { closeByCommit } from './close-by-commit.ts';
+import { findTargets, type Target } from './find-targets.ts';
+
+/** The newest of what a branch got; whoever imports a history does not mean to speak to anybody. */
+const MAX_COMMITS = 500;
+/** Longest subject that is shown. */
+const MAX_SUBJECT = 255;
+
+/**
+ * Tells of the commits that came to a branch in the timelines of the issues their messages name, in the name of whoever
+ * moved the branch. On the default branch, `closes #1` closes what he may close. Doing it again does nothing again.
+ */
+export async function followCommits(
+  context: Context,
+  repositoryId: number,
+  actorId: number,
+  { ref, before, after }: { ref: string; before: string; after: string },
+): Promise<void> {
+  if (!ref.startsWith('refs/heads/') || after === NO_COMMIT) return;
+  const repository = await repositories.findById(context.database.autocommit(), repositoryId);
+  if (repository === undefined) return;
+  const isDefault = ref === branchRef(repository.default_branch);
+  for (const commit of await readNewCommits(context, repository, { isDefault, before, after })) {
+    const message = commit.message.replaceAll('\0', '');
+    for (const target of await findTargets(context, actorId, repositoryId, message)) {
+      await noteCommit(context, actorId, commit, target, isDefault);
+    }
+  }
+}
+
+/** What the branch got and the default branch did not have, oldest first; of the default branch everything it got. */
+async function readNewCommits(
+  { git }: Context,
+  repository: repositories.RepositoryRow,
+  { isDefault, before, after }: { isDefault: boolean; before: string; after: string },
+): Promise<CommitData[]> {
+  const main = isDefault
+    ? undefined
+    : await readRef(git, repository.id, branchRef(repository.default_branch));
+  const not = [before, main].filter((id) => id !== undefined && id !== NO_COMMIT && id !== after);
+  const query = { from: after, not: not as string[], path: '', since: undefined, until: undefined };
+  const history = await listCommits(git, repository.id, query, { offset: 0, limit: MAX_COMMITS });
+  const objects = await readObjects(git, repository.id, (history?.ids ?? []).reverse());
+  return objects.flatMap((object) => (object?.type === 'commit' ? [parseCommit(object)] : []));
+}
+
+async function noteCommit(
+  { database }: Context,
+  actorId: number,
+  commit: CommitData,
+  target: Target,
+  isDefault: boolean,
+): Promise<void> {
+  // On another branch it is an intention, which counts when the commit arrives.
+  const action = isDefault ? target.action : 'none';
+  const closes = action === 'closes' && target.mayClose && !target.is_pull;
+  await database.transaction(async (tx) => {
+    const isNew = await references.add(tx, {
+      issueId: target.id,
+      kind: 'commit_ref',
+      posterId: actorId,
+      key: references.commitKey(target.sourceRepositoryId, commit.id),
+      action,
+      repositoryId: target.sourceRepositoryId,
+      commitSha: commit.id,
+      body: commit.message.replaceAll('\0', '').split('\n', 1)[0]?.slice(0, MAX_SUBJECT) ?? '',
+    });
+    if (isNew && closes) await closeByCommit(tx, target.id, { actorId, commitSha: commit.id });
+  });
+}

@@ -1,0 +1,30 @@
+import type { Context } from '../context.ts';
+import type { Happening } from '../events/announce.ts';
+import type { IssueWithPull } from '../store/issues/issues.ts';
+import { followCommits } from './follow-commits.ts';
+import { followMerge } from './follow-merge.ts';
+import { followComment, followIssueText } from './follow-texts.ts';
+
+/**
+ * Does what the texts behind something announced bring about: issues they name tell of them, and commits and merges
+ * close what they say they do. Behind the announcement and not in the request, whose transaction would have to hold
+ * issues of other repositories. Doing it again does nothing again.
+ * @param issue what it happened to, as it is now
+ */
+export async function followHappening(
+  context: Context,
+  happening: Happening,
+  issue: IssueWithPull | undefined,
+): Promise<void> {
+  const { kind, actorId, repositoryId } = happening;
+  if (kind === 'ref') return await followCommits(context, repositoryId, actorId, happening);
+  if (issue === undefined) return;
+  if (kind === 'comment') {
+    if (happening.action !== 'deleted') await followComment(context, actorId, issue, happening.commentId);
+  } else if (kind === 'issue') {
+    const { action, changes } = happening;
+    const isWritten = action === 'opened' || changes?.title !== undefined || changes?.body !== undefined;
+    if (isWritten) await followIssueText(context, actorId, issue);
+    if (action === 'closed' && issue.merged_at !== null) await followMerge(context, issue);
+  }
+}

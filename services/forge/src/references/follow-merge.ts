@@ -1,0 +1,26 @@
+import type { Context } from '../context.ts';
+import type { IssueWithPull } from '../store/issues/issues.ts';
+import * as pulls from '../store/pulls/pulls.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+import { closeByCommit } from './close-by-commit.ts';
+import { findTargets } from './find-targets.ts';
+
+/**
+ * Closes what the text of a pull request wants closed, once it is merged to the default branch and in the name of
+ * whoever merged it; what he may not close stays. Doing it again does nothing again, for closed is closed.
+ */
+export async function followMerge(context: Context, merged: IssueWithPull): Promise<void> {
+  const tx = context.database.autocommit();
+  const pull = await pulls.findByNumber(tx, merged.repository_id, merged.number);
+  if (pull === undefined || pull.merged_by === null || pull.merge_commit_sha === null) return;
+  const actorId = pull.merged_by;
+  const commitSha = pull.merge_commit_sha;
+  const repository = await repositories.findById(tx, merged.repository_id);
+  if (pull.base_branch !== repository?.default_branch) return;
+  const text = `${merged.title}\n${merged.body}`;
+  const targets = await findTargets(context, actorId, merged.repository_id, text);
+  for (const target of targets) {
+    if (target.action !== 'closes' || !target.mayClose) continue;
+    await context.database.transaction((inside) => closeByCommit(inside, target.id, { actorId, commitSha }));
+  }
+}

@@ -1,0 +1,54 @@
+import type { Context } from '../context.ts';
+import * as comments from '../store/issues/comments.ts';
+import type { IssueWithPull } from '../store/issues/issues.ts';
+import * as references from '../store/issues/references.ts';
+import { findTargets, type Target } from './find-targets.ts';
+
+/** Tells of the text of an issue in the timelines of the issues it names, in the name of whoever wrote or changed it. */
+export async function followIssueText(
+  context: Context,
+  actorId: number,
+  issue: IssueWithPull,
+): Promise<void> {
+  const text = `${issue.title}\n${issue.body}`;
+  const targets = await findTargets(context, actorId, issue.repository_id, text);
+  for (const target of targets) {
+    if (target.id === issue.id) continue;
+    const kind = issue.is_pull ? 'pull_ref' : 'issue_ref';
+    const entry = entryOf(target, actorId, issue.id);
+    await context.database.transaction((tx) =>
+      references.add(tx, { ...entry, kind, key: references.issueKey(issue.id) }),
+    );
+  }
+}
+
+/** The same for a comment as it is now; one that was deleted meanwhile says nothing. */
+export async function followComment(
+  context: Context,
+  actorId: number,
+  issue: IssueWithPull,
+  commentId: number,
+): Promise<void> {
+  const { database } = context;
+  const comment = await comments.findById(database.autocommit(), issue.repository_id, commentId);
+  if (comment === undefined) return;
+  for (const target of await findTargets(context, actorId, issue.repository_id, comment.body)) {
+    if (target.id === issue.id) continue;
+    const entry = entryOf(target, actorId, issue.id);
+    await database.transaction(async (tx) => {
+      // Held, so that its deletion finds what is told of it.
+      if ((await comments.lockWritten(tx, commentId)) === undefined) return;
+      const key = references.commentKey(commentId);
+      await references.add(tx, { ...entry, kind: 'comment_ref', key, sourceCommentId: commentId });
+    });
+  }
+}
+
+/** What is said in words about an issue closes it when it is merged, not when it is said. */
+const entryOf = (target: Target, actorId: number, sourceIssueId: number) => ({
+  issueId: target.id,
+  posterId: actorId,
+  action: target.action,
+  repositoryId: target.sourceRepositoryId,
+  sourceIssueId,
+});

@@ -1,0 +1,89 @@
+import { isUniqueViolation } from '@croft/sql';
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { notFound, repositoryArchived, unacceptable } from '../failures.ts';
+import { branchRef, pointHeadAt, readRef } from '../outside/git/refs.ts';
+import { checkRepositoryName } from '../rules/access/name.ts';
+import { isBranchName } from '../rules/git/branch-name.ts';
+import { MERGE_STYLES } from '../rules/pulls/merge-style.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+import { checkDescription } from './create-repository.ts';
+import { checkAdmin, findRepository, findRepositoryById, type VisibleRepository } from './find-repository.ts';
+
+const MAX_WEBSITE = 1024;
+
+/** What to change of a repository; what is absent or null stays. */
+export type RepositoryEdit = Partial<{
+  [K in keyof repositories.RepositoryChange]: repositories.RepositoryChange[K] | undefined;
+}>;
+
+/**
+ * Changes what a repository says of itself and how it is worked with. An archived one is brought back first, or in the
+ * same request.
+ * @throws 403, 404, 422, and 423 when it is archived and stays so
+ */
+export async function editRepository(
+  context: Context,
+  caller: Caller,
+  path: { owner: string; repo: string },
+  edit: RepositoryEdit,
+): Promise<VisibleRepository> {
+  const found = await findRepository(context, caller, path);
+  checkAdmin(found);
+  const { repository } = found;
+  if (repository.archived && edit.archived !== false) throw repositoryArchived();
+  checkTexts(edit, repository);
+  await checkVisibility(context, found, edit);
+  const { defaultBranch } = edit;
+  if (defaultBranch && defaultBranch !== repository.default_branch)
+    await moveDefaultBranch(context, repository, defaultBranch);
+  try {
+    const changed = await context.database.transaction(async (tx) => {
+      const now = await repositories.update(tx, repository.id, edit);
+      if (now !== undefined && now.fork_of !== null) await repositories.countForks(tx, now.fork_of);
+      return now;
+    });
+    if (changed === undefined) throw notFound();
+  } catch (error) {
+    if (isUniqueViolation(error, 'repositories_name_key_key'))
+      throw unacceptable(`repo name is already taken [name: ${edit.name}]`);
+    throw error;
+  }
+  return await findRepositoryById(context, caller, repository.id);
+}
+
+function checkTexts(edit: RepositoryEdit, before: repositories.RepositoryRow): void {
+  if (edit.name && edit.name !== before.name) checkRepositoryName(edit.name);
+  if (edit.description) checkDescription(edit.description);
+  if ((edit.website ?? '').length > MAX_WEBSITE) throw unacceptable(`[Website]: MaxSize(${MAX_WEBSITE})`);
+  // It is shown as a link.
+  if (edit.website && !/^https?:\/\/[^\s<>"]+$/i.test(edit.website))
+    throw unacceptable('[Website]: ValidUrl');
+  const style = edit.defaultMergeStyle;
+  if (style && !(MERGE_STYLES as readonly string[]).includes(style))
+    throw unacceptable(`[DefaultMergeStyle]: In(${MERGE_STYLES.join(',')})`);
+}
+
+/** What somebody could read in private, he cannot publish by way of his fork. */
+async function checkVisibility(
+  { database }: Context,
+  { repository }: VisibleRepository,
+  edit: RepositoryEdit,
+): Promise<void> {
+  if (edit.private !== false || !repository.private || repository.fork_of === null) return;
+  const [parent] = await repositories.listByIds(database.autocommit(), [repository.fork_of], 0);
+  if (parent !== undefined && (parent.private || parent.owner.visibility !== 'public'))
+    throw unacceptable('the repository is a fork of a private repository and stays private');
+}
+
+/** HEAD first: a clone follows it, and the row without it would promise a branch that clones do not check out. */
+async function moveDefaultBranch(
+  { git }: Context,
+  repository: repositories.RepositoryRow,
+  branch: string,
+): Promise<void> {
+  if (!isBranchName(branch)) throw unacceptable('[DefaultBranch]: GitRefName');
+  const exists = repository.empty || (await readRef(git, repository.id, branchRef(branch))) !== undefined;
+  if (!exists) throw unacceptable(`the branch '${branch}' does not exist`);
+  await pointHeadAt(git, repository.id, branch);
+}

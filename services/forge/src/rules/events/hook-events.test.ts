@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { coarseEvent, readHookEvents } from './hook-events.ts';
+
+describe('readHookEvents', () => {
+  it.each([
+    [[], ['push']],
+    [['issues'], ['issues', 'issue_assign', 'issue_label', 'issue_milestone', 'issue_comment']],
+    [['issues_only'], ['issues']],
+    [
+      ['pull_request_only', 'issue_comment'],
+      ['issue_comment', 'pull_request'],
+    ],
+    [
+      ['pull_request_review'],
+      ['pull_request_review_approved', 'pull_request_review_rejected', 'pull_request_review_comment'],
+    ],
+    [
+      ['push', 'create', 'push'],
+      ['create', 'push'],
+    ],
+  ])('%j asks for %j', (wanted, events) => {
+    expect(readHookEvents(wanted)).toEqual(events);
+  });
+
+  it('takes a pull request with everything around it', () => {
+    expect(readHookEvents(['pull_request'])).toHaveLength(10);
+  });
+
+  it.each(['', 'pushes', 'Push', 'issues ', '__proto__'])('refuses %j', (name) => {
+    expect(() => readHookEvents(['push', name])).toThrow(`Invalid hook event: ${name}`);
+  });
+});
+
+it.each([
+  ['push', 'push'],
+  ['issues', 'issues'],
+  ['issue_assign', 'issues'],
+  ['issue_comment', 'issue_comment'],
+  ['pull_request_comment', 'issue_comment'],
+  ['pull_request_sync', 'pull_request'],
+  ['pull_request_review_request', 'pull_request'],
+  ['pull_request_review_approved', 'pull_request_approved'],
+  ['repository', 'repository'],
+] as const)('coarseEvent of %s is %s', (type, coarse) => {
+  expect(coarseEvent(type)).toBe(coarse);
+});

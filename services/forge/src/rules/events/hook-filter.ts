@@ -1,0 +1,13 @@
+import { readGlob } from '../git/glob.ts';
+
+/** Whether a hook wants a message: by its events, and for what happens to branches by its filter of branches. */
+export function interestsHook(
+  hook: { events: readonly string[]; branch_filter: string },
+  message: { type: string; ref?: string },
+): boolean {
+  if (!hook.events.includes(message.type)) return false;
+  if (message.ref === undefined || hook.branch_filter === '') return true;
+  // A branch goes by its own name, a tag by its full one.
+  const name = message.ref.replace(/^refs\/heads\//, '');
+  return hook.branch_filter === '*' || readGlob(hook.branch_filter)?.(name) === true;
+}

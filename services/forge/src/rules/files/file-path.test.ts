@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { readBase64 } from './base64.ts';
+import { commitPeople, fileMessage } from './file-commit.ts';
+import { checkFilePath, isHarmlessModules, mayBeLink } from './file-path.ts';
+
+describe('checkFilePath', () => {
+  it.each([
+    ['README.md', 'README.md'],
+    ['/docs/a b.md', 'docs/a b.md'],
+    ['.gitignore', '.gitignore'],
+    ['.github/x.yml', '.github/x.yml'],
+    ['ünï/…/file', 'ünï/…/file'],
+    ['a/...', 'a/...'],
+    ['git', 'git'],
+    ['git~2', 'git~2'],
+  ])('%s', (text, path) => expect(checkFilePath(text)).toBe(path));
+
+  it.each([
+    ['', 'empty'],
+    ['/', 'empty'],
+    ['//a', 'empty'],
+    ['a//b', 'empty'],
+    ['a/', 'empty'],
+    ['.', 'no name'],
+    ['a/../b', 'no name'],
+    ['-x', 'hyphen'],
+    ['a/--exec', 'hyphen'],
+    ['a\0b', 'control'],
+    ['a\nb', 'control'],
+    ['a\ud800', 'control'],
+    ['.git', 'belongs to git'],
+    ['a/.GiT/b', 'belongs to git'],
+    ['.git . .', 'belongs to git'],
+    ['GIT~1', 'belongs to git'],
+    ['.git:x', 'belongs to git'],
+    ['.g\u200cit', 'belongs to git'],
+    ['a\\.git\\config', 'belongs to git'],
+    ['x'.repeat(501), '500'],
+    ['ü'.repeat(200), '255 bytes'],
+  ])('refuses %j', (text, why) => expect(() => checkFilePath(text)).toThrow(why));
+});
+
+describe('what git takes instructions from', () => {
+  it.each([
+    ['a/link', true],
+    ['.gitmodules', false],
+    ['a/.GITIGNORE', false],
+    ['.gitattributes.', false],
+  ])('%s may be a link: %s', (path, may) => expect(mayBeLink(path)).toBe(may));
+
+  it.each([
+    ['.gitmodules', '[submodule "x"]\n path = x\n url = https://example.test/x\n', true],
+    ['.gitmodules', '[submodule "a..b"]\n url = ../x\n', true],
+    ['other', '[submodule "../x"]', true],
+    ['.gitmodules', '[submodule "../x"]', false],
+    ['.gitmodules', '[submodule "x/../../y"]', false],
+    ['.gitmodules', '[submodule "x"]\nurl = -x', false],
+    ['.gitmodules', '[submodule "x"]\n\tURL = "-x"', false],
+    ['.gitmodules', '[submodule "x"]\n\tpath=-x', false],
+    ['.gitmodules', '[submodule "x"] url = -x', false],
+    ['.gitmodules', '[submodule "x"]\nupdate = !sh', false],
+  ])('%s %j is harmless: %s', (path, text, harmless) =>
+    expect(isHarmlessModules(path, Buffer.from(text))).toBe(harmless),
+  );
+});
+
+describe('readBase64', () => {
+  it.each([
+    ['', ''],
+    ['YQ==', 'a'],
+    ['YW\nJj\r\n', 'abc'],
+  ])('%j', (text, content) => expect(readBase64(text)?.toString()).toBe(content));
+  it.each(['YQ', 'YQ=', 'Y===', 'YQ==YQ==', '_-==', 'ä', 'a b='])('refuses %j', (text) =>
+    expect(readBase64(text)).toBeUndefined(),
+  );
+});
+
+describe('the commit of changed files', () => {
+  const caller = { name: 'Ada', email: 'ada@example.test' };
+  const grace = { name: 'Grace', email: 'grace@example.test' };
+
+  it.each([
+    [{}, caller, caller],
+    [{ author: grace }, grace, grace],
+    [{ committer: grace }, grace, grace],
+    [{ author: { name: 'Only', email: ' ' } }, { ...caller, name: 'Only' }, { ...caller, name: 'Only' }],
+    [{ author: grace, committer: {} }, grace, caller],
+  ])('%j', (given, author, committer) => expect(commitPeople(given, caller)).toEqual({ author, committer }));
+
+  it('says what was done when nothing is said', () => {
+    const change = { operation: 'put' as const, path: 'a', created: true };
+    const others = [
+      { operation: 'delete' as const, path: 'b', created: false },
+      { operation: 'update' as const, path: 'c', created: false },
+    ];
+    expect(fileMessage(' ', [change, ...others], undefined)).toBe('Add a\nDelete b\nUpdate c');
+    expect(fileMessage('Mine', [change], grace)).toBe('Mine\n\nSigned-off-by: Grace <grace@example.test>');
+  });
+});

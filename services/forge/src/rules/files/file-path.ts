@@ -1,0 +1,59 @@
+import { unacceptable } from '../../failures.ts';
+
+const MAX_LENGTH = 500;
+/** Characters that HFS+ drops from names: `.g\u200cit` is `.git` there. */
+const DROPPED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
+/** What people's git takes instructions from; a symbolic link there leads it anywhere. */
+const SPECIAL = /^\.(gitmodules|gitattributes|gitignore|mailmap)$/;
+
+/**
+ * The path of a file that is to be written, without a slash before it.
+ * @throws 422 for what is no file in a repository, and for `.git` in every spelling that some file system takes for it
+ */
+export function checkFilePath(text: string): string {
+  const path = text.replace(/^\//, '');
+  const bad = (why: string) => unacceptable(`path is invalid: ${why}`);
+  if (path === '') throw bad('it is empty');
+  if (path.length > MAX_LENGTH || Buffer.byteLength(path) > 4 * MAX_LENGTH)
+    throw bad(`it is longer than ${MAX_LENGTH} characters`);
+  if (/[\u0000-\u001f\u007f]/.test(path) || !path.isWellFormed()) throw bad('it has control characters');
+  for (const part of path.split('/')) {
+    if (part === '') throw bad('a part of it is empty');
+    if (part === '.' || part === '..') throw bad(`${part} is no name`);
+    if (part.startsWith('-')) throw bad('a name begins with a hyphen');
+    if (Buffer.byteLength(part) > 255) throw bad('a name is longer than 255 bytes');
+    if (part.split('\\').some(isGitFolder)) throw bad('.git belongs to git');
+  }
+  return path;
+}
+
+/** Whether a symbolic link may have this path. */
+export function mayBeLink(path: string): boolean {
+  return !SPECIAL.test(folded(path.slice(path.lastIndexOf('/') + 1)));
+}
+
+/**
+ * Whether the text of a `.gitmodules` file is harmless: names that climb out of the folder of submodules, and addresses
+ * and paths that would be read as options, have been ways to run code on the machine of whoever clones.
+ */
+export function isHarmlessModules(path: string, content: Buffer): boolean {
+  if (folded(path.slice(path.lastIndexOf('/') + 1)) !== '.gitmodules') return true;
+  const text = content.toString('latin1').replace(/\\\r?\n/g, '');
+  const climbs = /\[\s*submodule\s+"(?:[^"\n]*[\\/])?\.\.(?:[\\/][^"\n]*)?"/i;
+  const option = /^\s*(?:\[[^\]\n]*\]\s*)?(?:url|path)\s*=\s*"?-/im;
+  return !climbs.test(text) && !option.test(text) && !/^\s*update\s*=\s*"?!/im.test(text);
+}
+
+function isGitFolder(name: string): boolean {
+  const plain = folded(name);
+  return plain === '.git' || plain === 'git~1';
+}
+
+/** As the most forgiving file systems see a name: case, dropped characters, trailing dots and spaces, streams. */
+function folded(name: string): string {
+  return name
+    .replace(DROPPED_BY_HFS, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '');
+}

@@ -1,0 +1,113 @@
+import type { ProtectionOptions } from '../../protections/protection-options.ts';
+import { isPattern, readGlob } from './glob.ts';
+
+/** A protection as far as it decides; in lists the lower priority number comes first. */
+export interface Protection {
+  /** A branch name or a glob. */
+  rule_name: string;
+  priority: number;
+  options: ProtectionOptions;
+}
+
+/** Who moves a branch. */
+export interface Pusher {
+  userId: number;
+  /** Teams of the repository's owner that he is in. */
+  teamIds: readonly number[];
+  /** Whether he may write to the code at all. */
+  mayWrite: boolean;
+}
+
+/** How a branch moves. */
+export type PushKind = 'create' | 'fast-forward' | 'force' | 'delete';
+
+/** The protection that holds for a branch: of the lowest priority number, an exact name before a glob. */
+export function findProtection<One extends Protection>(
+  protections: readonly One[],
+  branch: string,
+): One | undefined {
+  return protections
+    .filter(
+      ({ rule_name: name }) => name === branch || (isPattern(name) && readGlob(name)?.(branch) === true),
+    )
+    .sort(
+      (a, b) => a.priority - b.priority || Number(a.rule_name !== branch) - Number(b.rule_name !== branch),
+    )[0];
+}
+
+/**
+ * Whether somebody may move a branch. Owners and site administrators are held to it too: they may change the
+ * protection, not overlook it.
+ * @param paths files that the push changes; only asked for where `dependsOnFiles` says so
+ * @returns why not, in the words the reference's clients show; undefined when he may
+ */
+export function refusePush(
+  protection: Protection | undefined,
+  branch: string,
+  push: { kind: PushKind; pusher: Pusher; paths?: readonly string[] },
+): string | undefined {
+  const { kind, pusher, paths = [] } = push;
+  if (!pusher.mayWrite) return 'user should have a permission to write to a repo';
+  if (protection === undefined) return undefined;
+  if (kind === 'delete') return `branch ${branch} is protected from deletion`;
+  const { options } = protection;
+  if (kind === 'force' && !mayForce(options, pusher)) return `branch ${branch} is protected from force push`;
+  if (!mayPush(options, pusher) && !touchesOnlyFree(options, paths)) {
+    return `Not allowed to push to protected branch ${branch}`;
+  }
+  const kept = readPatterns(options.protected_file_patterns);
+  const touched = paths.find((path) => kept.some((matches) => matches(path.toLowerCase())));
+  return touched && `branch ${branch} is protected from changing file ${touched}`;
+}
+
+/** Whether somebody may merge into a branch, as far as its protection names who may. */
+export function mayMergeInto(protection: Protection | undefined, merger: Pusher): boolean {
+  if (!merger.mayWrite || protection === undefined) return merger.mayWrite;
+  const { options } = protection;
+  return (
+    !options.enable_merge_whitelist ||
+    isListed(merger, options.merge_whitelist_usernames, options.merge_whitelist_teams)
+  );
+}
+
+/** Whether `refusePush` needs to know which files a push changes. */
+export function dependsOnFiles({ options }: Protection): boolean {
+  return `${options.protected_file_patterns}${options.unprotected_file_patterns}`.trim() !== '';
+}
+
+/** Globs of a text that separates them by `;`, in lower case; what is none never matches. */
+function readPatterns(text: string): ((path: string) => boolean)[] {
+  return text
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .flatMap((part) => readGlob(part) ?? []);
+}
+
+function mayPush(options: ProtectionOptions, pusher: Pusher): boolean {
+  if (!options.enable_push) return false;
+  return (
+    !options.enable_push_whitelist ||
+    isListed(pusher, options.push_whitelist_usernames, options.push_whitelist_teams)
+  );
+}
+
+/** Who may overwrite must be among those who may push. */
+function mayForce(options: ProtectionOptions, pusher: Pusher): boolean {
+  if (!options.enable_force_push || !mayPush(options, pusher)) return false;
+  return (
+    !options.enable_force_push_allowlist ||
+    isListed(pusher, options.force_push_allowlist_usernames, options.force_push_allowlist_teams)
+  );
+}
+
+/** Everybody with write permission may change files that are declared free. */
+function touchesOnlyFree(options: ProtectionOptions, paths: readonly string[]): boolean {
+  const free = readPatterns(options.unprotected_file_patterns);
+  return paths.length > 0 && paths.every((path) => free.some((matches) => matches(path.toLowerCase())));
+}
+
+function isListed(pusher: Pusher, users: readonly number[], teams: readonly number[]): boolean {
+  return users.includes(pusher.userId) || teams.some((team) => pusher.teamIds.includes(team));
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { planLabels, readColor, scopeOf } from './label.ts';
+
+describe('a colour', () => {
+  it.each([
+    ['#00AAbb', '00aabb'],
+    ['00aabb', '00aabb'],
+    [' #fff ', 'ffffff'],
+    ['a1c', 'aa11cc'],
+  ])('%s is kept as %s', (text, kept) => expect(readColor(text)).toBe(kept));
+
+  it.each(['', '#', 'red', '#12345', '#1234567', 'ff00gg', '##fff', '#fff; x', '\u0661\u0662\u0663'])(
+    '%s is none',
+    (text) => expect(() => readColor(text)).toThrow('bad color value'),
+  );
+});
+
+it.each([
+  ['bug', undefined],
+  ['kind/bug', 'kind'],
+  ['Kind/Bug/UI', 'kind/bug'],
+  ['/bug', undefined],
+  ['kind/', undefined],
+])('the scope of %s is %s', (name, scope) => expect(scopeOf(name)).toBe(scope));
+
+describe('labels of an issue', () => {
+  const label = (id: number, name: string, exclusive = false) => ({ id, name, exclusive });
+  const bug = label(1, 'bug');
+  const low = label(2, 'priority/low', true);
+  const high = label(3, 'Priority/high', true);
+  const open = label(4, 'priority/open');
+
+  it.each([
+    ['adding', [bug], [low], 'add', [bug, low], [low], []],
+    ['adding what is there', [bug], [bug], 'add', [bug], [], []],
+    ['replacing', [bug, low], [low], 'replace', [low], [], [bug]],
+    ['clearing', [bug, low], [], 'replace', [], [], [bug, low]],
+    ['an exclusive one takes the place of its scope', [bug, low], [high], 'add', [bug, high], [high], [low]],
+    ['one that is not exclusive stays beside', [open], [high], 'add', [open, high], [high], []],
+    ['one that is not exclusive comes beside', [high], [open], 'add', [high, open], [open], []],
+    ['of two of a scope the last one counts', [], [low, high], 'replace', [high], [high], []],
+    ['given twice', [], [bug, bug], 'add', [bug], [bug], []],
+  ] as const)('%s', (_what, current, wanted, how, result, added, removed) => {
+    expect(planLabels(current, wanted, how)).toEqual({ result, added, removed });
+  });
+
+  it('are a hundred at most', () => {
+    const many = Array.from({ length: 101 }, (_, id) => label(id, `${id}`));
+    expect(() => planLabels([], many, 'replace')).toThrow('MaxSize');
+  });
+});

@@ -1,0 +1,61 @@
+import { unacceptable } from '../../failures.ts';
+
+/** What rules know of a label. */
+export interface LabelLike {
+  id: number;
+  name: string;
+  exclusive: boolean;
+}
+
+/** Longest name of a label or title of a milestone. */
+export const MAX_NAME = 255;
+
+/** More on one issue is noise. */
+export const MAX_LABELS = 100;
+
+/**
+ * A colour as it is kept: six hexadecimal digits; with `#` or without, three of them for six.
+ * @throws 422
+ */
+export function readColor(text: string): string {
+  const digits = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(text.trim())?.[1]?.toLowerCase();
+  if (digits === undefined) throw unacceptable(`bad color value: ${text.slice(0, 20)}`);
+  return digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits;
+}
+
+/** What stands before the last `/` of a name; labels of one scope that are exclusive take each other's place. */
+export function scopeOf(name: string): string | undefined {
+  const end = name.lastIndexOf('/');
+  return end > 0 && end < name.length - 1 ? name.slice(0, end).toLowerCase() : undefined;
+}
+
+/** What has to be done for an issue to have other labels. */
+export interface LabelPlan<Label> {
+  result: Label[];
+  added: Label[];
+  removed: Label[];
+}
+
+/** Adds labels to those an issue has, or replaces them; of an exclusive scope the last one stays. */
+export function planLabels<Label extends LabelLike>(
+  current: readonly Label[],
+  wanted: readonly Label[],
+  how: 'add' | 'replace',
+): LabelPlan<Label> {
+  let result = how === 'add' ? [...current] : [];
+  for (const label of wanted) {
+    if (result.some(({ id }) => id === label.id)) continue;
+    const scope = label.exclusive ? scopeOf(label.name) : undefined;
+    result = result.filter(
+      (other) => !other.exclusive || scope === undefined || scopeOf(other.name) !== scope,
+    );
+    result.push(label);
+  }
+  if (result.length > MAX_LABELS) throw unacceptable(`[Labels]: MaxSize(${MAX_LABELS})`);
+  return { result, added: without(result, current), removed: without(current, result) };
+}
+
+function without<Label extends LabelLike>(all: readonly Label[], some: readonly Label[]): Label[] {
+  const ids = new Set(some.map(({ id }) => id));
+  return all.filter(({ id }) => !ids.has(id));
+}

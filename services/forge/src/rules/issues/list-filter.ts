@@ -1,0 +1,79 @@
+import { unacceptable } from '../../failures.ts';
+
+/** Which issues or pull requests a list shows: `closed`, `all`, and everything else means open. */
+export function readState(state: string | undefined): 'open' | 'closed' | 'all' {
+  return state === 'closed' || state === 'all' ? state : 'open';
+}
+
+/** Issues, pull requests, or by default both. */
+export function readKind(type: string | undefined): 'issues' | 'pulls' | 'all' {
+  return type === 'issues' || type === 'pulls' ? type : 'all';
+}
+
+/** Search rule: trimmed, and nothing when it contains NUL. */
+export function readKeyword(q: string | undefined): string {
+  const keyword = (q ?? '').trim();
+  return keyword.includes('\0') ? '' : keyword;
+}
+
+/** Names of a list with commas, in lower case; empty ones and those with NUL, which nothing is called, are left out. */
+function readNames(text: string | undefined): string[] {
+  const names = (text ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return [...new Set(names)].filter((name) => name !== '' && !name.includes('\0'));
+}
+
+/** `true` as Go reads it. */
+export const readBoolean = (text: string | undefined) => /^(1|t|true)$/i.test(text ?? '');
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
+
+/**
+ * A time to filter by; null without one.
+ * @throws 422 for anything that is no RFC 3339
+ */
+function readFilterTime(text: string | undefined): Date | null {
+  if (!text) return null;
+  // A plus that nobody encoded arrives as a space.
+  const time = new Date(RFC_3339.test(text.replace(' ', '+')) ? text.replace(' ', '+') : Number.NaN);
+  if (Number.isNaN(time.getTime())) throw unacceptable(`invalid time format: ${text.slice(0, 40)}`);
+  return time;
+}
+
+/** What every list of issues can be filtered by. */
+export function readFilter(query: {
+  state?: string | undefined;
+  type?: string | undefined;
+  q?: string | undefined;
+  labels?: string | undefined;
+  milestones?: string | undefined;
+  since?: string | undefined;
+  before?: string | undefined;
+}) {
+  const milestones = readNames(query.milestones);
+  return {
+    state: readState(query.state),
+    kind: readKind(query.type),
+    keyword: readKeyword(query.q),
+    labels: readNames(query.labels),
+    milestones: milestones.length === 0 ? null : milestones,
+    since: readFilterTime(query.since),
+    before: readFilterTime(query.before),
+  };
+}
+
+/** The number of an issue or pull request in a path; 0, which none has, for anything else. */
+export function readIndex(text: string): number {
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+}
+
+/**
+ * Link rule: the header of a list of issues is made from the repository's counters, not from what the filters leave;
+ * pull requests are not counted.
+ */
+export function countForLink(
+  state: 'open' | 'closed' | 'all',
+  repository: { issues: number; closed_issues: number },
+): number {
+  if (state === 'all') return repository.issues;
+  return state === 'closed' ? repository.closed_issues : repository.issues - repository.closed_issues;
+}

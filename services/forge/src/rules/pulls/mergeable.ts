@@ -1,0 +1,50 @@
+import { notMergeable, unrelatedHistories } from '../../failures.ts';
+
+/** What merging a head into a base would give. */
+export interface MergeOutlook {
+  /** Undefined when the histories are unrelated. */
+  mergeBase: string | undefined;
+  /** `nothing`: the base has all commits of the head already. */
+  outcome: 'clean' | 'conflicts' | 'unrelated' | 'nothing';
+  /** The files that conflict. */
+  conflicts: readonly string[];
+}
+
+/** Merge styles of the contract; the ones after the first are not served yet. */
+const STYLES = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only', 'manually-merged'] as const;
+
+/** A title that says the work is not finished. */
+export function isWorkInProgress(title: string): boolean {
+  return /^(wip:|\[wip\])/i.test(title.trimStart());
+}
+
+/**
+ * What `mergeable` says: whether `checkOutlook` would let it pass. The reference says true of a pull request that brings
+ * nothing and refuses to merge it. Approvals and permissions are not its business.
+ */
+export function isMergeable(title: string, outlook: MergeOutlook | undefined): boolean {
+  return outlook?.outcome === 'clean' && !isWorkInProgress(title);
+}
+
+/**
+ * Merge rule 5: an empty style means an ordinary merge; styles that are not allowed, or that nobody knows, are 405.
+ * @throws 405
+ */
+export function checkStyle(style: string): void {
+  if (style === '' || style === STYLES[0]) return;
+  throw notMergeable(`${style} is not allowed an allowed merge style for this repository`);
+}
+
+/**
+ * Merge rule 3, as far as commits decide: a pull request that is in progress, has conflicts or brings nothing is 405
+ * for every style; unrelated histories are found by the merge itself, 409.
+ * @throws 405, 409
+ */
+export function checkOutlook(title: string, outlook: MergeOutlook): void {
+  if (isWorkInProgress(title)) throw notMergeable('Work in progress PRs cannot be merged');
+  if (outlook.outcome === 'unrelated') throw unrelatedHistories(STYLES[0]);
+  if (outlook.outcome === 'conflicts') {
+    throw notMergeable('Please try again later', { conflicted_files: outlook.conflicts });
+  }
+  if (outlook.outcome === 'nothing') throw notMergeable('Please try again later');
+}

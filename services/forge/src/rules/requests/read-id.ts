@@ -1,0 +1,4 @@
+/** The id of a row in a path; 0, which none has, for anything else. */
+export function readId(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}

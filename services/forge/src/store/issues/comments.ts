@@ -1,0 +1,174 @@
+import type { Tx } from '@croft/sql';
+import type { Tables } from '../../tables.gen.ts';
+
+/** Something that happened to an issue, in its timeline; `kind` has the reference's names, `comment` is what people write. */
+export type CommentRow = Tables['comments'];
+
+/** Adds to the timeline of an issue. `details` are by the names of the API, with ids of what they refer to. */
+export async function add(
+  tx: Tx,
+  entry: {
+    issueId: number;
+    kind: string;
+    posterId: number | null;
+    body?: string;
+    details?: Readonly<Record<string, unknown>>;
+  },
+): Promise<CommentRow> {
+  const row = await tx.row<CommentRow>`
+    insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
+    values (${entry.issueId}, ${entry.kind}, ${entry.posterId}, ${entry.body ?? ''},
+      ${JSON.stringify(entry.details ?? {})}, ${tx.now}, ${tx.now})
+    returning *`;
+  if (row === undefined) throw new Error('insert returned no row');
+  return row;
+}
+
+/** A comment with what is needed of its issue. */
+export type CommentWithIssue = CommentRow & {
+  issue_number: number;
+  issue_is_pull: boolean;
+  issue_locked: boolean;
+};
+
+/** An entry of any kind, in a repository. */
+export function findById(tx: Tx, repositoryId: number, id: number): Promise<CommentWithIssue | undefined> {
+  return tx.row<CommentWithIssue>`
+    select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked
+    from :schema.comments c join :schema.issues i on i.id = c.issue_id
+    where c.id = ${id} and i.repository_id = ${repositoryId}`;
+}
+
+/** When comments were last changed, both ends included. */
+export interface ChangedBetween {
+  since: Date | undefined;
+  before: Date | undefined;
+}
+
+/**
+ * What people wrote about an issue, in its order. Of a part that has more than `bytes` of text only the beginning, but
+ * at least one.
+ */
+export function listByIssue(
+  tx: Tx,
+  issueId: number,
+  { since, before }: ChangedBetween,
+  part: { limit: number; offset: number; bytes: number },
+): Promise<CommentWithIssue[]> {
+  return tx.rows<CommentWithIssue>`
+    select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked
+    from (
+      select p.*, sum(octet_length(p.body)) over (order by p.id) - octet_length(p.body) as text_before from (
+        select * from :schema.comments
+        where issue_id = ${issueId} and kind = 'comment'
+          and (${since ?? null}::timestamptz is null or updated_at >= ${since ?? null})
+          and (${before ?? null}::timestamptz is null or updated_at <= ${before ?? null})
+        order by id limit ${part.limit} offset ${part.offset}
+      ) p
+    ) c join :schema.issues i on i.id = c.issue_id
+    where c.text_before < ${part.bytes} order by c.id`;
+}
+
+/** How many of them there are. */
+export async function countByIssue(
+  tx: Tx,
+  issueId: number,
+  { since, before }: ChangedBetween,
+): Promise<number> {
+  const row = await tx.row<{ count: number }>`
+    select count(*) from :schema.comments
+    where issue_id = ${issueId} and kind = 'comment'
+      and (${since ?? null}::timestamptz is null or updated_at >= ${since ?? null})
+      and (${before ?? null}::timestamptz is null or updated_at <= ${before ?? null})`;
+  return row?.count ?? 0;
+}
+
+/** What a list of the comments of a repository shows: those on what its viewer may read. */
+export interface RepositoryComments extends ChangedBetween {
+  repositoryId: number;
+  onIssues: boolean;
+  onPulls: boolean;
+}
+
+/** A page of what people wrote in a repository, oldest first. */
+export function listByRepository(
+  tx: Tx,
+  { repositoryId, onIssues, onPulls, since, before }: RepositoryComments,
+  page: { limit: number; offset: number },
+): Promise<CommentWithIssue[]> {
+  return tx.rows<CommentWithIssue>`
+    select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked
+    from :schema.comments c join :schema.issues i on i.id = c.issue_id
+    where i.repository_id = ${repositoryId} and c.kind = 'comment'
+      and case when i.is_pull then ${onPulls}::boolean else ${onIssues}::boolean end
+      and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null})
+      and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null})
+    order by c.id limit ${page.limit} offset ${page.offset}`;
+}
+
+/** How many of them there are. */
+export async function countByRepository(
+  tx: Tx,
+  { repositoryId, onIssues, onPulls, since, before }: RepositoryComments,
+): Promise<number> {
+  const row = await tx.row<{ count: number }>`
+    select count(*) from :schema.comments c join :schema.issues i on i.id = c.issue_id
+    where i.repository_id = ${repositoryId} and c.kind = 'comment'
+      and case when i.is_pull then ${onPulls}::boolean else ${onIssues}::boolean end
+      and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null})
+      and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null})`;
+  return row?.count ?? 0;
+}
+
+/**
+ * Adds what somebody wrote, and counts it; undefined when the issue is gone, or locked and `evenLocked` is not set.
+ * Others who write wait at the issue's row, so the count is right.
+ */
+export function write(
+  tx: Tx,
+  comment: { issueId: number; posterId: number; body: string; evenLocked: boolean },
+): Promise<CommentRow | undefined> {
+  return tx.row<CommentRow>`
+    with counted as (
+      update :schema.issues set comments = comments + 1, updated_at = ${tx.now}
+      where id = ${comment.issueId} and (locked_at is null or ${comment.evenLocked}::boolean) returning id
+    )
+    insert into :schema.comments (issue_id, kind, poster_id, body, created_at, updated_at)
+    select id, 'comment', ${comment.posterId}, ${comment.body}, ${tx.now}, ${tx.now} from counted returning *`;
+}
+
+/**
+ * Holds an issue against others who change it or its comments. Not `for update`: entries of other issues may refer to
+ * it meanwhile, and two that refer to each other would wait for ever.
+ */
+export function holdIssue(
+  tx: Tx,
+  issueId: number,
+): Promise<{ id: number; is_pull: boolean; locked: boolean } | undefined> {
+  return tx.row<{ id: number; is_pull: boolean; locked: boolean }>`
+    select id, is_pull, locked_at is not null as locked from :schema.issues where id = ${issueId} for no key update`;
+}
+
+/** The comment somebody wrote, held against other writers until the transaction ends. */
+export function lockWritten(tx: Tx, id: number): Promise<CommentRow | undefined> {
+  return tx.row<CommentRow>`
+    select * from :schema.comments where id = ${id} and kind = 'comment' for update`;
+}
+
+/** Writes a changed text. */
+export async function updateBody(tx: Tx, id: number, body: string): Promise<void> {
+  await tx.run`
+    update :schema.comments set body = ${body}, content_version = content_version + 1, updated_at = ${tx.now}
+    where id = ${id}`;
+}
+
+/** Removes what somebody wrote, from the count too; undefined when it was gone. The caller holds the issue's row. */
+export function remove(tx: Tx, id: number): Promise<CommentRow | undefined> {
+  return tx.row<CommentRow>`
+    with removed as (
+      delete from :schema.comments where id = ${id} and kind = 'comment' returning *
+    ), counted as (
+      update :schema.issues set comments = comments - 1, updated_at = ${tx.now} where id in (select issue_id from removed)
+    )
+    select * from removed`;
+}

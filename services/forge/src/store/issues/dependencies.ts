@@ -1,0 +1,79 @@
+import type { Tx } from '@croft/sql';
+import type { IssueAnywhere, SearchScope } from './issue-lists.ts';
+import { reviveSurroundings } from './issues.ts';
+
+/** Which end of a dependency an issue is at: what it waits for, or what waits for it. */
+export type DependencySide = 'dependencies' | 'blocks';
+
+/** Whether something an issue depends on is open. */
+export async function hasOpen(tx: Tx, issueId: number): Promise<boolean> {
+  const row = await tx.row`
+    select from :schema.dependencies d join :schema.issues i on i.id = d.blocked_by
+    where d.issue_id = ${issueId} and i.closed_at is null limit 1`;
+  return row !== undefined;
+}
+
+/** A page of what an issue depends on or blocks, as far as the viewer may see it, and how many there are. */
+export async function list(
+  tx: Tx,
+  issueId: number,
+  side: DependencySide,
+  viewer: Pick<SearchScope, 'userId' | 'seesAll' | 'publicOnly'>,
+  page: { limit: number; offset: number },
+): Promise<{ rows: IssueAnywhere[]; total: number }> {
+  const rows = await tx.rows<IssueAnywhere & { list_total: number }>`
+    with others as (
+      select case when ${side}::text = 'dependencies' then d.blocked_by else d.issue_id end as id
+      from :schema.dependencies d
+      where (${side}::text = 'dependencies' and d.issue_id = ${issueId})
+        or (${side}::text = 'blocks' and d.blocked_by = ${issueId})
+    ), seen as (
+      select o.id, i.created_at from others o join :schema.issues i using (id)
+        join :schema.readable(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}) u
+          on u.repository_id = i.repository_id and case when i.is_pull then u.pulls else u.issues end
+    ), page as (
+      select id, created_at from seen order by created_at desc, id desc limit ${page.limit} offset ${page.offset}
+    )
+    select (select count(*) from seen) as list_total, i.*, s.*, r.name as repository_name, o.login as owner_login
+    from (values (1)) as one left join page p on true left join :schema.issues i on i.id = p.id
+      left join :schema.issue_surroundings s on s.issue_id = p.id
+      left join :schema.repositories r on r.id = i.repository_id left join :schema.users o on o.id = r.owner_id
+    order by p.created_at desc, p.id desc`;
+  return {
+    total: rows[0]?.list_total ?? 0,
+    rows: rows.filter(({ id }) => id !== null).map(reviveSurroundings),
+  };
+}
+
+/** Lets nobody else add a dependency until the transaction ends: two could close a circle of which each adds a half. */
+export async function lockAll(tx: Tx): Promise<void> {
+  await tx.run`select pg_advisory_xact_lock(hashtext('croft forge dependencies'))`;
+}
+
+/** Whether an issue waits for another, however many stand between them; and for itself. */
+export async function waitsFor(tx: Tx, issueId: number, otherId: number): Promise<boolean> {
+  const row = await tx.row`
+    with recursive waiting (id) as (
+      values (${issueId}::bigint)
+      union
+      select d.blocked_by from waiting w join :schema.dependencies d on d.issue_id = w.id)
+    select from waiting where id = ${otherId}`;
+  return row !== undefined;
+}
+
+/** Makes an issue wait for another; false when it does already. */
+export async function insert(tx: Tx, issueId: number, blockedBy: number): Promise<boolean> {
+  return (
+    (await tx.run`
+    insert into :schema.dependencies (issue_id, blocked_by) values (${issueId}, ${blockedBy}) on conflict do nothing`) >
+    0
+  );
+}
+
+/** Ends the waiting; false when there was none. */
+export async function remove(tx: Tx, issueId: number, blockedBy: number): Promise<boolean> {
+  return (
+    (await tx.run`
+    delete from :schema.dependencies where issue_id = ${issueId} and blocked_by = ${blockedBy}`) > 0
+  );
+}

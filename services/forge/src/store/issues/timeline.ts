@@ -1,0 +1,102 @@
+import type { Tx } from '@croft/sql';
+import type { ChangedBetween, CommentWithIssue } from './comments.ts';
+import type { IssueAnywhere } from './issue-lists.ts';
+import { reviveSurroundings } from './issues.ts';
+import type { LabelCard } from './labels.ts';
+import type { MilestoneRow } from './milestones.ts';
+
+/** Who reads, as statements take it that pick what he may see. */
+export interface Reader {
+  /** 0 is nobody. */
+  userId: number;
+  /** A site administrator, with credentials that are not for public things only. */
+  seesAll: boolean;
+  publicOnly: boolean;
+}
+
+/**
+ * A page of everything that happened to an issue, oldest first, and how much there is. What is told of texts and
+ * commits elsewhere is for those who may read these: visibility is part of the statement.
+ */
+export async function list(
+  tx: Tx,
+  issueId: number,
+  viewer: Reader,
+  { since, before }: ChangedBetween,
+  page: { limit: number; offset: number },
+): Promise<{ rows: CommentWithIssue[]; total: number }> {
+  const rows = await tx.rows<CommentWithIssue & { list_total: number }>`
+    with seen as materialized (
+      select c.id from :schema.comments c
+      where c.issue_id = ${issueId}
+        and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null}::timestamptz)
+        and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null}::timestamptz)
+        and case
+          when not c.details ? 'ref_key' then true
+          when c.kind = 'commit_ref' then :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
+            ${viewer.publicOnly}, (c.details->>'ref_repository_id')::bigint, 'code')
+          else exists (select from :schema.issues s where s.id = (c.details->>'ref_issue_id')::bigint
+            and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, s.repository_id,
+              case when s.is_pull then 'pulls' else 'issues' end))
+          end
+    ), page as (
+      select id from seen order by id limit ${page.limit} offset ${page.offset}
+    )
+    select (select count(*) from seen) as list_total, c.*, i.number as issue_number, i.is_pull as issue_is_pull,
+      i.locked_at is not null as issue_locked
+    from (values (1)) as one left join page on true left join :schema.comments c on c.id = page.id
+      left join :schema.issues i on i.id = c.issue_id
+    order by c.id`;
+  return { total: rows[0]?.list_total ?? 0, rows: rows.filter(({ id }) => id !== null) };
+}
+
+/** Those of some issues, of whatever repositories, that the viewer may read. */
+export async function listReadableIssues(
+  tx: Tx,
+  ids: readonly number[],
+  viewer: Reader,
+): Promise<IssueAnywhere[]> {
+  const rows = await tx.rows<IssueAnywhere>`
+    select i.*, s.*, r.name as repository_name, o.login as owner_login
+    from :schema.issues i join :schema.issue_surroundings s on s.issue_id = i.id
+      join :schema.repositories r on r.id = i.repository_id join :schema.users o on o.id = r.owner_id
+    where i.id = any(${ids}::bigint[]) and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
+      ${viewer.publicOnly}, i.repository_id, case when i.is_pull then 'pulls' else 'issues' end)`;
+  return rows.map(reviveSurroundings);
+}
+
+/** A comment with the names of its repository. */
+export type CommentAnywhere = CommentWithIssue & { repository_name: string; owner_login: string };
+
+/** Those of some comments, of whatever repositories, that the viewer may read. */
+export function listReadableComments(
+  tx: Tx,
+  ids: readonly number[],
+  viewer: Reader,
+): Promise<CommentAnywhere[]> {
+  return tx.rows<CommentAnywhere>`
+    select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked,
+      r.name as repository_name, o.login as owner_login
+    from :schema.comments c join :schema.issues i on i.id = c.issue_id
+      join :schema.repositories r on r.id = i.repository_id join :schema.users o on o.id = r.owner_id
+    where c.id = any(${ids}::bigint[]) and c.kind = 'comment'
+      and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, i.repository_id,
+        case when i.is_pull then 'pulls' else 'issues' end)`;
+}
+
+/** Labels by their ids, as issues show them. */
+export function listLabels(tx: Tx, ids: readonly number[]): Promise<LabelCard[]> {
+  return tx.rows<LabelCard>`
+    select id, name, color, description, exclusive, organization_id, archived_at is not null as is_archived
+    from :schema.labels where id = any(${ids}::bigint[])`;
+}
+
+/** Milestones of a repository by their ids. */
+export function listMilestones(
+  tx: Tx,
+  repositoryId: number,
+  ids: readonly number[],
+): Promise<MilestoneRow[]> {
+  return tx.rows<MilestoneRow>`
+    select * from :schema.milestones where repository_id = ${repositoryId} and id = any(${ids}::bigint[])`;
+}

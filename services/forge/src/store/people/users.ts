@@ -1,0 +1,177 @@
+import type { Tx } from '@croft/sql';
+import type { Tables } from '../../tables.gen.ts';
+import type { Viewer } from '../../viewer.ts';
+
+/** An account: of a person, or an organization. */
+export type UserRow = Tables['users'];
+
+/** An account that came as JSON inside another row, where times are texts. */
+export function reviveUser(json: UserRow): UserRow {
+  const time = (value: Date | string) => new Date(value);
+  return {
+    ...json,
+    created_at: time(json.created_at),
+    refused_at: json.refused_at === null ? null : time(json.refused_at),
+    checked_at: json.checked_at === null ? null : time(json.checked_at),
+  };
+}
+
+/** Stands for whoever is gone. */
+export const GHOST: UserRow = {
+  id: -1,
+  auth_user_id: null,
+  login: 'Ghost',
+  login_key: 'ghost',
+  full_name: '',
+  email: '',
+  is_admin: false,
+  kind: 'person',
+  description: '',
+  website: '',
+  location: '',
+  visibility: 'public',
+  refused_at: null,
+  checked_at: null,
+  keeps_full_name: false,
+  hides_email: false,
+  stars: 0,
+  repository_admins_manage_teams: false,
+  created_at: new Date(0),
+};
+
+/** What the auth service says of the account's owner. */
+export interface Identity {
+  authUserId: string;
+  email: string;
+  fullName: string;
+  isAdmin: boolean;
+}
+
+/** The account of an auth user. */
+export function findByAuthUserId(tx: Tx, authUserId: string): Promise<UserRow | undefined> {
+  return tx.row<UserRow>`select * from :schema.users where auth_user_id = ${authUserId}`;
+}
+
+/** The account with a name, whatever its case. */
+export function findByLogin(tx: Tx, login: string): Promise<UserRow | undefined> {
+  return tx.row<UserRow>`select * from :schema.users where login_key = lower(${login})`;
+}
+
+/** The account with a name, if it is a person's or of an organization that may be known. */
+export function findVisible(tx: Tx, login: string, viewer: Viewer): Promise<UserRow | undefined> {
+  return tx.row<UserRow>`
+    select * from :schema.users u where login_key = lower(${login}) and (kind = 'person'
+      or :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, u.id, u.visibility))`;
+}
+
+/** The account that another row refers to. */
+export async function getById(tx: Tx, id: number): Promise<UserRow> {
+  const row = await tx.row<UserRow>`select * from :schema.users where id = ${id}`;
+  if (row === undefined) throw new Error(`account ${id} is missing`);
+  return row;
+}
+
+/** Accounts by their ids, as a map. */
+export async function mapByIds(tx: Tx, ids: readonly number[]): Promise<Map<number, UserRow>> {
+  const rows = await tx.rows<UserRow>`select * from :schema.users where id = any(${ids}::bigint[])`;
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * Makes an account; undefined when the name is taken or the auth user has one already.
+ * @param checkedAt when the auth service was asked about its owner
+ */
+export function insert(
+  tx: Tx,
+  login: string,
+  identity: Identity,
+  checkedAt: Date | undefined,
+): Promise<UserRow | undefined> {
+  return tx.row<UserRow>`
+    insert into :schema.users (auth_user_id, login, full_name, email, is_admin, checked_at, created_at)
+    values (${identity.authUserId}, ${login}, ${identity.fullName}, ${identity.email}, ${identity.isAdmin},
+      ${checkedAt ?? null}, ${tx.now})
+    on conflict do nothing returning *`;
+}
+
+/** Notes what the auth service said of an account's owner; of several answers the one to the latest question stays. */
+export async function noteStatus(
+  tx: Tx,
+  id: number,
+  { isRefused, mayAdministrate, askedAt }: { isRefused: boolean; mayAdministrate: boolean; askedAt: Date },
+): Promise<void> {
+  await tx.run`
+    update :schema.users set checked_at = ${askedAt}::timestamptz, is_admin = is_admin and ${mayAdministrate},
+      refused_at = case when ${isRefused} then coalesce(refused_at, ${askedAt}::timestamptz) end
+    where id = ${id} and (checked_at is null or checked_at < ${askedAt}::timestamptz)`;
+}
+
+/** Takes over what may change on the auth side; the login stays, and a full name that was set here. */
+export async function updateIdentity(tx: Tx, id: number, identity: Identity): Promise<void> {
+  await tx.run`
+    update :schema.users set email = ${identity.email}, is_admin = ${identity.isAdmin},
+      full_name = case when keeps_full_name then full_name else ${identity.fullName} end
+    where id = ${id}`;
+}
+
+/** What people decide about their accounts. */
+export interface UserSettings {
+  fullName: string;
+  description: string;
+  website: string;
+  location: string;
+  hidesEmail: boolean;
+}
+
+/** Sets what a person decided; a full name that is not the auth service's is kept from then on. */
+export function updateSettings(tx: Tx, id: number, settings: UserSettings): Promise<UserRow | undefined> {
+  return tx.row<UserRow>`
+    update :schema.users set full_name = ${settings.fullName}, description = ${settings.description},
+      website = ${settings.website}, location = ${settings.location}, hides_email = ${settings.hidesEmail},
+      keeps_full_name = keeps_full_name or full_name <> ${settings.fullName}
+    where id = ${id} returning *`;
+}
+
+/** Forgets a person; false when there is none of this id, or when a merge of his is under way. */
+export async function removePerson(tx: Tx, id: number): Promise<boolean> {
+  const removed = await tx.run`
+    delete from :schema.users where id = ${id} and kind = 'person'
+      and not exists (select from :schema.merges where merged_by = ${id})`;
+  return removed > 0;
+}
+
+/** Holds a person until the transaction ends. */
+export async function lockPerson(tx: Tx, id: number): Promise<boolean> {
+  return (
+    (await tx.row`select from :schema.users where id = ${id} and kind = 'person' for update`) !== undefined
+  );
+}
+
+/** A page of accounts, and how many there are in all. */
+export interface FoundUsers {
+  total: number;
+  users: UserRow[];
+}
+
+/** Accounts that a statement returned as one row with a JSON array. */
+export function reviveFound(row: FoundUsers | undefined): FoundUsers {
+  if (row === undefined) throw new Error('a count returned no row');
+  return { total: row.total, users: row.users.map(reviveUser) };
+}
+
+/** People by a part of their names, all with an empty one; in the order of their names. */
+export async function searchPeople(
+  tx: Tx,
+  part: string,
+  page: { limit: number; offset: number },
+): Promise<FoundUsers> {
+  return reviveFound(
+    await tx.row<FoundUsers>`
+    with found as (
+      select * from :schema.users where kind = 'person'
+        and (position(lower(${part}) in login_key) > 0 or position(lower(${part}) in lower(full_name)) > 0)
+    )
+    select (select count(*) from found) as total, coalesce(jsonb_agg(to_jsonb(p) order by p.login_key), '[]') as users
+    from (select * from found order by login_key limit ${page.limit} offset ${page.offset}) p`,
+  );
+}

@@ -1,0 +1,58 @@
+import type { Tx } from '@croft/sql';
+import type { Tables } from '../../tables.gen.ts';
+
+/** A ref that is to move; forty zeros stand for not being there. */
+export interface RefMove {
+  ref: string;
+  before: string;
+  after: string;
+}
+
+/** What a push does. */
+export interface PushDetails {
+  moves: readonly RefMove[];
+  /** A branch that gets another name: what names it follows. */
+  renamed?: { from: string; to: string };
+}
+
+/** A push under way, by git's protocol or by the API. */
+export type PushRow = Omit<Tables['pushes'], 'details'> & { details: PushDetails };
+
+/** Announces a push. */
+export async function insert(
+  tx: Tx,
+  push: { repositoryId: number; actorId: number; details: PushDetails },
+): Promise<PushRow> {
+  const row = await tx.row<PushRow>`
+    insert into :schema.pushes (repository_id, actor_id, details, started_at)
+    values (${push.repositoryId}, ${push.actorId}, ${JSON.stringify(push.details)}::jsonb, ${tx.now}) returning *`;
+  if (row === undefined) throw new Error('insert returned no row');
+  return row;
+}
+
+/** What the push changed is recorded; false when somebody else did it, or the repository is gone. */
+export async function remove(tx: Tx, id: number): Promise<boolean> {
+  return (await tx.run`delete from :schema.pushes where id = ${id}`) > 0;
+}
+
+/** Pushes that nobody finished, oldest first. */
+export function list(tx: Tx): Promise<PushRow[]> {
+  return tx.rows<PushRow>`select * from :schema.pushes order by id`;
+}
+
+/** A branch has another name: pull requests and the default branch name it so, however often this is done. */
+export async function followRename(
+  tx: Tx,
+  repositoryId: number,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await tx.run`
+    with bases as (
+      update :schema.pulls set base_branch = ${to}
+      where repository_id = ${repositoryId} and base_branch = ${from} and merged_at is null
+    ), heads as (
+      update :schema.pulls set head_branch = ${to}
+      where head_repository_id = ${repositoryId} and head_branch = ${from} and merged_at is null
+    )
+    update :schema.repositories set default_branch = ${to} where id = ${repositoryId} and default_branch = ${from}`;
+}

@@ -1,0 +1,58 @@
+import type { Tx } from '@croft/sql';
+import type { Reader } from '../issues/timeline.ts';
+
+/** A stopwatch that runs, with what it takes to name its issue. */
+export interface RunningStopwatch {
+  issue_id: number;
+  started_at: Date;
+  number: number;
+  title: string;
+  repository_name: string;
+  owner_login: string;
+}
+
+/** Starts a stopwatch; false when it runs already. */
+export async function start(tx: Tx, issueId: number, userId: number): Promise<boolean> {
+  const made = await tx.run`
+    insert into :schema.stopwatches (user_id, issue_id, started_at) values (${userId}, ${issueId}, ${tx.now})
+    on conflict do nothing`;
+  return made > 0;
+}
+
+/** Takes a stopwatch away; undefined when none runs. */
+export function take(tx: Tx, issueId: number, userId: number): Promise<{ started_at: Date } | undefined> {
+  return tx.row<{ started_at: Date }>`
+    delete from :schema.stopwatches where user_id = ${userId} and issue_id = ${issueId} returning started_at`;
+}
+
+/** Somebody's stopwatches on issues he may still read, the first one started first, and how many there are. */
+export async function listOf(
+  tx: Tx,
+  viewer: Reader,
+  page: { limit: number; offset: number },
+): Promise<{ rows: RunningStopwatch[]; total: number }> {
+  const rows = await tx.rows<RunningStopwatch & { list_total: number }>`
+    with seen as materialized (
+      select s.issue_id, s.started_at, i.number, i.title, r.name as repository_name, o.login as owner_login
+      from :schema.stopwatches s join :schema.issues i on i.id = s.issue_id
+        join :schema.repositories r on r.id = i.repository_id join :schema.users o on o.id = r.owner_id
+      where s.user_id = ${viewer.userId} and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
+        ${viewer.publicOnly}, i.repository_id, case when i.is_pull then 'pulls' else 'issues' end)
+    )
+    select (select count(*) from seen) as list_total, p.*
+    from (values (1)) as one left join (
+      select * from seen order by started_at, issue_id limit ${page.limit} offset ${page.offset}) p on true
+    order by p.started_at, p.issue_id`;
+  return { total: rows[0]?.list_total ?? 0, rows: rows.filter((row) => row.issue_id !== null) };
+}
+
+/** Takes somebody's stopwatches on all other issues away. */
+export function takeOthers(
+  tx: Tx,
+  issueId: number,
+  userId: number,
+): Promise<{ issue_id: number; started_at: Date }[]> {
+  return tx.rows<{ issue_id: number; started_at: Date }>`
+    delete from :schema.stopwatches where user_id = ${userId} and issue_id <> ${issueId}
+    returning issue_id, started_at`;
+}

@@ -1,0 +1,22 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { forbidden } from '../failures.ts';
+import { checkOwner } from '../organizations/find-organization.ts';
+import { OWNERS_LEVEL } from '../rules/access/team-access.ts';
+import * as members from '../store/people/members.ts';
+import * as teams from '../store/people/teams.ts';
+import { findTeam } from './find-team.ts';
+
+/**
+ * Removes a team; who is in no other leaves the organization.
+ * @throws 403 for the owners' team
+ */
+export async function deleteTeam(context: Context, caller: Caller, id: string): Promise<void> {
+  const found = await findTeam(context, caller, id);
+  checkOwner(found);
+  if (found.team.level === OWNERS_LEVEL) throw forbidden('the team of the owners cannot be removed');
+  await context.database.transaction(async (tx) => {
+    await teams.remove(tx, found.team.id);
+    await members.hideFormer(tx, found.organization.id);
+  });
+}

@@ -1,0 +1,121 @@
+import type { Caller } from '../caller/caller.ts';
+import { moderates } from '../comments/find-comment.ts';
+import type { Context } from '../context.ts';
+import { forbidden, notFound } from '../failures.ts';
+import { findIssue, type NumberedPath, type VisibleIssue } from '../issues/find-issue.ts';
+import { checkNotArchived } from '../repositories/find-repository.ts';
+import { readId } from '../rules/requests/read-id.ts';
+import { durationText } from '../rules/texts/duration-text.ts';
+import { checkSeconds } from '../rules/texts/spent-time.ts';
+import * as comments from '../store/issues/comments.ts';
+import * as users from '../store/people/users.ts';
+import * as trackedTimes from '../store/tracking/tracked-times.ts';
+
+/** Time somebody spent. */
+export interface SpentTime {
+  seconds: number;
+  /** When; undefined is now. */
+  at: Date | undefined;
+  /** Who, if not the caller. */
+  userName: string;
+}
+
+/**
+ * Notes time that was spent on an issue: whoever may read may do it, for others only writers.
+ * @throws 400, 403, 404, 422, 423
+ */
+export async function addTime(
+  context: Context,
+  caller: Caller,
+  path: NumberedPath,
+  spent: SpentTime,
+): Promise<trackedTimes.TrackedTimeRow> {
+  const found = await findIssueToTrack(context, caller, path);
+  const seconds = checkSeconds(spent.seconds);
+  const userId = await findWorker(context, caller, found, spent.userName);
+  return await context.database.transaction(async (tx) => {
+    if ((await comments.holdIssue(tx, found.issue.id)) === undefined) throw notFound();
+    const at = spent.at ?? tx.now;
+    const row = await trackedTimes.insert(tx, { issueId: found.issue.id, userId, seconds, at });
+    await comments.add(tx, {
+      issueId: found.issue.id,
+      kind: 'add_time_manual',
+      posterId: caller.userId,
+      body: durationText(seconds),
+      details: { tracked_time: row.id },
+    });
+    return row;
+  });
+}
+
+/**
+ * Forgets all time the caller spent on an issue.
+ * @throws 404 when there is none, 423
+ */
+export async function resetTimes(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
+  const { issue } = await findIssueToTrack(context, caller, path);
+  await context.database.transaction(async (tx) => {
+    const seconds = await trackedTimes.deleteOf(tx, issue.id, caller.userId);
+    if (seconds === 0) throw notFound();
+    await tellRemoval(tx, issue.id, caller.userId, seconds);
+  });
+}
+
+/**
+ * Forgets a time: everybody his own, site administrators everybody's.
+ * @throws 403, 404, 423
+ */
+export async function deleteTime(
+  context: Context,
+  caller: Caller,
+  path: NumberedPath & { id: string },
+): Promise<void> {
+  const { issue } = await findIssueToTrack(context, caller, path);
+  const tracked = await trackedTimes.findById(context.database.autocommit(), issue.id, readId(path.id));
+  if (tracked === undefined) throw notFound();
+  if (tracked.user_id !== caller.userId && !caller.isAdmin) {
+    throw forbidden('only who spent a time and site administrators delete it');
+  }
+  await context.database.transaction(async (tx) => {
+    const removed = await trackedTimes.deleteById(tx, issue.id, tracked.id);
+    if (removed === undefined) throw notFound();
+    await tellRemoval(tx, issue.id, caller.userId, removed.seconds);
+  });
+}
+
+/**
+ * An issue somebody works on.
+ * @throws 404, 423
+ */
+export async function findIssueToTrack(
+  context: Context,
+  caller: Caller,
+  path: NumberedPath,
+): Promise<VisibleIssue> {
+  const found = await findIssue(context, caller, path);
+  checkNotArchived(found);
+  return found;
+}
+
+async function findWorker(
+  { database }: Context,
+  caller: Caller,
+  found: VisibleIssue,
+  name: string,
+): Promise<number> {
+  if (name === '' || name.toLowerCase() === caller.user.login_key) return caller.userId;
+  if (!moderates(found, found.issue)) throw forbidden('only writers note the time of others');
+  const user = await users.findByLogin(database.autocommit(), name);
+  if (user === undefined || user.kind !== 'person') throw notFound();
+  return user.id;
+}
+
+async function tellRemoval(
+  tx: Parameters<typeof comments.add>[0],
+  issueId: number,
+  posterId: number,
+  seconds: number,
+): Promise<void> {
+  const body = `- ${durationText(seconds)}`;
+  await comments.add(tx, { issueId, kind: 'delete_time_manual', posterId, body });
+}

@@ -1,0 +1,110 @@
+import type { Caller } from '../caller/caller.ts';
+import { unitOf } from '../comments/find-comment.ts';
+import type { Context } from '../context.ts';
+import { forbidden, notFound } from '../failures.ts';
+import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
+import { presentAnywhere } from '../issues/present-issues.ts';
+import { type ListPage, pageOf } from '../list-answer.ts';
+import { findRepository, mayWrite } from '../repositories/find-repository.ts';
+import { viewerOf } from '../rules/access/permission.ts';
+import { readTimeRange } from '../rules/texts/time-range.ts';
+import * as timeline from '../store/issues/timeline.ts';
+import * as users from '../store/people/users.ts';
+import * as trackedTimes from '../store/tracking/tracked-times.ts';
+import { trackedTimeJson } from './tracking-json.ts';
+
+/** What lists of times can be asked for. */
+export interface TimesQuery {
+  user?: string | undefined;
+  since?: string | undefined;
+  before?: string | undefined;
+  page?: string | undefined;
+  limit?: string | undefined;
+}
+
+/** Times spent on an issue: writers see everybody's, others their own. */
+export async function listIssueTimes(
+  context: Context,
+  caller: Caller,
+  path: NumberedPath,
+  query: TimesQuery,
+): Promise<ListPage> {
+  const found = await findIssue(context, caller, path);
+  const seesOthers = mayWrite(found, unitOf(found.issue.is_pull));
+  const userId = await findWhose(context, caller, query.user, seesOthers);
+  return await list(context, caller, query, { issueId: found.issue.id, repositoryId: undefined, userId });
+}
+
+/** Times spent in a repository: writers see everybody's, others their own. */
+export async function listRepositoryTimes(
+  context: Context,
+  caller: Caller,
+  path: { owner: string; repo: string },
+  query: TimesQuery,
+): Promise<ListPage> {
+  const found = await findRepository(context, caller, path);
+  const seesOthers = mayWrite(found, 'issues') && mayWrite(found, 'pulls');
+  const userId = await findWhose(context, caller, query.user, seesOthers);
+  return await list(context, caller, query, {
+    issueId: undefined,
+    repositoryId: found.repository.id,
+    userId,
+  });
+}
+
+/** Times the caller spent, on what he may read. */
+export async function listOwnTimes(context: Context, caller: Caller, query: TimesQuery): Promise<ListPage> {
+  const whose = { issueId: undefined, repositoryId: undefined, userId: caller.userId };
+  return await list(context, caller, query, whose);
+}
+
+/**
+ * The account a list is limited to.
+ * @throws 403 for somebody else's times without permission, 404 for nobody
+ */
+async function findWhose(
+  { database }: Context,
+  caller: Caller,
+  name: string | undefined,
+  seesOthers: boolean,
+): Promise<number | undefined> {
+  if (!name) return seesOthers ? undefined : caller.userId;
+  if (name.toLowerCase() === caller.user.login_key) return caller.userId;
+  if (!seesOthers) throw forbidden('query by user not allowed; not enough rights');
+  const user = await users.findByLogin(database.autocommit(), name);
+  if (user === undefined) throw notFound();
+  return user.id;
+}
+
+async function list(
+  context: Context,
+  caller: Caller,
+  query: TimesQuery,
+  whose: Pick<trackedTimes.TimeFilter, 'issueId' | 'repositoryId' | 'userId'>,
+): Promise<ListPage> {
+  const page = pageOf(context, query);
+  const tx = context.database.autocommit();
+  const filter = { ...whose, ...readTimeRange(query) };
+  const { rows, total } = await trackedTimes.list(tx, filter, viewerOf(caller), page);
+  return { page, total, items: await presentTimes(context, caller, rows) };
+}
+
+/** Times with their issues. */
+export async function presentTimes(
+  context: Context,
+  viewer: Caller,
+  rows: readonly trackedTimes.TrackedTimeRow[],
+) {
+  if (rows.length === 0) return [];
+  const tx = context.database.autocommit();
+  const people = rows.map((row) => row.user_id).filter((id) => id !== null);
+  const [accounts, found] = await Promise.all([
+    users.mapByIds(tx, [...new Set(people)]),
+    timeline.listReadableIssues(tx, [...new Set(rows.map((row) => row.issue_id))], viewerOf(viewer)),
+  ]);
+  const issues = new Map((await presentAnywhere(context, viewer, found)).map((issue) => [issue.id, issue]));
+  return rows.map((row) => {
+    const user = (row.user_id !== null && accounts.get(row.user_id)) || users.GHOST;
+    return trackedTimeJson(row, user, issues.get(row.issue_id) ?? null);
+  });
+}

@@ -1,0 +1,78 @@
+import type { Tx } from '@croft/sql';
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { stopwatchMissing, stopwatchRuns } from '../failures.ts';
+import type { NumberedPath } from '../issues/find-issue.ts';
+import { type ListPage, pageOf } from '../list-answer.ts';
+import { viewerOf } from '../rules/access/permission.ts';
+import { durationText } from '../rules/texts/duration-text.ts';
+import { MAX_SECONDS } from '../rules/texts/spent-time.ts';
+import * as comments from '../store/issues/comments.ts';
+import * as stopwatches from '../store/tracking/stopwatches.ts';
+import * as trackedTimes from '../store/tracking/tracked-times.ts';
+import { findIssueToTrack } from './change-times.ts';
+import { stopwatchJson } from './tracking-json.ts';
+
+/**
+ * Starts the caller's stopwatch on an issue; one that runs on another is stopped, for nobody does two things at once.
+ * @throws 404, 409 when it runs already, 423
+ */
+export async function startStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
+  const { issue } = await findIssueToTrack(context, caller, path);
+  await context.database.transaction(async (tx) => {
+    if (!(await stopwatches.start(tx, issue.id, caller.userId))) throw stopwatchRuns();
+    const others = await stopwatches.takeOthers(tx, issue.id, caller.userId);
+    for (const other of others) await note(tx, other.issue_id, caller.userId, other.started_at);
+    await comments.add(tx, { issueId: issue.id, kind: 'start_tracking', posterId: caller.userId });
+  });
+}
+
+/**
+ * Stops the caller's stopwatch and notes the time it ran.
+ * @throws 404, 409 when none runs, 423
+ */
+export async function stopStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
+  const { issue } = await findIssueToTrack(context, caller, path);
+  await context.database.transaction(async (tx) => {
+    const taken = await stopwatches.take(tx, issue.id, caller.userId);
+    if (taken === undefined) throw stopwatchMissing('stop');
+    await note(tx, issue.id, caller.userId, taken.started_at);
+  });
+}
+
+/**
+ * Throws the caller's stopwatch away.
+ * @throws 404, 409 when none runs, 423
+ */
+export async function cancelStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
+  const { issue } = await findIssueToTrack(context, caller, path);
+  await context.database.transaction(async (tx) => {
+    if ((await stopwatches.take(tx, issue.id, caller.userId)) === undefined) throw stopwatchMissing('cancel');
+    await comments.add(tx, { issueId: issue.id, kind: 'cancel_tracking', posterId: caller.userId });
+  });
+}
+
+/** The caller's stopwatches that run. */
+export async function listStopwatches(
+  context: Context,
+  caller: Caller,
+  query: { page?: string | undefined; limit?: string | undefined },
+): Promise<ListPage> {
+  const page = pageOf(context, query);
+  const tx = context.database.autocommit();
+  const { rows, total } = await stopwatches.listOf(tx, viewerOf(caller), page);
+  return { page, total, items: rows.map((row) => stopwatchJson(row, context.clock.now())) };
+}
+
+async function note(tx: Tx, issueId: number, userId: number, startedAt: Date): Promise<void> {
+  const elapsed = Math.floor((tx.now.getTime() - startedAt.getTime()) / 1000);
+  const seconds = Math.min(Math.max(elapsed, 0), MAX_SECONDS);
+  const row = await trackedTimes.insert(tx, { issueId, userId, seconds, at: tx.now });
+  await comments.add(tx, {
+    issueId,
+    kind: 'stop_tracking',
+    posterId: userId,
+    body: durationText(seconds),
+    details: { tracked_time: row.id },
+  });
+}

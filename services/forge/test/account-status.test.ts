@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { accessTokens } from '@croft/access-token';
+import type { Log } from '@croft/runtime';
+import { silentLog } from '@croft/runtime';
+import { fixedClock } from '@croft/testing';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { personWith, SECRET, useForge } from './forge.ts';
+
+// How the forge asks the auth service about people, and what it does while it gets no answer. That the real service
+// answers so, and what becomes of banned people, is in test/banned-people.test.ts.
+
+const warnings: string[] = [];
+const log: Log = {
+  ...silentLog,
+  warn: (_fields: unknown, message?: string) => void warnings.push(message ?? ''),
+} as Log;
+/** Near the time of the machine, which signs the tokens of the tests. */
+const clock = fixedClock(new Date().toISOString());
+let questions: { id: string; role: string | undefined; answer: ServerResponse }[] = [];
+let reply: (id: string, answer: ServerResponse) => void;
+const welcome = (id: string, answer: ServerResponse) => void answer.end(JSON.stringify({ id }));
+const refuse = (_id: string, answer: ServerResponse) => {
+  answer.statusCode = 404;
+  answer.end(JSON.stringify({ code: 404, error_code: 'user_not_found', msg: 'User not found' }));
+};
+
+const auth = createServer((question, answer) => {
+  const id = question.url?.replace('/admin/users/', '') ?? '';
+  const token = question.headers.authorization?.replace('Bearer ', '') ?? '';
+  const claims = accessTokens(SECRET, () => clock.now().getTime()).verify(token);
+  questions.push({ id, role: claims.role, answer });
+  reply(id, answer);
+});
+beforeAll(async () => {
+  auth.listen(0, '127.0.0.1');
+  await once(auth, 'listening');
+});
+afterAll(() => {
+  auth.closeAllConnections();
+  auth.close();
+});
+beforeEach(() => {
+  // Whatever paused or was remembered is over.
+  clock.advance(61_000);
+  questions = [];
+  warnings.length = 0;
+  reply = welcome;
+});
+
+const scene = useForge({
+  clock,
+  log,
+  authUrl: () => `http://127.0.0.1:${(auth.address() as AddressInfo).port}`,
+});
+const someone = (name: string) => {
+  const sub = randomUUID();
+  return { sub, person: scene.person(name, { sub }) };
+};
+const statusOf = (login: string) =>
+  scene.sql.row<{ refused: boolean; checked: boolean }>`
+    select refused_at is not null as refused, checked_at is not null as checked from :schema.users where login = ${login}`;
+
+it('one question a minute for each account, however many requests come at once', async () => {
+  const { sub, person } = someone('once');
+  await person.call('GET', '/user');
+  expect(questions).toMatchObject([{ id: sub, role: 'service_role' }]);
+  await Promise.all(Array.from({ length: 10 }, () => person.call('GET', '/user')));
+  clock.advance(59_999);
+  await person.call('GET', '/user');
+  expect(questions).toHaveLength(1);
+  clock.advance(1);
+  await Promise.all(Array.from({ length: 10 }, () => person.call('GET', '/user')));
+  expect(questions).toHaveLength(2);
+});
+
+it('who is refused gets no account, and an account that is refused keeps everything else', async () => {
+  const { person } = someone('newcomer');
+  reply = refuse;
+  const { status, body } = await person.call('GET', '/user');
+  expect([status, body.message]).toEqual([403, 'This account is prohibited from signing in.']);
+  await person.call('GET', '/user');
+  expect(questions).toHaveLength(1);
+  expect(await statusOf('newcomer')).toBeUndefined();
+  clock.advance(60_000);
+  reply = welcome;
+  expect((await person.call('GET', '/user')).status).toBe(200);
+});
+
+it('while the service does not answer, people stay what they were, and the log says so', async () => {
+  const { person: fine } = someone('fine');
+  const { person: banned } = someone('banned');
+  for (const person of [fine, banned]) await person.call('GET', '/user');
+  clock.advance(60_000);
+  reply = (id, answer) => (questions.at(-1)?.id === id ? refuse(id, answer) : undefined);
+  expect((await banned.call('GET', '/user')).status).toBe(403);
+  clock.advance(60_000);
+  questions = [];
+  reply = (_id, answer) => answer.destroy();
+  expect((await fine.call('GET', '/user')).status).toBe(200);
+  // The next one does not wait for a service that is away, and is tried again when the pause is over.
+  expect((await banned.call('GET', '/user')).status).toBe(403);
+  expect(questions).toHaveLength(1);
+  clock.advance(10_000);
+  expect((await banned.call('GET', '/user')).status).toBe(403);
+  expect((await fine.call('GET', '/user')).status).toBe(200);
+  expect(questions).toHaveLength(2);
+  expect(warnings).toEqual([
+    'the auth service cannot be asked who was banned or deleted: accounts stay as they are',
+  ]);
+  // Also somebody new: his token is good.
+  expect((await someone('during').person.call('GET', '/user')).status).toBe(200);
+  clock.advance(60_000);
+  reply = welcome;
+  expect((await banned.call('GET', '/user')).status).toBe(200);
+  expect(await statusOf('banned')).toEqual({ refused: false, checked: true });
+});
+
+it.each([
+  ['a service without the endpoint', 404, '{"code":404,"error_code":"not_found","msg":"?"}'],
+  ['a proxy', 404, '<html>'],
+  ['a service that does not know our secret', 403, '{"code":403,"error_code":"bad_jwt"}'],
+  ['a service that fails', 500, '{}'],
+])('%s refuses nobody', async (what, status, body) => {
+  reply = (_id, answer) => {
+    answer.statusCode = status;
+    answer.end(body);
+  };
+  const { person } = someone(what.replaceAll(' ', '-').slice(0, 30));
+  expect((await person.call('GET', '/user')).status).toBe(200);
+  expect(warnings).toHaveLength(1);
+  clock.advance(59_000);
+  await person.call('GET', '/user');
+  expect(questions).toHaveLength(1);
+});
+
+it('a service that hangs costs one request two seconds, and the others nothing', async () => {
+  const { person } = someone('hanging');
+  await person.call('GET', '/user');
+  clock.advance(60_000);
+  reply = () => {};
+  const startedAt = performance.now();
+  expect((await person.call('GET', '/user')).status).toBe(200);
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  const againAt = performance.now();
+  expect((await person.call('GET', '/user')).status).toBe(200);
+  expect(performance.now() - againAt).toBeLessThan(1_000);
+  for (const { answer } of questions) answer.destroy();
+});
+
+it('personal access tokens are asked about too', async () => {
+  const { person } = someone('tokens');
+  await person.call('GET', '/user');
+  const { body } = await person.call('POST', '/users/tokens/tokens', { name: 't' });
+  const limited = personWith('tokens', body.sha1, () => scene.address);
+  expect((await limited.call('GET', '/user')).status).toBe(200);
+  clock.advance(60_000);
+  reply = refuse;
+  expect((await limited.call('GET', '/user')).status).toBe(403);
+});

@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useForge } from './forge.ts';
+import { type Cast, castOf, openTo, organization } from './repository-scene.ts';
+
+const scene = useForge();
+let cast: Cast;
+const base = '/repos/ada/garden/branch_protections';
+beforeAll(async () => {
+  cast = await castOf(scene)();
+  await cast.ada.call('POST', '/user/repos', { name: 'garden', auto_init: true });
+  await openTo(cast, 'ada/garden');
+});
+const rows = () => scene.sql.rows`select * from :schema.branch_protections order by id`;
+
+it('a protection comes, is shown, changed and lifted', async () => {
+  const made = await cast.admin.call('POST', base, {
+    rule_name: 'release/*',
+    enable_push: true,
+    enable_push_whitelist: true,
+    push_whitelist_usernames: ['Writer'],
+    status_check_contexts: ['ci/test'],
+    required_approvals: 2,
+  });
+  expect(made.status).toBe(201);
+  expect(made.body).toMatchObject({
+    rule_name: 'release/*',
+    branch_name: 'release/*',
+    priority: 1,
+    enable_push: true,
+    push_whitelist_usernames: ['writer'],
+    push_whitelist_teams: [],
+    enable_force_push: false,
+    status_check_contexts: ['ci/test'],
+    required_approvals: 2,
+    protected_file_patterns: '',
+  });
+  for (const name of ['release/*', 'release%2F*']) {
+    const shown = await cast.ada.call('GET', `${base}/${name}`);
+    expect([name, shown.status, shown.body]).toEqual([name, 200, made.body]);
+  }
+  const changed = await cast.ada.call('PATCH', `${base}/release%2F*`, {
+    required_approvals: 0,
+    push_whitelist_usernames: [],
+  });
+  expect(changed.status).toBe(200);
+  expect(changed.body).toEqual({
+    ...made.body,
+    required_approvals: 0,
+    push_whitelist_usernames: [],
+    updated_at: expect.any(String),
+  });
+  expect((await cast.ada.call('POST', base, { branch_name: 'main' })).body).toMatchObject({
+    rule_name: 'main',
+    priority: 2,
+  });
+  const list = await cast.ada.call('GET', base);
+  expect(list.items.map((one) => one['rule_name'])).toEqual(['release/*', 'main']);
+  expect((await cast.ada.call('DELETE', `${base}/release/*`)).status).toBe(204);
+  expect((await cast.ada.call('GET', `${base}/release/*`)).status).toBe(404);
+  expect((await cast.ada.call('DELETE', `${base}/release/*`)).status).toBe(404);
+});
+
+it('of two edits at a time none takes the other’s back', async () => {
+  await Promise.all([
+    cast.ada.call('PATCH', `${base}/main`, { enable_status_check: true }),
+    cast.admin.call('PATCH', `${base}/main`, { require_signed_commits: true }),
+  ]);
+  expect((await cast.ada.call('GET', `${base}/main`)).body).toMatchObject({
+    enable_status_check: true,
+    require_signed_commits: true,
+  });
+});
+
+it('whoever is listed keeps his place when he is renamed, and loses it when he goes', async () => {
+  await cast.ada.call('PATCH', `${base}/main`, { merge_whitelist_usernames: ['writer', 'admina'] });
+  await scene.sql.run`update :schema.users set login = 'author' where login = 'writer'`;
+  const named = async () =>
+    (await cast.ada.call('GET', `${base}/main`)).body['merge_whitelist_usernames'] as string[];
+  expect(await named()).toEqual(['author', 'admina']);
+  await scene.sql.run`update :schema.users set login = 'writer' where login = 'author'`;
+});
+
+describe('is refused', () => {
+  it.each([
+    ['without a name', {}, 422],
+    ['under a name there is', { rule_name: 'main' }, 403],
+    ['for a glob that cannot be read', { rule_name: 'a[' }, 422],
+    ['for a name without end', { rule_name: 'x'.repeat(256) }, 422],
+    ['with nobody', { rule_name: 'x', push_whitelist_usernames: ['nobody-here'] }, 422],
+    ['with somebody who may not write', { rule_name: 'x', push_whitelist_usernames: ['stranger'] }, 422],
+    ['with a team nobody has', { rule_name: 'x', merge_whitelist_teams: ['none'] }, 422],
+    ['with a number of approvals below zero', { rule_name: 'x', required_approvals: -1 }, 422],
+    ['with file patterns that cannot be read', { rule_name: 'x', protected_file_patterns: 'a;b{' }, 422],
+    ['with a wrong type', { rule_name: 'x', enable_push: 'yes' }, 422],
+  ])('%s', async (_what, body, status) => {
+    const before = await rows();
+    expect((await cast.ada.call('POST', base, body)).status).toBe(status);
+    expect(await rows()).toEqual(before);
+  });
+
+  it.each([
+    ['writer', 403],
+    ['reader', 403],
+    ['stranger', 403],
+  ] as const)('to a %s', async (who, status) => {
+    const before = await rows();
+    expect((await cast[who].call('GET', base)).status).toBe(status);
+    expect((await cast[who].call('POST', base, { rule_name: 'y' })).status).toBe(status);
+    expect((await cast[who].call('PATCH', `${base}/main`, { enable_push: true })).status).toBe(status);
+    expect((await cast[who].call('DELETE', `${base}/main`)).status).toBe(status);
+    expect(await rows()).toEqual(before);
+  });
+
+  it('to strangers as if there were none, where the repository is private', async () => {
+    await cast.ada.call('POST', '/user/repos', { name: 'diary', private: true });
+    expect((await cast.stranger.call('GET', '/repos/ada/diary/branch_protections')).status).toBe(404);
+    expect(
+      (await cast.stranger.call('POST', '/repos/ada/diary/branch_protections', { rule_name: 'x' })).status,
+    ).toBe(404);
+  });
+});
+
+it('teams of the organization are listed by their names', async () => {
+  await organization(scene, 'club', { owner: cast.ada, maker: cast.writer });
+  await cast.ada.call('POST', '/orgs/club/repos', { name: 'spade' });
+  const { status, body } = await cast.ada.call('POST', '/repos/club/spade/branch_protections', {
+    rule_name: 'main',
+    enable_push: true,
+    enable_push_whitelist: true,
+    push_whitelist_teams: ['Makers'],
+  });
+  expect(status).toBe(201);
+  expect(body['push_whitelist_teams']).toEqual(['makers']);
+});

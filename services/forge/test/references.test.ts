@@ -1,0 +1,233 @@
+import { git } from '@croft/testing';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Body, commit, type Person, pushedRepository, useForge } from './forge.ts';
+
+const scene = useForge();
+let ada: Person; // owns tools and secret
+let wim: Person; // writes to tools
+let rob: Person; // reads tools
+let eve: Person; // owns evil
+let tree: string;
+beforeAll(async () => {
+  [ada, wim, rob, eve] = ['ada', 'wim', 'rob', 'eve'].map((name) => scene.person(name)) as [
+    Person,
+    Person,
+    Person,
+    Person,
+  ];
+  for (const person of [wim, rob, eve]) await person.call('GET', '/user');
+  tree = await pushedRepository(ada, 'tools', scene.folder);
+  await ada.call('POST', '/user/repos', { name: 'secret', private: true });
+  await eve.call('POST', '/user/repos', { name: 'evil' });
+  await ada.call('PUT', '/repos/ada/tools/collaborators/wim', { permission: 'write' });
+});
+
+async function issue(repository: string, title: string, body = '', who = ada): Promise<number> {
+  const made = await who.call('POST', `/repos/${repository}/issues`, { title, body });
+  expect(made.status, made.text).toBe(201);
+  return made.body.number;
+}
+async function comment(repository: string, number: number, body: string, who = ada): Promise<number> {
+  const made = await who.call('POST', `/repos/${repository}/issues/${number}/comments`, { body });
+  expect(made.status, made.text).toBe(201);
+  return made.body.id;
+}
+const timeline = async (repository: string, number: number, who = ada) =>
+  (await who.call('GET', `/repos/${repository}/issues/${number}/timeline?limit=50`)).items;
+/** Waits until everything that was announced is worked off. */
+async function settled(): Promise<void> {
+  await vi.waitFor(
+    async () =>
+      expect(await scene.sql.rows`select id from :schema.outbox where topic = 'happening'`).toEqual([]),
+    { timeout: 30_000, interval: 50 },
+  );
+}
+const references = async (repository: string, number: number, who = ada): Promise<Body[]> =>
+  (await timeline(repository, number, who)).filter((one) => String(one['type']).endsWith('_ref'));
+const stateOf = async (repository: string, number: number) =>
+  (await ada.call('GET', `/repos/${repository}/issues/${number}`)).body['state'];
+
+describe('texts that name an issue', () => {
+  it('are told in its timeline once, with who and where', async () => {
+    const target = await issue('ada/tools', 'Target');
+    const source = await issue(
+      'ada/tools',
+      'Source',
+      `see #${target}, again #${target} and \`#${target}\``,
+      rob,
+    );
+    const id = await comment('ada/tools', source, `closes ada/tools#${target}`, wim);
+    await comment('ada/tools', target, `this one is #${target}`);
+    await settled();
+    const found = await references('ada/tools', target);
+    expect(found).toMatchObject([
+      { type: 'issue_ref', user: { login: 'rob' }, ref_issue: { title: 'Source' }, ref_action: 'none' },
+      { type: 'comment_ref', user: { login: 'wim' }, ref_comment: { id }, ref_action: 'closes' },
+    ]);
+    expect(found).toHaveLength(2);
+    // Saying is not doing.
+    expect(await stateOf('ada/tools', target)).toBe('open');
+    await wim.call('PATCH', `/repos/ada/tools/issues/comments/${id}`, { body: `still #${target}` });
+    await ada.call('PATCH', `/repos/ada/tools/issues/${source}`, { title: 'Other title' });
+    await settled();
+    expect(await references('ada/tools', target)).toHaveLength(2);
+    await wim.call('DELETE', `/repos/ada/tools/issues/comments/${id}`);
+    expect(await references('ada/tools', target)).toMatchObject([{ type: 'issue_ref' }]);
+  });
+
+  it('are told when an edit names it', async () => {
+    const target = await issue('ada/tools', 'Edited into');
+    const source = await issue('ada/tools', 'Says nothing yet');
+    await ada.call('PATCH', `/repos/ada/tools/issues/${source}`, {
+      body: `${scene.address}/ada/tools/issues/${target}`,
+    });
+    await settled();
+    expect(await references('ada/tools', target)).toMatchObject([{ ref_issue: { number: source } }]);
+  });
+
+  it('reach other repositories of those who may read there, and nobody else’s', async () => {
+    const secret = await issue('ada/secret', 'Top secret');
+    const open = await issue(
+      'eve/evil',
+      'Here',
+      `ada/secret#${secret} ${scene.address}/ada/secret/issues/${secret}`,
+      eve,
+    );
+    await comment('eve/evil', open, `closes ada/secret#${secret}`, eve);
+    const entries = () => scene.sql
+      .rows`select c.id from :schema.comments c join :schema.issues i on i.id = c.issue_id
+      where i.title = 'Top secret'`;
+    await settled();
+    expect(await entries()).toEqual([]);
+    await comment('eve/evil', open, `mine: ada/secret#${secret}`, ada);
+    await settled();
+    expect(await references('ada/secret', secret)).toMatchObject([
+      { type: 'comment_ref', user: { login: 'ada' } },
+    ]);
+  });
+
+  it('in a private place are told to those who may read that place only', async () => {
+    const target = await issue('ada/tools', 'Public');
+    const hidden = await issue('ada/secret', 'A title nobody knows', `ada/tools#${target}`);
+    await comment('ada/secret', hidden, `and ada/tools#${target}`);
+    await settled();
+    expect(await references('ada/tools', target)).toHaveLength(2);
+    for (const who of [rob, eve, wim]) {
+      const answer = await who.call('GET', `/repos/ada/tools/issues/${target}/timeline`);
+      expect(answer.items).toEqual([]);
+      expect(answer.headers.get('x-total-count')).toBe('0');
+      expect(answer.text).not.toContain('nobody knows');
+    }
+  });
+
+  it('leave locked issues of others and archived repositories alone', async () => {
+    const target = await issue('ada/tools', 'Locked');
+    await ada.call('PUT', `/repos/ada/tools/issues/${target}/lock`);
+    await issue('eve/evil', 'Spam', `ada/tools#${target}`, eve);
+    await settled();
+    expect(await references('ada/tools', target)).toEqual([]);
+    await issue('ada/tools', 'A writer', `#${target}`, wim);
+    await settled();
+    expect(await references('ada/tools', target)).toHaveLength(1);
+  });
+});
+
+describe('commits', () => {
+  async function push(message: string, who = ada, branch = 'main'): Promise<string> {
+    await git(tree, 'checkout', '-q', '-B', branch);
+    const id = await commit(tree, { [`${branch}.txt`]: `${message} ${Math.random()}` }, message);
+    await git(tree, 'push', '-q', '-f', who.remote('ada/tools'), branch);
+    await settled();
+    return id;
+  }
+
+  it('on the default branch close the issues they say they close', async () => {
+    const first = await issue('ada/tools', 'To close');
+    const second = await issue('ada/tools', 'To name');
+    const id = await push(`Do it\n\nFixes #${first}, see #${second}`, wim);
+    expect(await stateOf('ada/tools', first)).toBe('closed');
+    expect(await stateOf('ada/tools', second)).toBe('open');
+    expect(await timeline('ada/tools', first)).toMatchObject([
+      { type: 'commit_ref', ref_commit_sha: id, ref_action: 'closes', body: 'Do it', user: { login: 'wim' } },
+      { type: 'close', user: { login: 'wim' } },
+    ]);
+    expect(await references('ada/tools', second)).toMatchObject([{ ref_commit_sha: id, ref_action: 'none' }]);
+    const counted = await ada.call('GET', '/repos/ada/tools');
+    const open = await ada.call('GET', '/repos/ada/tools/issues?state=open&type=issues');
+    expect(counted.body['open_issues_count']).toBe(Number(open.headers.get('x-total-count')));
+    // Opened again it stays open, although the same commit comes again.
+    await ada.call('PATCH', `/repos/ada/tools/issues/${first}`, { state: 'open' });
+    await push(`Revert; closed #${second} wrongly`, wim);
+    expect(await stateOf('ada/tools', first)).toBe('open');
+  });
+
+  it('on other branches are told of, and count when they arrive', async () => {
+    const number = await issue('ada/tools', 'Later');
+    const id = await push(`closes #${number}`, ada, 'topic');
+    expect(await stateOf('ada/tools', number)).toBe('open');
+    expect(await references('ada/tools', number)).toMatchObject([{ ref_commit_sha: id, ref_action: 'none' }]);
+    await git(tree, 'checkout', '-q', 'main');
+    await git(tree, 'merge', '-q', '--ff-only', 'topic');
+    await git(tree, 'push', '-q', 'origin', 'main');
+    await settled();
+    expect(await stateOf('ada/tools', number)).toBe('closed');
+    expect(await references('ada/tools', number)).toMatchObject([
+      { ref_commit_sha: id, ref_action: 'closes' },
+    ]);
+  });
+
+  it('leave open what waits for something else', async () => {
+    const blocked = await issue('ada/tools', 'Blocked');
+    const blocker = await issue('ada/tools', 'Blocker');
+    const linked = await ada.call('POST', `/repos/ada/tools/issues/${blocked}/dependencies`, {
+      owner: 'ada',
+      repo: 'tools',
+      index: blocker,
+    });
+    expect(linked.status, linked.text).toBe(201);
+    await push(`closes #${blocked}`);
+    expect(await stateOf('ada/tools', blocked)).toBe('open');
+    expect((await timeline('ada/tools', blocked)).map((one) => one['type'])).toEqual([
+      'add_dependency',
+      'commit_ref',
+    ]);
+  });
+
+  it('close in other repositories only what the pusher may write to', async () => {
+    const secret = await issue('ada/secret', 'Mine');
+    const foreign = await issue('eve/evil', 'Hers', '', eve);
+    const own = await issue('eve/evil', 'Ada’s', '', ada);
+    await push(`closes ada/secret#${secret}\n\ncloses eve/evil#${foreign}\nfixes eve/evil#${own}`);
+    expect(await stateOf('ada/secret', secret)).toBe('closed');
+    expect(await stateOf('eve/evil', foreign)).toBe('open');
+    expect(await stateOf('eve/evil', own)).toBe('closed');
+    expect(await references('eve/evil', foreign, eve)).toMatchObject([{ type: 'commit_ref' }]);
+  });
+});
+
+describe('merged pull requests', () => {
+  it('close what their text says they close', async () => {
+    const number = await issue('ada/tools', 'By a pull request');
+    await git(tree, 'checkout', '-q', '-B', 'feature', 'main');
+    await commit(tree, { 'feature.txt': 'x' }, 'feature');
+    await git(tree, 'push', '-q', '-f', 'origin', 'feature');
+    const made = await ada.call('POST', '/repos/ada/tools/pulls', {
+      title: 'Feature',
+      body: `Closes #${number}`,
+      head: 'feature',
+      base: 'main',
+    });
+    expect(made.status, made.text).toBe(201);
+    await settled();
+    expect(await references('ada/tools', number)).toMatchObject([
+      { type: 'pull_ref', ref_action: 'closes', ref_issue: { title: 'Feature' } },
+    ]);
+    expect(await stateOf('ada/tools', number)).toBe('open');
+    const merged = await ada.call('POST', `/repos/ada/tools/pulls/${made.body.number}/merge`, {
+      Do: 'merge',
+    });
+    expect(merged.status, merged.text).toBe(200);
+    await settled();
+    expect(await stateOf('ada/tools', number)).toBe('closed');
+  });
+});

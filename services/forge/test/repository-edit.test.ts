@@ -1,0 +1,269 @@
+import { join } from 'node:path';
+import { git } from '@croft/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commit, pushBranch, pushedRepository, request, useForge } from './forge.ts';
+import { type Cast, castOf, openTo, organization } from './repository-scene.ts';
+
+const scene = useForge();
+let cast: Cast;
+let tree: string;
+beforeAll(async () => {
+  cast = await castOf(scene)();
+  tree = await pushedRepository(cast.ada, 'garden', scene.folder);
+  await pushBranch(tree, 'next', { 'next.txt': 'x\n' });
+  await openTo(cast, 'ada/garden');
+});
+const row = (name: string) => scene.sql.row<object>`
+  select * from :schema.repositories where name_key = lower(${name}) order by id limit 1`;
+
+describe('PATCH', () => {
+  it('changes what it is told, and nothing else', async () => {
+    const before = await cast.ada.call('GET', '/repos/ada/garden');
+    const { status, body } = await cast.admin.call('PATCH', '/repos/ada/garden', {
+      description: 'Beds.',
+      website: 'https://garden.example',
+      has_issues: false,
+      allow_merge_commits: false,
+      default_merge_style: 'squash',
+      default_delete_branch_after_merge: true,
+      template: true,
+      unknown_key: 1,
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...before.body,
+      permissions: { admin: true, push: true, pull: true },
+      owner: { ...(before.body['owner'] as object), active: false },
+      description: 'Beds.',
+      website: 'https://garden.example',
+      has_issues: false,
+      allow_merge_commits: false,
+      default_merge_style: 'squash',
+      default_delete_branch_after_merge: true,
+      template: true,
+      updated_at: expect.any(String),
+    });
+    await cast.ada.call('PATCH', '/repos/ada/garden', { has_issues: true, allow_merge_commits: true });
+  });
+
+  it('without pull requests no way to merge is offered', async () => {
+    const { body } = await cast.ada.call('PATCH', '/repos/ada/garden', { has_pull_requests: false });
+    expect(body).toMatchObject({ has_pull_requests: false, allow_merge_commits: false });
+    await cast.ada.call('PATCH', '/repos/ada/garden', { has_pull_requests: true });
+  });
+
+  it('moves the default branch with HEAD', async () => {
+    const { body } = await cast.ada.call('PATCH', '/repos/ada/garden', { default_branch: 'next' });
+    expect(body).toMatchObject({ default_branch: 'next' });
+    expect(await git(await scene.bare('ada', 'garden'), 'symbolic-ref', 'HEAD')).toBe('refs/heads/next');
+    await cast.ada.call('PATCH', '/repos/ada/garden', { default_branch: 'main' });
+  });
+
+  it.each([
+    ['a branch that is not there', { default_branch: 'none', description: 'y' }, 422],
+    ['a branch that is an expression', { default_branch: 'main~0' }, 422],
+    ['`..`', { name: '..' }, 422],
+    ['`.git`', { name: '.git' }, 422],
+    ['an option as a name', { name: '-x' }, 422],
+    ['a slash', { name: 'a/b' }, 422],
+    ['an encoded slash', { name: 'a%2Fb' }, 422],
+    ['a script as website', { website: 'javascript:alert(1)' }, 422],
+    ['a style nobody knows', { default_merge_style: 'octopus' }, 422],
+    ['a description without end', { description: 'x'.repeat(2049) }, 422],
+    ['a wrong type', { private: 'yes' }, 422],
+  ])('refuses %s, and changes nothing', async (_what, edit, expected) => {
+    const before = await row('garden');
+    expect((await cast.ada.call('PATCH', '/repos/ada/garden', edit)).status).toBe(expected);
+    expect(await row('garden')).toEqual(before);
+  });
+
+  it.each([
+    ['writer', 403],
+    ['reader', 403],
+    ['stranger', 403],
+  ] as const)('is not for a %s', async (who, expected) => {
+    const before = await row('garden');
+    const { status } = await cast[who].call('PATCH', '/repos/ada/garden', { description: 'z' });
+    expect(status).toBe(expected);
+    expect(await row('garden')).toEqual(before);
+  });
+
+  it('an archived repository takes nothing but its return', async () => {
+    const { body } = await cast.ada.call('PATCH', '/repos/ada/garden', { archived: true });
+    expect(body).toMatchObject({ archived: true });
+    expect(body['archived_at']).not.toMatch(/^(0001|1970)/);
+    const before = await row('garden');
+    expect((await cast.ada.call('PATCH', '/repos/ada/garden', { description: 'no' })).status).toBe(423);
+    expect((await cast.ada.call('PUT', '/repos/ada/garden/topics', { topics: ['x'] })).status).toBe(423);
+    const rule = { rule_name: 'main' };
+    expect((await cast.ada.call('POST', '/repos/ada/garden/branch_protections', rule)).status).toBe(423);
+    expect(await row('garden')).toEqual(before);
+    const back = await cast.ada.call('PATCH', '/repos/ada/garden', { archived: false });
+    expect(back.body).toMatchObject({ archived: false });
+    expect(back.body['archived_at']).toMatch(/^(0001|1970)/);
+  });
+});
+
+describe('a new name', () => {
+  it('leads the old one on, for the API and for git, with everything behind it', async () => {
+    await pushedRepository(cast.ada, 'shed', scene.folder);
+    expect((await cast.ada.call('PATCH', '/repos/ada/shed', { name: 'Barn' })).body).toMatchObject({
+      full_name: 'ada/Barn',
+    });
+    const asked = `${scene.address}/api/v1/repos/ada/SHED/topics?limit=3&page=1`;
+    const led = await fetch(asked, {
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${cast.ada.token}` },
+    });
+    expect(led.status).toBe(307);
+    expect(led.headers.get('location')).toBe(`${scene.address}/api/v1/repos/ada/Barn/topics?limit=3&page=1`);
+    expect((await cast.ada.call('GET', '/repos/ada/shed')).body).toMatchObject({ name: 'Barn' });
+    expect((await cast.ada.call('PATCH', '/repos/ada/shed', { description: 'led on' })).status).toBe(200);
+    await git(scene.folder, 'clone', '-q', cast.ada.remote('ada/shed'), 'led');
+    const led2 = join(scene.folder, 'led');
+    await commit(led2, { 'more.txt': 'x' }, 'more');
+    await git(led2, 'push', '-q', 'origin', 'main');
+  });
+
+  it('in another case is no other name', async () => {
+    const { body } = await cast.ada.call('PATCH', '/repos/ada/barn', { name: 'barn' });
+    expect(body).toMatchObject({ name: 'barn' });
+    expect(await scene.sql.rows`select name_key from :schema.former_repository_names`).toEqual([
+      { name_key: 'shed' },
+    ]);
+  });
+
+  it('that is taken is refused', async () => {
+    const before = await row('barn');
+    const { status, body } = await cast.ada.call('PATCH', '/repos/ada/barn', { name: 'GARDEN' });
+    expect([status, body.message]).toEqual([422, 'repo name is already taken [name: GARDEN]']);
+    expect(await row('barn')).toEqual(before);
+  });
+
+  it('back again needs no lead, and a new repository under the old name wins', async () => {
+    await cast.ada.call('PATCH', '/repos/ada/barn', { name: 'shed' });
+    expect((await cast.ada.call('GET', '/repos/ada/barn')).body).toMatchObject({ name: 'shed' });
+    expect((await cast.ada.call('POST', '/user/repos', { name: 'barn' })).status).toBe(201);
+    expect((await cast.ada.call('GET', '/repos/ada/barn')).body).toMatchObject({ name: 'barn', empty: true });
+  });
+
+  it('of a private repository leads nobody on who may not know of it', async () => {
+    await cast.ada.call('POST', '/user/repos', { name: 'diary', private: true });
+    await cast.ada.call('PATCH', '/repos/ada/diary', { name: 'journal' });
+    const old = await cast.stranger.call('GET', '/repos/ada/diary');
+    const none = await cast.stranger.call('GET', '/repos/ada/none-such');
+    expect([old.status, old.text]).toEqual([404, none.text]);
+    const basic = { authorization: `Basic ${Buffer.from(`x:${cast.stranger.token}`).toString('base64')}` };
+    const refs = 'info/refs?service=git-upload-pack';
+    expect((await request(`${scene.address}/ada/diary.git/${refs}`, 'GET', undefined, basic)).status).toBe(
+      404,
+    );
+  });
+
+  it('meets a push without harm to it', async () => {
+    const made = await pushedRepository(cast.ada, 'busy', scene.folder);
+    const results = await Promise.allSettled(
+      Array.from({ length: 6 }, async (_, index) => {
+        if (index % 2 === 0)
+          return await cast.ada.call('PATCH', `/repos/ada/busy${index === 0 ? '' : index - 2}`, {
+            name: `busy${index}`,
+          });
+        await git(made, 'push', '-q', cast.ada.remote('ada/busy'), `main:refs/heads/b${index}`);
+        return undefined;
+      }),
+    );
+    const [repository] = await scene.sql.rows<{ id: number }>`
+      select id from :schema.repositories where name_key like 'busy%'`;
+    const bare = join(scene.dataFolder, 'repositories', `${repository?.id}.git`);
+    for (const [index, result] of results.entries()) {
+      if (index % 2 === 1 && result.status === 'fulfilled')
+        expect(await git(bare, 'rev-parse', `refs/heads/b${index}`)).toBe(
+          await git(made, 'rev-parse', 'main'),
+        );
+    }
+    expect(await git(bare, 'fsck', '--strict')).toBe('');
+  });
+});
+
+describe('transfer', () => {
+  beforeAll(async () => {
+    await organization(scene, 'club', { owner: cast.ada, maker: cast.writer });
+    await organization(scene, 'lodge', { owner: cast.stranger, visibility: 'private' });
+  });
+  const make = (name: string, more = {}) => cast.ada.call('POST', '/user/repos', { name, ...more });
+
+  it('to an organization in which one may make repositories happens at once', async () => {
+    await make('spade');
+    const { status, body } = await cast.ada.call('POST', '/repos/ada/spade/transfer', { new_owner: 'CLUB' });
+    expect([status, body['full_name'], body['repo_transfer']]).toEqual([202, 'club/spade', null]);
+    expect((await cast.ada.call('GET', '/repos/ada/spade')).body['full_name']).toBe('club/spade');
+  });
+
+  it('to somebody else waits until he takes it', async () => {
+    await make('rake', { private: true });
+    const asked = await cast.ada.call('POST', '/repos/ada/rake/transfer', { new_owner: 'reader' });
+    expect(asked.status).toBe(202);
+    expect(asked.body).toMatchObject({
+      full_name: 'ada/rake',
+      repo_transfer: { doer: { login: 'ada' }, recipient: { login: 'reader' }, teams: [] },
+    });
+    const again = await cast.ada.call('POST', '/repos/ada/rake/transfer', { new_owner: 'writer' });
+    expect(again.status).toBe(422);
+    expect((await cast.stranger.call('POST', '/repos/ada/rake/transfer/accept')).status).toBe(404);
+    expect((await cast.ada.call('POST', '/repos/ada/rake/transfer/accept')).status).toBe(403);
+    expect((await cast.ada.call('GET', '/repos/ada/rake')).body['full_name']).toBe('ada/rake');
+    const taken = await cast.reader.call('POST', '/repos/ada/rake/transfer/accept');
+    expect([taken.status, taken.body['full_name']]).toEqual([202, 'reader/rake']);
+    expect((await cast.ada.call('GET', '/repos/reader/rake')).status).toBe(404);
+    expect((await cast.reader.call('POST', '/repos/reader/rake/transfer/accept')).status).toBe(404);
+  });
+
+  it('can be turned down', async () => {
+    await make('hoe');
+    await cast.ada.call('POST', '/repos/ada/hoe/transfer', { new_owner: 'reader' });
+    expect((await cast.writer.call('POST', '/repos/ada/hoe/transfer/reject')).status).toBe(403);
+    expect((await cast.reader.call('POST', '/repos/ada/hoe/transfer/reject')).status).toBe(200);
+    expect((await cast.ada.call('GET', '/repos/ada/hoe')).body).toMatchObject({
+      full_name: 'ada/hoe',
+      repo_transfer: null,
+    });
+    expect((await cast.reader.call('POST', '/repos/ada/hoe/transfer/accept')).status).toBe(404);
+  });
+
+  it.each([
+    ['to oneself of what is somebody else’s', 'stranger', 'stranger', 403],
+    ['by an administrator who is not the owner', 'admin', 'admina', 403],
+    ['by a writer', 'writer', 'writer', 403],
+    ['to nobody', 'ada', 'nobody-here', 404],
+    ['to a hidden organization', 'ada', 'lodge', 404],
+    ['to the owner', 'ada', 'ada', 422],
+  ] as const)('%s is refused', async (_what, who, owner, expected) => {
+    const before = await row('garden');
+    const path = '/repos/ada/garden/transfer';
+    expect((await cast[who].call('POST', path, { new_owner: owner })).status).toBe(expected);
+    expect(await row('garden')).toEqual(before);
+    expect(await scene.sql.rows`select from :schema.repository_transfers`).toEqual([]);
+  });
+
+  it('a hidden owner looks like none', async () => {
+    const path = '/repos/ada/garden/transfer';
+    const hidden = await cast.ada.call('POST', path, { new_owner: 'lodge' });
+    const missing = await cast.ada.call('POST', path, { new_owner: 'nobody-here' });
+    expect(hidden.text).toBe(missing.text);
+  });
+
+  it('to an owner who has the name is refused', async () => {
+    await cast.ada.call('POST', '/user/repos', { name: 'twin' });
+    await cast.writer.call('POST', '/org/club/repos', { name: 'twin' });
+    const { status } = await cast.ada.call('POST', '/repos/ada/twin/transfer', { new_owner: 'club' });
+    expect(status).toBe(422);
+    expect((await cast.ada.call('GET', '/repos/ada/twin')).body['full_name']).toBe('ada/twin');
+  });
+});
+
+it('of two creations under one name one is made', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => cast.ada.call('POST', '/user/repos', { name: 'once', auto_init: true })),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
+});

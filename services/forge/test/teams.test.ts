@@ -1,0 +1,255 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Person, useForge } from './forge.ts';
+
+const scene = useForge();
+let owner: Person;
+let writer: Person;
+let reader: Person;
+let stranger: Person;
+
+const snapshot = () =>
+  scene.sql.row<{ all: string }>`
+    select md5(string_agg(t, '|' order by t)) as all from (
+      select 'team' || t::text as t from :schema.teams t union all select 'm' || m::text from :schema.team_members m
+      union all select 'r' || r::text from :schema.team_repositories r) t`;
+
+/** A refusal after which everything is as it was. */
+async function refused(status: number, person: Person, method: string, path: string, body?: unknown) {
+  const before = await snapshot();
+  const answer = await person.call(method, path, body);
+  expect([method, path, answer.status, answer.text]).toEqual([method, path, status, answer.text]);
+  expect(await snapshot()).toEqual(before);
+  return answer;
+}
+
+async function team(org: string, body: object, members: readonly Person[] = []): Promise<number> {
+  const made = await owner.call('POST', `/orgs/${org}/teams`, body);
+  expect([made.status, made.text]).toEqual([201, made.text]);
+  for (const { name } of members) {
+    expect((await owner.call('PUT', `/teams/${made.body.id}/members/${name}`)).status).toBe(204);
+  }
+  return made.body.id;
+}
+
+/** A repository of an organization, as far as rows go: nothing here touches git. */
+async function repository(org: string, name: string, isPrivate = true): Promise<void> {
+  await scene.sql.run`
+    insert into :schema.repositories (owner_id, name, private, default_branch, state, created_at, updated_at)
+    select id, ${name}, ${isPrivate}, 'main', 'ready', now(), now() from :schema.users where login = ${org}`;
+}
+
+beforeAll(async () => {
+  owner = scene.person('owner');
+  writer = scene.person('writer');
+  reader = scene.person('reader');
+  stranger = scene.person('stranger');
+  for (const person of [owner, writer, reader, stranger]) await person.call('GET', '/user');
+  for (const org of ['acme', 'other']) await owner.call('POST', '/orgs', { username: org });
+});
+
+describe('a team', () => {
+  it('is made by owners, with units or a map of them, and shown as it was asked for', async () => {
+    const { status, body } = await owner.call('POST', '/orgs/acme/teams', {
+      name: 'Build-Crew',
+      description: 'Builds',
+      permission: 'write',
+      units: ['repo.code', 'repo.issues', 'repo.wiki', 'repo.releases'],
+      can_create_org_repo: true,
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      name: 'Build-Crew',
+      description: 'Builds',
+      permission: 'write',
+      units: ['repo.code', 'repo.issues'],
+      units_map: { 'repo.code': 'write', 'repo.issues': 'write' },
+      includes_all_repositories: false,
+      can_create_org_repo: true,
+      organization: { name: 'acme' },
+    });
+    expect((await owner.call('GET', `/teams/${body.id}`)).body).toEqual(body);
+    const mapped = await owner.call('POST', '/orgs/acme/teams', {
+      name: 'mapped',
+      units_map: { 'repo.pulls': 'write', 'repo.code': 'read' },
+      includes_all_repositories: true,
+    });
+    expect(mapped.body).toMatchObject({
+      permission: 'read',
+      units_map: { 'repo.code': 'read', 'repo.pulls': 'write' },
+      includes_all_repositories: true,
+    });
+  });
+
+  it.each([
+    ['a name that is taken', { name: 'owners', permission: 'admin' }],
+    ['a malformed name', { name: 'a b', permission: 'admin' }],
+    ['a long name', { name: 'a'.repeat(31), permission: 'admin' }],
+    ['a reserved name', { name: 'search', permission: 'admin' }],
+    ['no name', { permission: 'admin' }],
+    ['no units', { name: 'ok', permission: 'write' }],
+    ['the permission of owners', { name: 'ok', permission: 'owner', units: ['repo.code'] }],
+    ['an owner of a unit', { name: 'ok', units_map: { 'repo.code': 'owner' } }],
+    ['a permission that is none', { name: 'ok', permission: 'root', units: ['repo.code'] }],
+    ['units of another type', { name: 'ok', permission: 'write', units: 'repo.code' }],
+    ['a map of another type', { name: 'ok', permission: 'write', units_map: { 'repo.code': 1 } }],
+    ['a long description', { name: 'ok', permission: 'admin', description: 'x'.repeat(256) }],
+  ])('is not made with %s', async (_what, body) => {
+    await refused(422, owner, 'POST', '/orgs/acme/teams', body);
+  });
+
+  it('is made, changed and removed by owners only', async () => {
+    const id = await team('acme', { name: 'locked', permission: 'admin' }, [writer]);
+    for (const [person, status] of [
+      [writer, 403],
+      [stranger, 404],
+    ] as const) {
+      await refused(status, person, 'PATCH', `/teams/${id}`, { permission: 'admin', name: 'mine' });
+      await refused(status, person, 'DELETE', `/teams/${id}`);
+      await refused(status, person, 'PUT', `/teams/${id}/members/stranger`);
+    }
+    await refused(403, stranger, 'POST', '/orgs/acme/teams', { name: 'mine', permission: 'admin' });
+    await refused(403, writer, 'POST', '/orgs/acme/teams', { name: 'mine', permission: 'admin' });
+  });
+
+  it('is changed in what is named', async () => {
+    const id = await team('acme', { name: 'changing', permission: 'write', units: ['repo.code'] });
+    const change = (body: object) => owner.call('PATCH', `/teams/${id}`, body);
+    expect((await change({ description: 'new' })).body).toMatchObject({
+      description: 'new',
+      permission: 'write',
+      units: ['repo.code'],
+    });
+    expect((await change({ permission: 'read' })).body).toMatchObject({ units_map: { 'repo.code': 'read' } });
+    expect((await change({ units: ['repo.issues'] })).body).toMatchObject({
+      units_map: { 'repo.issues': 'read' },
+    });
+    expect((await change({ permission: 'admin', name: 'changed' })).body).toMatchObject({
+      name: 'changed',
+      permission: 'admin',
+      units: ['repo.code', 'repo.issues', 'repo.pulls'],
+    });
+    await refused(422, owner, 'PATCH', `/teams/${id}`, { name: 'Owners' });
+    await refused(422, owner, 'PATCH', `/teams/${id}`, { permission: 'owner' });
+    await refused(404, owner, 'PATCH', '/teams/999999', { name: 'x' });
+    await refused(404, owner, 'PATCH', '/teams/x', { name: 'x' });
+    await refused(404, owner, 'GET', '/teams/99999999999999999999');
+  });
+
+  it('of the owners keeps its name and what it gives', async () => {
+    const owners = (await owner.call('GET', '/orgs/acme/teams')).items[0];
+    const path = `/teams/${owners?.id}`;
+    await refused(422, owner, 'PATCH', path, { name: 'Bosses' });
+    await refused(422, owner, 'PATCH', path, { permission: 'read', units: ['repo.code'] });
+    await refused(422, owner, 'PATCH', path, { includes_all_repositories: false });
+    const same = await owner.call('PATCH', path, { ...owners, organization: undefined, description: 'us' });
+    expect(same.body).toMatchObject({ name: 'Owners', permission: 'owner', description: 'us' });
+  });
+
+  it('is found by a part of its name or description, by members', async () => {
+    await team('acme', { name: 'needle', description: 'hay%stack', permission: 'admin' }, [reader]);
+    const search = async (query: string, person = reader) => {
+      const { status, body } = await person.call('GET', `/orgs/acme/teams/search?${query}`);
+      return status === 200 ? (body['data'] as { name: string }[]).map(({ name }) => name) : status;
+    };
+    expect(await search('q=NEED')).toEqual(['needle']);
+    expect(await search('q=%25')).toEqual(['needle']);
+    expect(await search('q=%25&include_desc=false')).toEqual([]);
+    expect(await search('q=needle', stranger)).toBe(403);
+    expect((await reader.call('GET', '/user/teams')).items).toMatchObject([{ name: 'needle' }]);
+    expect((await stranger.call('GET', '/user/teams')).items).toEqual([]);
+  });
+});
+
+describe('members of a team', () => {
+  it('are seen by each other and by owners; other members get 403, strangers 404', async () => {
+    const id = await team('acme', { name: 'seen', permission: 'admin' }, [writer]);
+    await team('acme', { name: 'elsewhere', permission: 'admin' }, [reader]);
+    for (const person of [owner, writer]) {
+      expect((await person.call('GET', `/teams/${id}/members`)).items).toMatchObject([{ login: 'writer' }]);
+      expect((await person.call('GET', `/teams/${id}/members/WRITER`)).body.login).toBe('writer');
+    }
+    expect((await owner.call('GET', `/teams/${id}/members/reader`)).status).toBe(404);
+    expect((await reader.call('GET', `/teams/${id}/members`)).status).toBe(403);
+    expect((await stranger.call('GET', `/teams/${id}/members`)).status).toBe(404);
+  });
+
+  it('are people, and come once', async () => {
+    const id = await team('acme', { name: 'once', permission: 'admin' }, [writer, writer]);
+    expect((await owner.call('GET', `/teams/${id}/members`)).headers.get('x-total-count')).toBe('1');
+    await refused(404, owner, 'PUT', `/teams/${id}/members/other`);
+    await refused(404, owner, 'PUT', `/teams/${id}/members/nobody-here`);
+    await refused(404, owner, 'DELETE', `/teams/${id}/members/reader`);
+  });
+});
+
+describe('repositories of a team', () => {
+  let id: number;
+  beforeAll(async () => {
+    await repository('acme', 'engine');
+    await repository('acme', 'door', false);
+    await repository('other', 'foreign');
+    id = await team('acme', { name: 'engine-room', permission: 'write', units: ['repo.issues'] }, [writer]);
+  });
+
+  it('are given by owners, and what they show follows the units', async () => {
+    expect((await writer.call('GET', '/repos/acme/engine')).status).toBe(404);
+    await refused(404, writer, 'PUT', `/teams/${id}/repos/acme/engine`);
+    await refused(403, writer, 'PUT', `/teams/${id}/repos/acme/door`);
+    await refused(404, owner, 'PUT', `/teams/${id}/repos/other/foreign`);
+    await refused(404, owner, 'PUT', `/teams/${id}/repos/acme/nothing`);
+    expect((await owner.call('PUT', `/teams/${id}/repos/acme/engine`)).status).toBe(204);
+    expect((await owner.call('PUT', `/teams/${id}/repos/ACME/ENGINE`)).status).toBe(204);
+    const listed = await writer.call('GET', `/teams/${id}/repos`);
+    expect(listed.items).toMatchObject([
+      { name: 'engine', permissions: { admin: false, push: false, pull: true } },
+    ]);
+    expect(listed.headers.get('x-total-count')).toBe('1');
+    expect((await writer.call('GET', `/teams/${id}/repos/acme/engine`)).body).toMatchObject({
+      name: 'engine',
+    });
+    expect((await writer.call('GET', `/teams/${id}/repos/acme/door`)).status).toBe(404);
+    // The team writes issues; nothing else of the repository is its members' to read.
+    expect((await writer.call('GET', '/repos/acme/engine')).status).toBe(200);
+    expect((await writer.call('GET', '/repos/acme/engine/branches')).status).toBe(404);
+    expect((await writer.call('DELETE', '/repos/acme/engine')).status).toBe(403);
+    expect((await stranger.call('GET', '/repos/acme/engine')).status).toBe(404);
+  });
+
+  it('a member cannot widen what his team gives', async () => {
+    await refused(403, writer, 'PATCH', `/teams/${id}`, { units: ['repo.code', 'repo.issues'] });
+    await refused(403, writer, 'PATCH', `/teams/${id}`, { includes_all_repositories: true });
+    await refused(403, writer, 'DELETE', `/teams/${id}/repos/acme/engine`);
+  });
+
+  it('an administrator of a repository gives it to his teams, not to others', async () => {
+    await repository('acme', 'lent');
+    const admins = await team('acme', { name: 'admins', permission: 'admin' }, [reader]);
+    const readers = await team('acme', { name: 'readers', permission: 'read', units: ['repo.code'] }, [
+      reader,
+    ]);
+    const foreign = await team('acme', { name: 'not-his', permission: 'admin' }, [writer]);
+    await owner.call('PUT', `/teams/${admins}/repos/acme/lent`);
+    expect((await reader.call('PUT', `/teams/${readers}/repos/acme/lent`)).status).toBe(204);
+    await refused(403, reader, 'PUT', `/teams/${foreign}/repos/acme/lent`);
+    expect((await reader.call('DELETE', `/teams/${readers}/repos/acme/lent`)).status).toBe(204);
+    await refused(404, reader, 'DELETE', `/teams/${readers}/repos/acme/lent`);
+  });
+
+  it('are all of them for a team that includes all', async () => {
+    const all = await team(
+      'acme',
+      { name: 'all-of-them', permission: 'admin', includes_all_repositories: true },
+      [writer],
+    );
+    const listed = await writer.call('GET', `/teams/${all}/repos`);
+    expect(listed.items.map((one) => one['name'])).toEqual(expect.arrayContaining(['engine', 'door']));
+    expect(listed.text).not.toContain('foreign');
+    expect((await owner.call('DELETE', `/teams/${all}`)).status).toBe(204);
+    expect((await writer.call('GET', '/repos/acme/lent')).status).toBe(404);
+  });
+
+  it('go with the member who leaves', async () => {
+    expect((await writer.call('DELETE', `/teams/${id}/members/writer`)).status).toBe(204);
+    expect((await writer.call('GET', '/repos/acme/engine')).status).toBe(404);
+  });
+});
