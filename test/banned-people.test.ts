@@ -174,12 +174,16 @@ test('an administrator who is none any more loses it with every token he has', a
   const { access_token: token } = signedIn.body as { access_token: string };
   const administrates = async (authorization: string) =>
     (await json(`${forge.address}/api/v1/admin/users`, 'GET', { authorization })).status;
+  // The forge's clock is ahead here: its last answer is younger than the token until it asks again.
+  ahead += 60_000;
   expect(await administrates(`Bearer ${token}`)).toBe(200);
   expect(await administrates(`token ${boss.personalToken}`)).toBe(200);
   await become('authenticated');
   await database.close();
   ahead += 60_000;
-  expect(await administrates(`token ${boss.personalToken}`)).toBe(403);
+  // Not the second time either, when nobody is asked: a token from before does not bring it back.
+  for (const credentials of [`token ${boss.personalToken}`, `Bearer ${token}`, `Bearer ${token}`])
+    expect(await administrates(credentials)).toBe(403);
 });
 
 test('banned before the first call: no account is made', async () => {

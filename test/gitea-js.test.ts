@@ -168,6 +168,13 @@ describe('accounts and tokens', () => {
     const settings = await ada.user.updateUserSettings({ full_name: 'Ada Lovelace', location: 'London' });
     expect(settings.data).toMatchObject({ full_name: 'Ada Lovelace', location: 'London' });
     expect((await ada.user.getUserSettings()).data.full_name).toBe('Ada Lovelace');
+    for (const list of [
+      ada.user.userCurrentListKeys(),
+      ada.user.userCurrentListGpgKeys(),
+      ada.users.userListKeys('ben'),
+      ada.users.userListGpgKeys('ben'),
+    ])
+      expect((await list).data).toEqual([]);
     expect((await ada.user.userListEmails()).data).toMatchObject([
       { email: 'ada@example.test', primary: true, verified: true },
     ]);

@@ -29,6 +29,16 @@ export interface ForgeRoutes {
     location?: string | null | undefined;
     hide_email?: boolean | null | undefined;
   };
+  /** The caller's SSH keys, which are none */
+  'GET /user/keys': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** The caller's GPG keys, which are none */
+  'GET /user/gpg_keys': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
   /** People by a part of their name */
   'GET /users/search': {
     page?: Text | readonly Text[] | null | undefined;
@@ -38,6 +48,18 @@ export interface ForgeRoutes {
   /** An account, of a person or an organization */
   'GET /users/{username}': {
     username: Text;
+  };
+  /** SSH keys of a person, which are none */
+  'GET /users/{username}/keys': {
+    username: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** GPG keys of a person, which are none */
+  'GET /users/{username}/gpg_keys': {
+    username: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
   };
   /** Personal access tokens, without the tokens themselves */
   'GET /users/{username}/tokens': {

@@ -109,6 +109,10 @@ const table: Readonly<Record<string, Row>> = {
   'post /invite': { body: address, expected: administrators(200) },
   'post /admin/users': { body: address, expected: administrators(200) },
   // Makes a user of that id; for the other one it is taken.
+  'get /admin/users/{user_id}': {
+    path: ({ victimId }) => `/admin/users/${victimId}`,
+    expected: administrators(200),
+  },
   'post /admin/users/{user_id}': {
     path: ({ who, victimId }) => `/admin/users/${who === 'other' ? victimId : randomUUID()}`,
     body: ({ fresh }) => ({ email: fresh, role: 'service_role' }),

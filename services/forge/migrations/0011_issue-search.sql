@@ -19,7 +19,7 @@ $$ select array_remove(string_to_array(regexp_replace(:schema.fold($1), '[^[:aln
 -- What a text is found by: its words. An empty one stands for what is too long for the index, in one word or in all:
 -- such a text is read when somebody searches.
 create function :schema.index_words(text) returns text[] language sql immutable strict parallel safe as
-$$ select case when count(*) > 20000 then array[''] else coalesce(array_agg(word), '{}') end
+$$ select case when count(*) > 2000 then array[''] else coalesce(array_agg(word), '{}') end
   from (select distinct case when length(one) > 64 then '' else one end as word
     from unnest(:schema.split_words($1)) as one) as words $$;
 
@@ -47,6 +47,7 @@ create table :schema.search_words (
 );
 -- Issues with a word in title, body or comments: as many rows as there are different words in 64 issues together. Those of
 -- a deleted repository stay behind, and no block has their number any more; a foreign key would be asked about each row.
+-- `sweep_words` takes them away later.
 create table :schema.word_blocks (
   word_id integer not null,
   block_id integer not null,
@@ -185,6 +186,8 @@ declare
   bit bigint := 1::bigint << (to_number & 63);
   home integer := (select id from :schema.issue_blocks where repository_id = to_repository and block = to_number >> 6);
 begin
+  -- Meanwhile no word goes away for want of issues.
+  perform pg_advisory_xact_lock_shared(':schema.search_words'::regclass::bigint);
   -- In one order everywhere: who adds the same words at once waits for the other, and nobody in a circle.
   insert into :schema.search_words (word)
     select one from unnest(words) as one
@@ -228,6 +231,42 @@ begin
 end
 $$;
 
+-- Takes away what is left of deleted issues: their bits, and words that no issue has any more. Some words at a time, from
+-- one place in the vocabulary to the next.
+-- Returns where to go on; the same place while words are being added, and 0 at the end.
+create function :schema.sweep_words(after integer, batch integer) returns integer language plpgsql as $$
+declare
+  until integer;
+begin
+  -- Waiting for it would hold up everybody who comes to add words.
+  if not pg_try_advisory_xact_lock(':schema.search_words'::regclass::bigint) then
+    return after;
+  end if;
+  until := least(
+    (select max(id) from (select id from :schema.search_words where id > after order by id limit batch) s),
+    (select max(word_id) from (select word_id from :schema.word_blocks where word_id > after
+      order by word_id limit batch) w));
+  if until is null then
+    return 0;
+  end if;
+  -- What somebody holds at this moment has its turn the next time.
+  with stale as (
+    select w.word_id, w.block_id, coalesce(b.present, 0) as present
+    from :schema.word_blocks w left join :schema.issue_blocks b on b.id = w.block_id
+    where w.word_id > after and w.word_id <= until and w.bits & ~coalesce(b.present, 0) <> 0
+    for update of w skip locked)
+  update :schema.word_blocks w set bits = w.bits & s.present from stale s
+  where w.word_id = s.word_id and w.block_id = s.block_id;
+  with void as (
+    select word_id, block_id from :schema.word_blocks where word_id > after and word_id <= until and bits = 0
+    for update skip locked)
+  delete from :schema.word_blocks w using void v where w.word_id = v.word_id and w.block_id = v.block_id;
+  delete from :schema.search_words s where s.id > after and s.id <= until
+    and not exists (select from :schema.word_blocks w where w.word_id = s.id);
+  return until;
+end
+$$;
+
 -- The triggers below wait for the commit: whatever locks a transaction needs, these come last, and in one order.
 
 create function :schema.count_in_milestone(milestone bigint, opened integer, closed integer) returns void
@@ -240,6 +279,7 @@ $$;
 create function :schema.index_issue() returns trigger language plpgsql as $$
 declare
   bit bigint;
+  in_place boolean;
   was text[];
   words text[];
 begin
@@ -247,8 +287,14 @@ begin
     bit := 1::bigint << (old.number & 63);
     update :schema.issue_blocks set present = present & ~bit, closed = closed & ~bit, pulls = pulls & ~bit
       where repository_id = old.repository_id and block = old.number >> 6;
+    in_place := found;
     perform :schema.count_in_milestone(old.milestone_id,
       -(old.closed_at is null)::integer, -(old.closed_at is not null)::integer);
+    -- Of a repository that goes as a whole the words are left to the sweep, as are those of comments.
+    if in_place then
+      perform :schema.remove_words(old.id, old.repository_id, old.number,
+        :schema.index_words(old.title || E'\n' || old.body));
+    end if;
     return null;
   end if;
   bit := 1::bigint << (new.number & 63);
@@ -302,13 +348,20 @@ create constraint trigger index_changed_issue after update of title, body, close
 create function :schema.index_comment() returns trigger language plpgsql as $$
 declare
   issue record;
-  was text[] := case when tg_op <> 'INSERT' then :schema.index_words(old.body) else '{}' end;
-  words text[] := case when tg_op <> 'DELETE' then :schema.index_words(new.body) else '{}' end;
+  was text[] := '{}';
+  words text[] := '{}';
 begin
   -- Held, as one comment's new word may be another's old one.
   select i.id, i.repository_id, i.number into issue from :schema.issues i
     where i.id = case when tg_op = 'DELETE' then old.issue_id else new.issue_id end for no key update;
+  -- Not before: a deleted repository takes all of its comments with it.
   if found then
+    if tg_op <> 'INSERT' then
+      was := :schema.index_words(old.body);
+    end if;
+    if tg_op <> 'DELETE' then
+      words := :schema.index_words(new.body);
+    end if;
     perform :schema.add_words(issue.repository_id, issue.number, array(select unnest(words) except select unnest(was)));
     perform :schema.remove_words(issue.id, issue.repository_id, issue.number,
       array(select unnest(was) except select unnest(words)));
@@ -374,7 +427,7 @@ begin
       from :schema.comments c join :schema.issues i on i.id = c.issue_id where c.kind = 'comment') t
     join :schema.issue_blocks b on b.repository_id = t.repository_id and b.block = t.number >> 6
     -- A short text cannot have too many words, and need not be asked.
-    cross join lateral unnest(case when length(text) < 40000 then :schema.split_words(text)
+    cross join lateral unnest(case when length(text) < 4000 then :schema.split_words(text)
       else :schema.index_words(text) end) as one (given)
     cross join lateral (select case when length(given) > 64 then '' else given end as word) w
     group by 1, 2;

@@ -1,4 +1,5 @@
 import { type App, collectMethods, createApp } from '@croft/http';
+import { serveSwagger } from './about/serve-swagger.ts';
 import { attachmentRoutes } from './attachments/upload-routes.ts';
 import type { Context } from './context.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
@@ -29,6 +30,7 @@ export async function createForgeApp(context: Context): Promise<App> {
   });
   const methods = collectMethods(app, dialect);
   for (const [method, path, endpoint] of ENDPOINTS) mount(app, context, method, path, endpoint);
+  serveSwagger(app);
   await attachmentRoutes(app, context);
   await gitRoutes(app, context);
   methods.answerOthers();

@@ -79,6 +79,12 @@ export const tooLarge = (message: string) => new Failure('too-large', 'too_large
 export const busy = (what: string) =>
   new Failure('unavailable', 'busy', `too many ${what} at once`, { retryAfterSeconds: 5 });
 
+/** The database gave a search up. */
+export const searchTooWide = () =>
+  new Failure('unavailable', 'search_too_wide', 'the search took too long, please use a longer word', {
+    retryAfterSeconds: 5,
+  });
+
 /** What the path names has another name now: the same request belongs to another path. */
 export class Moved extends Failure {
   /** Segments of the path, one behind the other, as they were asked for. */

@@ -8,12 +8,19 @@ export class Queues {
   /** Slots that each share has. */
   readonly #held = new Map<string, number>();
   readonly #perShare: number;
+  readonly #places: number;
+  readonly #what: string;
   readonly #tracked = new Set<Promise<void>>();
   #taken = 0;
 
-  /** @param slots git programs that may serve clients at once */
-  constructor(slots: number) {
+  /**
+   * @param slots of what may run at once, by default git programs that serve clients
+   * @param line how many may wait for them, and what they are called when there are too many
+   */
+  constructor(slots: number, line = { places: slots * WAITING_PER_SLOT, what: 'git requests' }) {
     this.#slots = slots;
+    this.#places = line.places;
+    this.#what = line.what;
     this.#perShare = Math.max(1, Math.ceil(slots / 2));
   }
 
@@ -53,9 +60,8 @@ export class Queues {
    */
   async takeSlot(share: string): Promise<() => void> {
     if (!this.#enter(share)) {
-      const places = this.#slots * WAITING_PER_SLOT;
       const own = this.#waiting.filter((one) => one.share === share).length;
-      if (this.#waiting.length >= places || own >= Math.ceil(places / 2)) throw busy('git requests');
+      if (this.#waiting.length >= this.#places || own >= Math.ceil(this.#places / 2)) throw busy(this.#what);
       await new Promise<void>((enter) => this.#waiting.push({ share, enter }));
     }
     let given = false;

@@ -150,6 +150,37 @@ it('a service that hangs costs one request two seconds, and the others nothing',
   for (const { answer } of questions) answer.destroy();
 });
 
+it('an administrator is who the auth service says it last, whatever an older token says', async () => {
+  const sub = randomUUID();
+  const says = (role: string) => {
+    reply = (id, answer) => void answer.end(JSON.stringify({ id, role }));
+  };
+  says('service_role');
+  const old = scene.person('boss', { sub, role: 'service_role' });
+  const isAdmin = async (who = old) => {
+    const { status, body } = await who.call('GET', '/user');
+    const row = await scene.sql.row<{ is_admin: boolean }>`
+      select is_admin from :schema.users where login = 'boss'`;
+    expect([status, body['is_admin']]).toEqual([200, row?.is_admin]);
+    return row?.is_admin;
+  };
+  expect(await isAdmin()).toBe(true);
+  says('authenticated');
+  clock.advance(60_000);
+  // At once, and as long as the answer counts.
+  for (let time = 0; time < 3; time++) expect(await isAdmin()).toBe(false);
+  expect((await old.call('GET', '/admin/users')).status).toBe(403);
+  // A token from after the answer counts again; and so does the next answer.
+  const later = Math.floor(clock.now().getTime() / 1000) + 1;
+  expect(await isAdmin(scene.person('boss', { sub, role: 'service_role', iat: later }))).toBe(true);
+  says('authenticated');
+  clock.advance(60_000);
+  expect(await isAdmin()).toBe(false);
+  says('service_role');
+  clock.advance(60_000);
+  expect(await isAdmin()).toBe(true);
+});
+
 it('personal access tokens are asked about too', async () => {
   const { person } = someone('tokens');
   await person.call('GET', '/user');

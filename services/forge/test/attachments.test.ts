@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -90,6 +90,20 @@ describe('an attachment', () => {
     expect((await ada.call('DELETE', `${path}/${body.id}`)).status).toBe(404);
     expect((await download(rob, String(body['browser_download_url']))).status).toBe(404);
     expect(await stored()).toEqual({ files: [], rows: [] });
+  });
+
+  it('is not left open when its download cannot be counted', async () => {
+    const { body } = await send(ada, `${at}/${issue}/assets`, 'x');
+    await scene.sql.run`alter table :schema.attachments add constraint uncounted check (downloads = 0)`;
+    const before = await stored();
+    expect((await download(rob, String(body['browser_download_url']))).status).toBe(500);
+    await scene.sql.run`alter table :schema.attachments drop constraint uncounted`;
+    expect(await stored()).toEqual(before);
+    const open = await Promise.all(
+      (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+    );
+    expect(open).not.toContain(join(scene.dataFolder, 'attachments', String(body.id)));
+    await ada.call('DELETE', `${at}/${issue}/assets/${body.id}`);
   });
 
   it('takes its name from the query, without folders and hidden characters', async () => {

@@ -129,6 +129,33 @@ describe('dependencies', () => {
   });
 });
 
+describe('what is told of a dependency', () => {
+  const kindsSeenBy = async (who: Person, number: number) => {
+    const { items, headers } = await who.call('GET', at(number, 'timeline'));
+    expect(headers.get('x-total-count')).toBe(String(items.length));
+    return items.map(({ type }) => type);
+  };
+
+  it('is for those who may read the other issue', async () => {
+    const [a, b, hidden] = [await issue(), await issue(), await issue('hidden')];
+    await depend(a, b);
+    for (const method of ['POST', 'DELETE'])
+      await ada.call(method, at(a), { index: hidden, owner: 'ada', repo: 'hidden' });
+    expect(await kindsSeenBy(ada, a)).toEqual(['add_dependency', 'add_dependency', 'remove_dependency']);
+    expect(await kindsSeenBy(stranger, a)).toEqual(['add_dependency']);
+  });
+
+  it('is not written where the issue that is waited for is in an archived repository: 423', async () => {
+    const [a, old, before] = [await issue(), await issue('two'), await issue('two')];
+    const on = (index: number) => ({ index, owner: 'ada', repo: 'two' });
+    expect((await ada.call('POST', at(a), on(before))).status).toBe(201);
+    await ada.call('PATCH', '/repos/ada/two', { archived: true });
+    await refused(423, /./, () => ada.call('POST', at(a), on(old)));
+    await refused(423, /./, () => ada.call('DELETE', at(a), on(before)));
+    await ada.call('PATCH', '/repos/ada/two', { archived: false });
+  });
+});
+
 describe('closing with open dependencies', () => {
   it('is refused for an issue until they are closed: 412', async () => {
     const [a, b] = [await issue(), await issue()];

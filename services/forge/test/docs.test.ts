@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gitEnvironment } from '@croft/testing';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, it } from 'vitest';
 import { ENDPOINTS } from '../src/endpoints/index.ts';
-import { useForge } from './forge.ts';
+import { request, useForge } from './forge.ts';
 
 /** What follows from a request soon, not in it: webhooks and notifications. */
 const SOON_MS = 10_000;
@@ -117,3 +118,13 @@ function memberOf(answer: string, path: string): unknown {
       JSON.parse(answer),
     );
 }
+
+it('is described for tools of the reference as well, in Swagger 2.0', async () => {
+  const { status, text } = await request(`${scene.address}/swagger.v1.json`, 'GET');
+  expect(status).toBe(200);
+  const document = JSON.parse(text) as { paths: Record<string, object>; basePath: string };
+  expect(await new Validator().validate(document)).toMatchObject({ valid: true });
+  expect(document.basePath).toBe('/api/v1');
+  const operations = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
+  expect(operations).toHaveLength(ENDPOINTS.length + UPLOADS.length);
+});

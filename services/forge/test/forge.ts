@@ -8,6 +8,7 @@ import { openDatabase, type Tx } from '@croft/sql';
 import { git, temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { forgeSettings, startForge } from '../src/index.ts';
+import { checkDeclared } from './declared-answers.ts';
 
 /** The secret both the tests and the forge under test know. */
 export const SECRET = 'a-secret-of-at-least-thirty-two-characters';
@@ -156,8 +157,11 @@ export async function request(
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await answer.text();
-  const json = answer.headers.get('content-type')?.startsWith('application/json') === true;
+  const json = text !== '' && answer.headers.get('content-type')?.startsWith('application/json') === true;
   const read: unknown = json ? JSON.parse(text) : undefined;
+  const { pathname } = new URL(url);
+  if (pathname.startsWith('/api/v1/'))
+    checkDeclared(method, pathname.slice('/api/v1'.length), answer.status, read);
   return { status: answer.status, headers: answer.headers, text, body: read as Body, items: read as Body[] };
 }
 

@@ -97,7 +97,16 @@ describe('blobs', () => {
     };
     expect((await get(`blobs/${blob}`)).body).toEqual(expected);
     expect((await get(`blobs/${blob.slice(0, 8)}`)).body).toEqual(expected);
-    for (const name of [head, 'main', 'main:a%2Fd', 'none', 'f'.repeat(40), '%00', 'x'.repeat(10_000)])
+    for (const name of [
+      head,
+      blob.slice(0, 6),
+      'main',
+      'main:a%2Fd',
+      'none',
+      'f'.repeat(40),
+      '%00',
+      'x'.repeat(10_000),
+    ])
       expect((await get(`blobs/${name}`)).status).toBe(404);
   });
 });

@@ -217,13 +217,13 @@ describe('a delivery', () => {
       head_commit: { id: head },
     });
     expect((await ada.call('POST', `${hook}/tests?ref=nowhere`)).status).toBe(404);
+    await expect.poll(() => deliveries(hook)).toMatchObject([{ succeeded: true }]);
     const [first] = await deliveries(hook);
     const again = await ada.call('POST', `${hook}/deliveries/${first?.id}/redeliver`);
     expect(again).toMatchObject({
       status: 202,
       body: {
         event: 'push',
-        succeeded: null,
         request: first?.['request'] && { payload: (first['request'] as { payload: string }).payload },
       },
     });
@@ -438,8 +438,17 @@ describe('what is told', () => {
     expect(await receiver.take('fork')).toMatchObject([
       { repository: { full_name: 'ada/born' }, forkee: { full_name: 'bob/born' }, sender: { login: 'bob' } },
     ]);
+    // Hooks of the original do not know of organizations that others must not know of.
+    await bob.call('POST', '/orgs', { username: 'lair', visibility: 'private' });
+    receiver.clear();
+    const { status } = await bob.call('POST', '/repos/ada/born/forks', { organization: 'lair' });
+    expect(status).toBe(202);
+    const cy = scene.person('cy');
+    expect((await cy.call('POST', '/repos/ada/born/forks', {})).status).toBe(202);
+    expect(await receiver.take('fork')).toMatchObject([{ forkee: { full_name: 'cy/born' } }]);
+    receiver.clear();
     expect((await ada.call('DELETE', '/repos/ada/born')).status).toBe(204);
-    expect((await receiver.take('repository', 2))[1]).toMatchObject({
+    expect((await receiver.take('repository'))[0]).toMatchObject({
       action: 'deleted',
       repository: { full_name: 'ada/born' },
     });

@@ -52,6 +52,9 @@ async function cost(work: () => Promise<unknown>): Promise<number> {
 }
 
 it('a list takes four, however many issues, and however it is filtered', async () => {
+  const people = { created_by: 'ada', assigned_by: 'ADA', mentioned_by: 'bob' };
+  expect(await cost(() => listIssues(context, reader, path, people))).toBeLessThanOrEqual(4);
+  expect(await cost(() => listIssues(context, reader, path, { created_by: 'Ada' }))).toBeLessThanOrEqual(4);
   for (const query of [{}, { q: 'words', labels: 'bug', milestones: 'v1', state: 'all' }, { q: 'nothing' }]) {
     expect(await cost(() => listIssues(context, reader, path, query))).toBeLessThanOrEqual(4);
     expect(await cost(() => searchIssues(context, reader, query))).toBeLessThanOrEqual(3);

@@ -254,6 +254,17 @@ describe('the list of issues', () => {
     expect(await titles('?state=all&limit=2&page=2')).toEqual(['Issue 33', 'Issue 32']);
   });
 
+  it('filtered by an organization that must not be known says what it says of nobody', async () => {
+    const lin = scene.person('lin');
+    await lin.call('POST', '/orgs', { username: 'lodge', visibility: 'private' });
+    for (const by of ['created_by', 'assigned_by', 'mentioned_by']) {
+      expect((await list(`?${by}=ADA`)).status).toBe(200);
+      const [hidden, missing] = [await list(`?${by}=lodge`), await list(`?${by}=nobody`)];
+      expect([hidden.status, hidden.text.replaceAll('lodge', 'nobody')]).toEqual([404, missing.text]);
+      expect((await lin.call('GET', `/repos/ada/many/issues?${by}=lodge`)).status).toBe(200);
+    }
+  });
+
   it('takes at most 50, and the default for nonsense', async () => {
     expect((await list('?state=all&limit=1000')).items).toHaveLength(35);
     expect((await list('?state=all&limit=0')).items).toHaveLength(30);

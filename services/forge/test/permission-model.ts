@@ -62,6 +62,7 @@ export type Need =
   | 'own'
   | 'own with teams'
   | 'be given'
+  | 'be given or own'
   // Of an organization or a team.
   | 'know'
   | 'account, know'
@@ -201,6 +202,7 @@ function ofRepository(need: Need, who: Persona, place: PlaceName): Outcome {
     case 'be': {
       // The gift is for the stranger; of the others only the organization sees it, where it is not public.
       if (who === 'stranger' || who === 'root') return 'served';
+      if (need === 'be given or own' && rights.whole === 4) return 'served';
       const sees = place === 'open' || (MEMBERS.includes(who) && who !== 'leaked');
       return sees ? 403 : 404;
     }

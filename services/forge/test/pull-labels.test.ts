@@ -87,6 +87,11 @@ it('the list filters by labels, any of them, by milestone, poster and base', asy
   expect(await titles('?base_branch=nowhere')).toEqual([]);
   expect((await ada.call('GET', `${path}?labels=bug`)).status).toBe(422);
   expect((await ada.call('GET', `${path}?poster=nobody`)).status).toBe(400);
+  // An organization that one may not know of is nobody, too.
+  const eve = scene.person('eve');
+  await eve.call('POST', '/orgs', { username: 'lodge', visibility: 'private' });
+  expect((await eve.call('GET', `${path}?poster=lodge`)).status).toBe(200);
+  expect((await ada.call('GET', `${path}?poster=lodge`)).status).toBe(400);
 });
 
 it('deleting a pull request as an issue takes both halves', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -155,6 +155,76 @@ describe('creating a pull request', () => {
     const { status, body } = await open({ head: 'island' });
     expect(status).toBe(201);
     expect(body).toMatchObject({ mergeable: false, merge_base: body.base.sha });
+  });
+});
+
+describe('somebody who reads pull requests and no code', () => {
+  it('sees that there are some, not what they change, and makes none', async () => {
+    const paul = scene.person('paul');
+    await paul.call('GET', '/user');
+    await ada.call('POST', '/orgs', { username: 'guild' });
+    await ada.call('POST', '/orgs/guild/repos', { name: 'half', private: true });
+    const team = await ada.call('POST', '/orgs/guild/teams', {
+      name: 'pullers',
+      units_map: { 'repo.pulls': 'read' },
+      includes_all_repositories: true,
+    });
+    expect((await ada.call('PUT', `/teams/${team.body.id}/members/paul`)).status).toBe(204);
+    const half = await pushedRepository(ada, 'own', scene.folder);
+    await git(half, 'remote', 'set-url', 'origin', ada.remote('guild/half'));
+    await git(half, 'push', '-q', 'origin', 'main');
+    await pushBranch(half, 'quiet', { 'quiet.txt': 'hush' });
+    await pushBranch(half, 'quieter', { 'quieter.txt': 'hush' });
+    const at = '/repos/guild/half/pulls';
+    const { number } = (await ada.call('POST', at, { head: 'quiet', base: 'main', title: 'Quiet' })).body;
+    expect((await paul.call('GET', `${at}/${number}`)).status).toBe(200);
+    const before = await stored();
+    for (const type of ['diff', 'patch']) {
+      const hidden = await paul.call('GET', `${at}/${number}.${type}`);
+      expect([hidden.status, hidden.text]).toEqual([404, expect.not.stringContaining('hush')]);
+      const accept = { accept: `application/vnd.croft.v3.${type}` };
+      expect((await paul.call('GET', `${at}/${number}`, undefined, accept)).text).not.toContain('hush');
+      expect((await ada.call('GET', `${at}/${number}.${type}`)).text).toContain('hush');
+    }
+    for (const head of ['quieter', 'none'])
+      expect((await paul.call('POST', at, { head, base: 'main', title: 'Mine' })).status).toBe(404);
+    expect(await stored()).toEqual(before);
+  });
+});
+
+describe('the ref of a pull request that something locks', () => {
+  const written = async (number: number) =>
+    (
+      await scene.sql.row<{ written_sha: string | null }>`
+        select written_sha from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+        join :schema.repositories r on r.id = i.repository_id where r.name = 'work' and i.number = ${number}`
+    )?.written_sha;
+
+  it('is written by the next push, or the next start', async () => {
+    const bare = await scene.bare('ada', 'work');
+    const ref = (number: number) => git(bare, 'rev-parse', `refs/pull/${number}/head`);
+    const first = await pushBranch(tree, 'locked', { 'locked.txt': '1' });
+    const { number } = (await open({ head: 'locked' })).body;
+    const lock = join(bare, `refs/pull/${number}/head.lock`);
+    await writeFile(lock, '');
+    const second = await pushBranch(tree, 'locked', { 'locked.txt': '2' });
+    expect((await ada.call('GET', `${path}/${number}`)).body.head.sha).toBe(second);
+    expect([await ref(number), await written(number)]).toEqual([first, first]);
+    await rm(lock);
+    await pushBranch(tree, 'elsewhere', { 'elsewhere.txt': '1' });
+    expect([await ref(number), await written(number)]).toEqual([second, second]);
+
+    const next = number + 1;
+    await mkdir(join(bare, `refs/pull/${next}`), { recursive: true });
+    const other = join(bare, `refs/pull/${next}/head.lock`);
+    await writeFile(other, '');
+    const head = await git(tree, 'rev-parse', 'elsewhere');
+    expect((await open({ head: 'elsewhere' })).body.number).toBe(next);
+    expect(await written(next)).toBe(null);
+    await expect(ref(next)).rejects.toThrow();
+    await scene.restart(() => rm(other));
+    await git(tree, 'remote', 'set-url', 'origin', ada.remote('ada/work'));
+    expect([await ref(next), await written(next)]).toEqual([head, head]);
   });
 });
 

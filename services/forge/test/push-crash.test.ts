@@ -70,3 +70,33 @@ it('a rename that a crash interrupted is finished where the branches have moved,
   expect(await git(bare, 'symbolic-ref', 'HEAD')).toBe('refs/heads/trunk');
   expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
 });
+
+it('a push that moved more refs than a call takes arguments is told of whole', {
+  timeout: 60_000,
+}, async () => {
+  const before = await git(bare, 'rev-parse', 'HEAD');
+  const gone = '0'.repeat(40);
+  const count = 200_000;
+  await scene.sql.run`delete from :schema.told`;
+  // It is enough that they are told: nobody need work through so many.
+  await scene.sql.run`drop trigger tell on :schema.outbox`;
+  await scene.sql.run`
+    create function :schema.divert() returns trigger language plpgsql as
+    $$ begin execute format('insert into %I.told (payload) values ($1)', tg_table_schema) using new.payload; return null; end $$`;
+  await scene.restart(async () => {
+    await scene.sql.run`
+      create trigger divert before insert on :schema.outbox for each row execute function :schema.divert()`;
+    await intend({
+      moves: Array.from({ length: count }, (_, index) => ({
+        ref: `refs/tags/${index}`,
+        before,
+        after: gone,
+      })),
+    });
+  });
+  expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  const row = await scene.sql.row<{ count: number; ordered: boolean }>`
+    select count(*)::int as count, bool_and(payload->>'ref' = 'refs/tags/' || place) as ordered
+    from (select payload, row_number() over (order by id) - 1 as place from :schema.told) as all_of_them`;
+  expect(row).toEqual({ count, ordered: true });
+});

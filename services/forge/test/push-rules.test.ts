@@ -195,6 +195,55 @@ describe('a protected branch', () => {
   });
 });
 
+describe('what a push may not bring, the API does not either', () => {
+  const branches = '/repos/ada/work/branches';
+  /** Asks as a writer and as the owner; nothing may come of it. */
+  async function denied(method: string, path: string, body: object, message: RegExp): Promise<void> {
+    const before = await refs();
+    for (const person of [wes, ada]) {
+      const answer = await person.call(method, path, body);
+      expect([answer.status, answer.body.message]).toEqual([403, expect.stringMatching(message)]);
+    }
+    expect(await refs()).toBe(before);
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  }
+
+  it('files that are kept, by moving, making and renaming a branch', async () => {
+    await git(tree, 'push', '-q', 'origin', 'main:kept');
+    const locking = await pushBranch(tree, 'locking', { 'x.lock': 'x' });
+    const plain = await pushBranch(tree, 'plain', { 'plain.txt': 'plain' });
+    await protect('kept', { protected_file_patterns: '*.lock' });
+    await protect('release/*', { protected_file_patterns: '*.lock' });
+    const reason = /protected from changing file x\.lock/;
+    await refused(wes, ['locking:kept'], reason);
+    await denied('PUT', `${branches}/kept`, { new_commit_id: locking }, reason);
+    await denied('PUT', `${branches}/kept`, { new_commit_id: locking, force: true }, reason);
+    const from = (old_branch_name: string) => ({ new_branch_name: 'release/1', old_branch_name });
+    await denied('POST', branches, from('locking'), reason);
+    await denied('POST', branches, { new_branch_name: 'release/1', old_ref_name: locking }, reason);
+    await denied('PATCH', `${branches}/locking`, { name: 'release/1' }, reason);
+    expect((await wes.call('PUT', `${branches}/kept`, { new_commit_id: plain })).status).toBe(204);
+    expect((await wes.call('POST', branches, from('plain'))).status).toBe(201);
+    expect((await wes.call('PATCH', `${branches}/plain`, { name: 'release/2' })).status).toBe(204);
+    expect([await tip('kept'), await tip('release/1'), await tip('release/2')]).toEqual([
+      plain,
+      plain,
+      plain,
+    ]);
+  });
+
+  it('what a new branch has from another one, with a change that is free', async () => {
+    const coded = await pushBranch(tree, 'coded', { 'code.ts': 'x' });
+    await protect('version/*', { enable_push: false, unprotected_file_patterns: 'docs/**' });
+    const change = (branch: string) => ({ branch, new_branch: 'version/1', content: '' });
+    const file = '/repos/ada/work/contents/docs/free.md';
+    await denied('POST', file, change('coded'), /Not allowed to push to protected branch version\/1/);
+    await denied('POST', branches, { new_branch_name: 'version/1', old_ref_name: coded }, /Not allowed/);
+    expect((await wes.call('POST', file, change('main'))).status).toBe(201);
+    expect(await git(bare, 'diff', '--name-only', 'main', 'version/1')).toBe('docs/free.md');
+  });
+});
+
 describe('what a push answers', () => {
   const pushed = async (...options: string[]) => {
     // git tells its user what the server says on standard error only.

@@ -1,5 +1,11 @@
+import { silentLog } from '@croft/runtime';
+import { openDatabase } from '@croft/sql';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Context } from '../src/context.ts';
+import { Links } from '../src/links.ts';
+import { Git } from '../src/outside/git/git.ts';
+import { followCommits } from '../src/references/follow-commits.ts';
 import { type Body, commit, type Person, pushedRepository, useForge } from './forge.ts';
 
 const scene = useForge();
@@ -202,6 +208,74 @@ describe('commits', () => {
     expect(await stateOf('eve/evil', foreign)).toBe('open');
     expect(await stateOf('eve/evil', own)).toBe('closed');
     expect(await references('eve/evil', foreign, eve)).toMatchObject([{ type: 'commit_ref' }]);
+  });
+});
+
+describe('a push that names very many', () => {
+  it('is told of a hundred times, by its newest commits, and no further', async () => {
+    const made = await ada.call('POST', '/user/repos', { name: 'loud' });
+    expect(made.status).toBe(201);
+    for (let number = 1; number <= 9; number++) await issue('ada/loud', `Target ${number}`);
+    const loud = `${scene.folder}/loud`;
+    await git(scene.folder, 'init', '-q', '-b', 'main', loud);
+    for (const [name, value] of [
+      ['user.name', 'Ada'],
+      ['user.email', 'ada@example.test'],
+    ])
+      await git(loud, 'config', name as string, value as string);
+    const told = () => scene.sql.rows<{ sha: string; count: number }>`
+      select c.details->>'ref_commit_sha' as sha, count(*)::integer as count
+      from :schema.comments c join :schema.issues i on i.id = c.issue_id
+        join :schema.repositories r on r.id = i.repository_id
+      where r.name = 'loud' and c.kind = 'commit_ref' group by 1`;
+    // The first commits are old by then: fifty newer ones name one issue each.
+    const all = Array.from({ length: 9 }, (_, index) => `#${index + 1}`).join(' ');
+    for (let number = 0; number < 60; number++)
+      await git(loud, 'commit', '-q', '--allow-empty', '-m', number < 10 ? `old ${all}` : `new ${number} #1`);
+    await git(loud, 'push', '-q', ada.remote('ada/loud'), 'main');
+    await settled();
+    const first = await told();
+    expect(first.map(({ count }) => count)).toEqual(Array(50).fill(1));
+    for (let number = 0; number < 20; number++)
+      await git(loud, 'commit', '-q', '--allow-empty', '-m', `all ${number} closes ${all}`);
+    await git(loud, 'push', '-q', ada.remote('ada/loud'), 'main');
+    await settled();
+    const counts = (await told()).map(({ count }) => count);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(150);
+    expect(counts).toHaveLength(62);
+  }, 60_000);
+
+  it('stops when its time is over, and tells of nothing more', async () => {
+    const entries = () =>
+      scene.sql.row`select count(*) as count from :schema.comments where kind = 'commit_ref'`;
+    const row = await scene.sql.row<{ id: number; owner_id: number }>`
+      select id, owner_id from :schema.repositories where name = 'loud'`;
+    if (row === undefined) throw new Error('the repository is missing');
+    await using stack = new AsyncDisposableStack();
+    const database = stack.adopt(
+      openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog }),
+      (one) => one.close(),
+    );
+    const own = await Git.open({
+      folder: `${scene.dataFolder}/repositories`,
+      command: 'git',
+      searchPath: process.env['PATH'] ?? '',
+      warmProcesses: 1,
+      log: silentLog,
+    });
+    stack.adopt(own, (one) => one.close());
+    const context = { database, git: own, links: new Links(scene.address) } as unknown as Context;
+    const loud = `${scene.folder}/loud`;
+    const [after, before] = await Promise.all(['HEAD', 'HEAD~5'].map((at) => git(loud, 'rev-parse', at)));
+    const push = { ref: 'refs/heads/main', before: before ?? '', after: after ?? '' };
+    const told = await entries();
+    await scene.sql.run`delete from :schema.comments where details->>'ref_commit_sha' = ${after}`;
+    const without = await entries();
+    expect(without).toEqual(told);
+    await expect(followCommits(context, row.id, row.owner_id, push, AbortSignal.abort())).rejects.toThrow();
+    expect(await entries()).toEqual(without);
+    await followCommits(context, row.id, row.owner_id, push, new AbortController().signal);
+    expect(await entries()).not.toEqual(without);
   });
 });
 

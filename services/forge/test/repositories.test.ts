@@ -152,6 +152,13 @@ describe('removing a repository', () => {
     expect((await bob.call('DELETE', '/repos/ada/secret')).status).toBe(404);
     expect((await ada.call('GET', '/repos/ada/open')).status).toBe(200);
   });
+
+  it('is not for administrators who are no owners', async () => {
+    await ada.call('PUT', '/repos/ada/open/collaborators/bob', { permission: 'admin' });
+    expect((await bob.call('DELETE', '/repos/ada/open')).status).toBe(403);
+    expect((await ada.call('GET', '/repos/ada/open')).status).toBe(200);
+    await ada.call('DELETE', '/repos/ada/open/collaborators/bob');
+  });
 });
 
 it('a crash in the middle of a creation or a removal leaves nothing after the next start', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { commit, pushBranch, pushedRepository, request, useForge } from './forge.ts';
+import { commit, type Person, personWith, pushBranch, pushedRepository, request, useForge } from './forge.ts';
 import { type Cast, castOf, openTo, organization } from './repository-scene.ts';
 
 const scene = useForge();
@@ -228,6 +228,64 @@ describe('transfer', () => {
       repo_transfer: null,
     });
     expect((await cast.reader.call('POST', '/repos/ada/hoe/transfer/accept')).status).toBe(404);
+  });
+
+  it('is taken back by an owner, not by an administrator', async () => {
+    await make('scythe');
+    await cast.ada.call('PUT', '/repos/ada/scythe/collaborators/admina', { permission: 'admin' });
+    await cast.ada.call('POST', '/repos/ada/scythe/transfer', { new_owner: 'reader' });
+    const waiting = () => scene.sql.rows`select * from :schema.repository_transfers`;
+    const before = await waiting();
+    expect((await cast.admin.call('POST', '/repos/ada/scythe/transfer/reject')).status).toBe(403);
+    expect((await cast.ada.call('POST', '/repos/ada/scythe/transfer/accept')).status).toBe(403);
+    expect([before.length, await waiting()]).toEqual([1, before]);
+    expect((await cast.ada.call('POST', '/repos/ada/scythe/transfer/reject')).status).toBe(200);
+    expect(await waiting()).toEqual([]);
+    expect((await cast.reader.call('POST', '/repos/ada/scythe/transfer/accept')).status).toBe(404);
+  });
+
+  it('is told to administrators and the recipient only', async () => {
+    await make('sickle');
+    await cast.ada.call('PUT', '/repos/ada/sickle/collaborators/admina', { permission: 'admin' });
+    await cast.ada.call('PUT', '/repos/ada/sickle/collaborators/writer', { permission: 'write' });
+    await cast.ada.call('POST', '/repos/ada/sickle/transfer', { new_owner: 'reader' });
+    const shown = async (who: Person) => {
+      const { status, body } = await who.call('GET', '/repos/ada/sickle');
+      expect(status).toBe(200);
+      return body['repo_transfer'];
+    };
+    const told = { doer: { login: 'ada' }, recipient: { login: 'reader' }, teams: [] };
+    for (const who of [cast.ada, cast.admin, cast.reader]) expect(await shown(who)).toMatchObject(told);
+    for (const who of [cast.writer, cast.stranger]) expect(await shown(who)).toBeNull();
+    await cast.ada.call('POST', '/repos/ada/sickle/transfer/reject');
+    // Whoever may make repositories in an organization is asked for it.
+    await cast.ada.call('PATCH', '/orgs/club', { visibility: 'private' });
+    await cast.reader.call('POST', '/user/repos', { name: 'flail' });
+    const [club] = await scene.sql.rows<{ id: number }>`select id from :schema.users where login = 'club'`;
+    await scene.sql.run`
+      insert into :schema.repository_transfers (repository_id, doer_id, recipient_id, team_ids, created_at)
+      select id, owner_id, ${club?.id ?? 0}, '{}', now() from :schema.repositories where name = 'flail'`;
+    const flail = async (who: Person) => (await who.call('GET', '/repos/reader/flail')).body['repo_transfer'];
+    expect(await flail(cast.writer)).toMatchObject({ recipient: { login: 'club' } });
+    expect(await flail(cast.stranger)).toBeNull();
+    await cast.ada.call('PATCH', '/orgs/club', { visibility: 'public' });
+    await scene.sql.run`delete from :schema.repository_transfers`;
+  });
+
+  it('of a private repository is not for credentials for public things', async () => {
+    await make('plough', { private: true });
+    await cast.ada.call('POST', '/repos/ada/plough/transfer', { new_owner: 'reader' });
+    const { body } = await cast.reader.call('POST', '/users/reader/tokens', {
+      name: 'public',
+      scopes: ['public-only', 'write:repository'],
+    });
+    const limited = personWith('reader', body.sha1, () => scene.address);
+    const before = await scene.sql.rows`select * from :schema.repository_transfers`;
+    for (const how of ['accept', 'reject'])
+      expect((await limited.call('POST', `/repos/ada/plough/transfer/${how}`)).status).toBe(404);
+    expect(await scene.sql.rows`select * from :schema.repository_transfers`).toEqual(before);
+    expect((await cast.ada.call('GET', '/repos/ada/plough')).body['full_name']).toBe('ada/plough');
+    expect((await cast.reader.call('POST', '/repos/ada/plough/transfer/accept')).status).toBe(202);
   });
 
   it.each([

@@ -67,7 +67,7 @@ describe('a new repository', () => {
     expect((await cast.stranger.call('POST', '/orgs/cellar/repos', { name: 'no' })).status).toBe(404);
     expect((await cast.writer.call('POST', '/orgs/club/repos', { name: 'MADE' })).status).toBe(409);
     expect(await scene.sql.rows`select from :schema.repositories where name = 'no'`).toEqual([]);
-    await cast.writer.call('DELETE', '/repos/club/made');
+    await cast.ada.call('DELETE', '/repos/club/made');
   });
 
   it('for somebody else is made by site administrators only', async () => {

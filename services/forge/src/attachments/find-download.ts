@@ -26,6 +26,11 @@ export async function findDownload(
   const file = await open(attachmentFile(context, row.id)).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? notFound() : error;
   });
-  await attachments.countDownload(tx, row.id);
+  try {
+    await attachments.countDownload(tx, row.id);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   return { row, file };
 }

@@ -9,7 +9,8 @@ import type { branchSchema } from './branch-json.ts';
 import { findWritable } from './find-writable.ts';
 import { moveInTurn } from './move-refs.ts';
 import { presentBranches } from './present-branches.ts';
-import { checkMove, loadPushRules } from './push-rules.ts';
+import { loadPushRules } from './push-rules.ts';
+import { checkArrived } from './refuse-arrived.ts';
 
 const MAX_NAME = 100;
 
@@ -34,7 +35,7 @@ export async function createBranch(
   const { id, empty, default_branch: defaultBranch } = found.repository;
   checkNewName('NewBranchName', name);
   if (empty) throw forbidden('Git Repository is empty.');
-  checkMove(await loadPushRules(context, found, caller.userId), name, 'create');
+  const rules = await loadPushRules(context, found, caller.userId);
   const source = from || defaultBranch;
   const commit = await moveInTurn(
     context,
@@ -48,7 +49,9 @@ export async function createBranch(
       if (taken.size > 0) throw refExists('branch', name);
       const after = fromRef === '' ? start : (await resolveCommit(context, found, fromRef)).commit;
       if (after === undefined) throw notFound('The old branch does not exist');
-      return { moves: [{ ref: branchRef(name), before: NO_COMMIT, after }], result: after };
+      const move = { ref: branchRef(name), before: NO_COMMIT, after };
+      await checkArrived(context, found.repository, move, rules);
+      return { moves: [move], result: after };
     },
     () => refExists('branch', name),
   );

@@ -7,7 +7,8 @@ import { isBranchName } from '../rules/git/branch-name.ts';
 import { checkNewName } from './create-branch.ts';
 import { findWritable } from './find-writable.ts';
 import { moveInTurn } from './move-refs.ts';
-import { checkMove, loadPushRules, refuseMove } from './push-rules.ts';
+import { loadPushRules, refuseMove } from './push-rules.ts';
+import { checkArrived } from './refuse-arrived.ts';
 
 /**
  * Gives a branch another name; pull requests and the default branch follow. The default branch is for administrators.
@@ -31,13 +32,11 @@ export async function renameBranch(
     const before = await readRef(git, id, branchRef(branch));
     if (before === undefined) throw notFound('the branch does not exist');
     if (refuseMove(rules, branch, 'delete') !== undefined) throw forbidden('branch protected');
-    checkMove(rules, name, 'create');
     const taken = await readRefIds(git, id, [branchRef(name)]);
     if (taken.size > 0) throw refExists('branch', name, 'unprocessable');
-    const moves = [
-      { ref: branchRef(name), before: NO_COMMIT, after: before },
-      { ref: branchRef(branch), before, after: NO_COMMIT },
-    ];
+    const made = { ref: branchRef(name), before: NO_COMMIT, after: before };
+    await checkArrived(context, found.repository, made, rules);
+    const moves = [made, { ref: branchRef(branch), before, after: NO_COMMIT }];
     return { moves, renamed: { from: branch, to: name }, result: undefined };
   };
   await moveInTurn(context, id, caller.userId, prepare, headMoved);

@@ -7,7 +7,8 @@ import { branchRef, readRef } from '../outside/git/refs.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { findWritable } from './find-writable.ts';
 import { moveInTurn } from './move-refs.ts';
-import { checkMove, loadPushRules } from './push-rules.ts';
+import { loadPushRules } from './push-rules.ts';
+import { checkArrived } from './refuse-arrived.ts';
 
 /** Where a branch is to be. */
 export interface BranchTarget {
@@ -38,10 +39,11 @@ export async function updateBranch(
     if (before === undefined) throw notFound('the branch does not exist');
     if (expected !== '' && expected !== before) throw headMoved();
     const { commit: after } = await resolveCommit(context, found, commit);
-    const forward = await hasCommit(git, id, after, before);
-    checkMove(rules, branch, forward ? 'fast-forward' : 'force');
-    if (!forward && !force) throw unacceptable('the branch would lose commits; force moves it all the same');
-    return { moves: [{ ref: branchRef(branch), before, after }], result: undefined };
+    const move = { ref: branchRef(branch), before, after };
+    await checkArrived(context, found.repository, move, rules);
+    if (!force && !(await hasCommit(git, id, after, before)))
+      throw unacceptable('the branch would lose commits; force moves it all the same');
+    return { moves: [move], result: undefined };
   };
   await moveInTurn(context, id, caller.userId, prepare, headMoved);
 }

@@ -8,7 +8,7 @@ import * as users from '../store/people/users.ts';
  * Refuses whoever the auth service banned or deleted, whatever his credentials are. Its last word stands in the
  * account's row and counts for a minute; while it cannot be asked, for longer: an auth service that is away must not
  * stop everybody's work, and who was refused stays so.
- * @returns the account; whoever lost the role of administrators there is none here, also with a token from before
+ * @returns the account; whoever lost the role of administrators there is none here, also with a token from before, and who got it is one
  * @throws 403
  */
 export async function checkAccount(context: Context, account: UserRow): Promise<UserRow> {
@@ -21,10 +21,10 @@ export async function checkAccount(context: Context, account: UserRow): Promise<
     return account;
   }
   const { isRefused, role, askedAt } = answer;
-  const mayAdministrate = role === undefined || identity.adminRoles.has(role);
-  await users.noteStatus(database.autocommit(), id, { isRefused, mayAdministrate, askedAt });
+  const isAdmin = role === undefined ? undefined : identity.adminRoles.has(role);
+  await users.noteStatus(database.autocommit(), id, { isRefused, isAdmin, askedAt });
   if (isRefused) throw accountRefused();
-  return { ...account, is_admin: account.is_admin && mayAdministrate };
+  return { ...account, checked_at: askedAt, is_admin: isAdmin ?? account.is_admin };
 }
 
 /**

@@ -18,7 +18,8 @@ export async function findOrCreateAccount(context: Context, claims: AccessTokenC
   if (isCurrent(known, identity)) return known;
   await users.updateIdentity(context.database.autocommit(), known.id, identity);
   const fullName = known.keeps_full_name ? known.full_name : identity.fullName;
-  return { ...known, email: identity.email, full_name: fullName, is_admin: identity.isAdmin };
+  const isAdmin = isNews(known, identity) ? identity.isAdmin : known.is_admin;
+  return { ...known, email: identity.email, full_name: fullName, is_admin: isAdmin };
 }
 
 /** Several first calls may come at once: one insert wins, the others find what it made. */
@@ -46,6 +47,7 @@ function readIdentity(claims: AccessTokenClaims, adminRoles: ReadonlySet<string>
     email: claims.email ?? '',
     fullName: text(claims.user_metadata?.['full_name']) ?? text(claims.user_metadata?.['name']) ?? '',
     isAdmin: adminRoles.has(claims.role ?? ''),
+    issuedAt: new Date((claims.iat ?? 0) * 1000),
   };
 }
 
@@ -58,5 +60,10 @@ function text(value: unknown): string | undefined {
 
 function isCurrent(row: UserRow, identity: Identity): boolean {
   const isNamed = row.keeps_full_name || row.full_name === identity.fullName;
-  return row.email === identity.email && isNamed && row.is_admin === identity.isAdmin;
+  const isRanked = row.is_admin === identity.isAdmin || !isNews(row, identity);
+  return row.email === identity.email && isNamed && isRanked;
 }
+
+/** Whether the token tells of the role later than the auth service did when it was asked. */
+const isNews = ({ checked_at: checkedAt }: UserRow, { issuedAt }: Identity) =>
+  checkedAt === null || checkedAt < issuedAt;

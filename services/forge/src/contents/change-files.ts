@@ -2,6 +2,7 @@ import { Failure } from '@croft/failure';
 import { findWritable } from '../branches/find-writable.ts';
 import { moveInTurn } from '../branches/move-refs.ts';
 import { checkMove, loadPushRules } from '../branches/push-rules.ts';
+import { checkArrived } from '../branches/refuse-arrived.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { baseMoved, fileMoved, notFound, tooLarge, unacceptable } from '../failures.ts';
@@ -39,7 +40,7 @@ export interface FilesChanged {
 }
 
 /**
- * Changes files and commits that to a branch, without a work tree. Everything is decided before anything is written;
+ * Changes files and commits that to a branch, without a work tree. Everything is decided before anything moves;
  * who loses a race tries again on what is there now, unless it was about the same files.
  * @throws 403, 404 without the branch or a file, 409 when somebody else changed the files meanwhile, 413, 422, 423
  */
@@ -80,8 +81,11 @@ export async function changeFiles(
     const commit = toCommit(planned, tip);
     await writeObjects(git, id, [...planned.objects, commit]);
     const before = target === branch ? (tip ?? NO_COMMIT) : NO_COMMIT;
+    const move = { ref: branchRef(target), before, after: commit.id };
+    // A new branch brings everything the other one has, which only the commit itself shows.
+    if (target !== branch) await checkArrived(context, found.repository, move, rules);
     const result: FilesChanged = { found, branch: target, commit, files: planned.files };
-    return { moves: [{ ref: branchRef(target), before, after: commit.id }], result };
+    return { moves: [move], result };
   }
 
   async function plan(tip: string | undefined): Promise<PlannedChanges> {

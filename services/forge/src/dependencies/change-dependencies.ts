@@ -37,7 +37,8 @@ export async function changeDependencies(
   if (!mayWrite(waiting, waiting.issue.is_pull ? 'pulls' : 'issues')) {
     throw forbidden('user should have a permission to write to the issue that waits');
   }
-  checkNotArchived(waiting);
+  // Both timelines tell of it.
+  for (const told of [waiting, blocker]) checkNotArchived(told);
   await context.database.transaction(async (tx) => {
     await dependencies.lockAll(tx);
     // Held, so that it is not closed at this moment.

@@ -6,6 +6,7 @@ import * as siteAdmin from '../site-admin/routes.ts';
 import * as stars from '../stars/routes.ts';
 import * as teamContents from '../teams/content-routes.ts';
 import * as teams from '../teams/routes.ts';
+import * as keys from '../users/key-routes.ts';
 import * as users from '../users/routes.ts';
 import * as watches from '../watches/routes.ts';
 import type { Line } from './index.ts';
@@ -22,8 +23,12 @@ export const PEOPLE: readonly Line[] = [
   ['GET', '/user/emails', users.emails],
   ['GET', '/user/settings', users.settings],
   ['PATCH', '/user/settings', users.editSettings],
+  ['GET', '/user/keys', keys.own],
+  ['GET', '/user/gpg_keys', keys.ownGpg],
   ['GET', '/users/search', users.search],
   ['GET', '/users/:username', users.show],
+  ['GET', '/users/:username/keys', keys.ofUser],
+  ['GET', '/users/:username/gpg_keys', keys.gpgOfUser],
   ['GET', '/users/:username/tokens', accessTokens.list],
   ['POST', '/users/:username/tokens', accessTokens.create],
   ['DELETE', '/users/:username/tokens/:token', accessTokens.remove],

@@ -1,4 +1,4 @@
-import { enqueue, type Tx } from '@croft/sql';
+import { enqueueAll, type Tx } from '@croft/sql';
 
 /** What happened to an issue or a pull request; actions have the names the webhooks give them. */
 export interface IssueEvent {
@@ -66,5 +66,20 @@ export const HAPPENING = 'happening';
 
 /** Announces something in the transaction that does it: others are told exactly when that commits. */
 export async function announce(tx: Tx, ...happenings: readonly Happening[]): Promise<void> {
-  for (const happening of happenings) await enqueue(tx, HAPPENING, happening);
+  await announceAll(tx, happenings);
 }
+
+/** The same for as many as there are, in their order. */
+export async function announceAll(tx: Tx, happenings: readonly Happening[]): Promise<void> {
+  for (let start = 0; start < happenings.length; start += BATCH) {
+    const batch = happenings.slice(start, start + BATCH);
+    await enqueueAll(
+      tx,
+      HAPPENING,
+      batch.map((payload) => ({ payload, lane: '' })),
+    );
+  }
+}
+
+/** Of which one statement writes so many. */
+const BATCH = 1000;

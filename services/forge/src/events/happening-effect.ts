@@ -20,13 +20,13 @@ export const HOOK = 'hook';
  */
 export function happeningEffect(context: Context): Deliver {
   const { database } = context;
-  return async (row) => {
+  return async (row, signal) => {
     const happening = row.payload as Happening;
     const place = await findPlace(context, happening);
     // Gone meanwhile, and nobody is left who could be told.
     if (place === undefined) return;
     // Before the end of the announcement, and as often as one likes: what it does again changes nothing.
-    await followHappening(context, happening, place.issue);
+    await followHappening(context, happening, place.issue, signal);
     const tx = database.autocommit();
     const interested = await hooks.listInterested(tx, place, eventTypesOf(happening, place), row.created_at);
     const messages = interested.length === 0 ? [] : await writeMessages(context, happening, place);

@@ -25,6 +25,9 @@ export async function writeRepositoryMessages(
     const fork = event.forkId === undefined ? undefined : await repositories.findById(tx, event.forkId);
     if (fork === undefined) return [];
     const forkee = ownedBy(await users.getById(tx, fork.owner_id), fork);
+    // Who administrates the original need not know of every fork, nor of the organization that has it.
+    const isHidden = fork.private && found?.repository.private !== true;
+    if (isHidden || forkee.owner.visibility !== 'public') return [];
     return [
       { type, payload: { forkee: await presentRepository(context, undefined, forkee), repository, sender } },
     ];

@@ -1,12 +1,9 @@
-import { type PushRules, refuseMove } from '../branches/push-rules.ts';
+import type { PushRules } from '../branches/push-rules.ts';
+import { refuseArrived } from '../branches/refuse-arrived.ts';
 import type { Context } from '../context.ts';
-import { findMergeBase, hasCommit } from '../outside/git/merge.ts';
-import { listChangedPaths } from '../outside/git/reading/changed-paths.ts';
-import { branchRef, moveRefs, NO_COMMIT, readRef } from '../outside/git/refs.ts';
+import { moveRefs, NO_COMMIT } from '../outside/git/refs.ts';
 import { branchQueue } from '../pulls/sync-pulls.ts';
-import { isBranchName } from '../rules/git/branch-name.ts';
-import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
-import { branchOf, kindOf, type PushCommand } from '../rules/git/push-request.ts';
+import type { PushCommand } from '../rules/git/push-request.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
 
 /**
@@ -34,47 +31,6 @@ export async function moveStaged(
       reasons[index] ??= await move(context, repository.id, [command]);
     return reasons;
   });
-}
-
-/** Why a command is refused, now that its commits are there. */
-async function refuseArrived(
-  { git }: Context,
-  repository: RepositoryRow,
-  command: PushCommand,
-  rules: PushRules,
-): Promise<string | undefined> {
-  const { ref, before, after } = command;
-  // What git checks of names, and does not see of these.
-  const [, name = ''] = /^refs\/(?:heads|tags|notes)\/(.+)$/s.exec(ref) ?? [];
-  if (!isBranchName(name)) return 'deny updating a hidden ref';
-  const branch = branchOf(ref);
-  const kind = kindOf(command);
-  if (branch === undefined) return undefined;
-  if (kind === 'delete' && branch === repository.default_branch)
-    return 'deletion of the current branch prohibited';
-  const protection = findProtection(rules.protections, branch);
-  if (protection === undefined) return undefined;
-  const base = kind === 'update' ? before : await startOf(git, repository, after).catch(() => undefined);
-  const paths =
-    kind === 'delete' || !dependsOnFiles(protection)
-      ? []
-      : await listChangedPaths(git, repository.id, base ?? EMPTY_TREE, after);
-  if (paths === undefined) return `branch ${branch} is protected and what changes cannot be read`;
-  const isForward = kind === 'update' && (await hasCommit(git, repository.id, after, before));
-  return refuseMove(rules, branch, kind !== 'update' ? kind : isForward ? 'fast-forward' : 'force', paths);
-}
-
-/** git knows it without having it. */
-const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
-
-/** Where the commits of a new branch begin to be its own. */
-async function startOf(
-  git: Context['git'],
-  { id, default_branch: defaultBranch }: RepositoryRow,
-  commit: string,
-): Promise<string | undefined> {
-  const tip = await readRef(git, id, branchRef(defaultBranch));
-  return tip === undefined ? undefined : await findMergeBase(git, id, tip, commit);
 }
 
 async function move(

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { announce } from '../events/announce.ts';
+import { announceAll } from '../events/announce.ts';
 import { listBranches, NO_COMMIT, pointHeadAt, readRefIds } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
@@ -67,7 +67,10 @@ async function takeOver(
   if (moves.length > 0 || mayHaveMore) await followBranches(context, repositoryId, actorId);
   await database.transaction(async (tx) => {
     if (!(await pushes.remove(tx, id)) || actorId === null) return;
-    await announce(tx, ...moves.map((move) => ({ kind: 'ref' as const, ...move, repositoryId, actorId })));
+    await announceAll(
+      tx,
+      moves.map((move) => ({ kind: 'ref', ...move, repositoryId, actorId })),
+    );
   });
 }
 

@@ -162,12 +162,10 @@ async function finish(
   report: PushReport,
 ): Promise<PushReport['refs']> {
   const { repository } = visitor.found;
-  const staged = verdicts.filter(({ kind }) => kind === 'stage');
-  const arrived = staged.filter(({ command }) => {
-    const name = stagedName(
-      row,
-      verdicts.findIndex((one) => one.command === command),
-    );
+  const staged = verdicts.flatMap(({ kind, command }, index) =>
+    kind === 'stage' ? [{ command, name: stagedName(row, index) }] : [],
+  );
+  const arrived = staged.filter(({ command, name }) => {
     // A deletion brings nothing that could arrive.
     return kindOf(command) === 'delete' || (report.refs.has(name) && report.refs.get(name) === undefined);
   });

@@ -5,7 +5,7 @@ import { endpoint } from '../endpoint.ts';
 import { notFound } from '../failures.ts';
 import { listAnswer, pageOf } from '../list-answer.ts';
 import type { ScopeArea } from '../rules/access/token-scope.ts';
-import { readIndex } from '../rules/issues/list-filter.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import * as deliveries from '../store/events/hook-deliveries.ts';
 import * as hooks from '../store/events/hooks.ts';
 import { emptySchema, errorSchema, optional, pageParameters, requiredText } from '../wire-schemas.ts';
@@ -42,7 +42,7 @@ export function hookEndpoints<Shape extends z.ZodRawShape>(
 
   async function findHook(context: Context, caller: Caller, params: { id: string }): Promise<hooks.HookRow> {
     const scope = await findPlace(context, caller, params as unknown as Path);
-    const hook = await hooks.find(context.database.autocommit(), scope, readIndex(params.id));
+    const hook = await hooks.find(context.database.autocommit(), scope, readId(params.id));
     if (hook === undefined) throw notFound();
     return hook;
   }
@@ -141,7 +141,7 @@ export function hookEndpoints<Shape extends z.ZodRawShape>(
       async handle({ params, caller }, context) {
         const path = deliveryPath(params);
         const hook = await findHook(context, caller, path);
-        return { status: 202, body: await redeliver(context, hook, readIndex(path.delivery)) };
+        return { status: 202, body: await redeliver(context, hook, readId(path.delivery)) };
       },
     }),
   };

@@ -7,6 +7,8 @@ import { checkNotArchived, findRepository, mayWrite } from '../repositories/find
 import { deadlineOf } from '../rules/issues/deadline.ts';
 import { checkTitle } from '../rules/issues/issue-edit.ts';
 import { planLabels } from '../rules/issues/label.ts';
+import { checkText } from '../rules/issues/text-limits.ts';
+import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import type { issueSchema } from './issue-json.ts';
 import { presentIssues } from './present-issues.ts';
@@ -47,7 +49,7 @@ export async function createIssue(
       isPull: false,
       posterId: caller.userId,
       title,
-      body: wanted.body,
+      body: checkText(wanted.body),
       ref: wanted.ref,
       deadlineAt: isWriter && wanted.deadline !== undefined ? deadlineOf(wanted.deadline) : undefined,
       closed: wanted.closed,
@@ -63,6 +65,10 @@ export async function createIssue(
       actorId: caller.userId,
     } as const;
     await announce(tx, { ...event, action: 'opened' });
+    if (wanted.closed) {
+      await comments.add(tx, { issueId: made.id, kind: 'close', posterId: caller.userId });
+      await announce(tx, { ...event, action: 'closed' });
+    }
     return made;
   });
   // Rule 8: the refetched issue; of one that somebody deleted at once, what was made.

@@ -3,9 +3,11 @@ import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { findRepository, mayRead } from '../repositories/find-repository.ts';
+import { viewerOf } from '../rules/access/permission.ts';
 import { countForLink, readFilter } from '../rules/issues/list-filter.ts';
 import * as issueLists from '../store/issues/issue-lists.ts';
 import * as users from '../store/people/users.ts';
+import { inSearchTurn } from './in-search-turn.ts';
 import { presentIssues } from './present-issues.ts';
 
 /** What every list of issues can be asked for. */
@@ -30,7 +32,8 @@ export interface RepositoryIssueQuery extends IssueQuery {
 
 /**
  * A page of the issues and pull requests of a repository, newest first.
- * @throws 404, also for a person nobody knows, 422 for a time that is none
+ * @throws 404, also for a person nobody knows, 422 for a time that is none or a keyword that is too long, 503 when too
+ *   many search
  */
 export async function listIssues(
   context: Context,
@@ -43,30 +46,43 @@ export async function listIssues(
   const [issues, pulls] = [mayRead(found, 'issues'), mayRead(found, 'pulls')];
   if (!issues && !pulls) throw notFound();
   const page = pageOf(context, query);
-  const filter = { ...readFilter(query), ...(await namedPeople(context, query)) };
+  const { people, ...wanted } = await namedPeople(context, viewer, query);
+  const filter = { ...readFilter(query), ...wanted };
   const scope = { repositoryId: repository.id, ownerId: repository.owner_id, issues, pulls };
   const tx = context.database.autocommit();
-  const { rows, total } = await issueLists.listInRepository(tx, scope, filter, page);
-  const items = await presentIssues(context, viewer, found, rows);
+  const { rows, total } = await inSearchTurn(viewer, filter, () =>
+    issueLists.listInRepository(tx, scope, filter, page),
+  );
+  const items = await presentIssues(context, viewer, found, rows, people);
   return { page, total, linked: issues ? countForLink(filter.state, repository) : total, items };
 }
 
 async function namedPeople(
   { database }: Context,
+  viewer: Caller | undefined,
   query: RepositoryIssueQuery,
-): Promise<Pick<issueLists.IssueFilter, 'createdBy' | 'assignedBy' | 'mentioned'>> {
-  const find = async (login: string | undefined) => {
+): Promise<
+  Pick<issueLists.IssueFilter, 'createdBy' | 'assignedBy' | 'mentioned'> & { people: users.UserRow[] }
+> {
+  const logins = [query.created_by, query.assigned_by, query.mentioned_by].filter((login) => !!login);
+  const people =
+    logins.length === 0
+      ? []
+      : await users.listVisible(
+          database.autocommit(),
+          logins.filter((login) => login !== undefined),
+          viewerOf(viewer),
+        );
+  const find = (login: string | undefined) => {
     if (!login) return undefined;
-    const user = await users.findByLogin(database.autocommit(), login);
+    const user = people.find(({ login_key: key }) => key === login.toLowerCase());
     if (user === undefined) throw notFound(`user does not exist [uid: 0, name: ${login}]`);
     return user;
   };
-  const [creator, assignee, mentioned] = await Promise.all([
-    find(query.created_by),
-    find(query.assigned_by),
-    find(query.mentioned_by),
-  ]);
+  const [creator, assignee] = [find(query.created_by), find(query.assigned_by)];
+  const mentioned = find(query.mentioned_by);
   return {
+    people,
     createdBy: creator?.id ?? null,
     assignedBy: assignee?.id ?? null,
     mentioned: mentioned?.login ?? '',

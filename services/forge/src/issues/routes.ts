@@ -58,7 +58,7 @@ export const search = endpoint({
     mentioned: parameter.describe('`true`: where a text names the caller'),
     created_by: parameter,
   }),
-  answers: { 200: z.array(issueSchema), 400: errorSchema, 422: errorSchema },
+  answers: { 200: z.array(issueSchema), 400: errorSchema, 422: errorSchema, 503: errorSchema },
   async handle({ query, caller, url }, context) {
     return listAnswer(context, url, await searchIssues(context, caller, query));
   },
@@ -76,7 +76,7 @@ export const list = endpoint({
     assigned_by: parameter,
     mentioned_by: parameter,
   }),
-  answers: { 200: z.array(issueSchema), 404: errorSchema, 422: errorSchema },
+  answers: { 200: z.array(issueSchema), 404: errorSchema, 422: errorSchema, 503: errorSchema },
   async handle({ params, query, caller, url }, context) {
     return listAnswer(context, url, await listIssues(context, caller, params, query));
   },

@@ -3,9 +3,11 @@ import type { Context } from '../context.ts';
 import { badRequest } from '../failures.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { viewerOf } from '../rules/access/permission.ts';
-import { readBoolean, readFilter, readIndex } from '../rules/issues/list-filter.ts';
+import { readBoolean, readFilter } from '../rules/issues/list-filter.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import * as issueLists from '../store/issues/issue-lists.ts';
 import * as users from '../store/people/users.ts';
+import { inSearchTurn } from './in-search-turn.ts';
 import type { IssueQuery } from './list-issues.ts';
 import { presentAnywhere } from './present-issues.ts';
 
@@ -23,7 +25,8 @@ export interface SearchQuery extends IssueQuery {
 
 /**
  * A page of the issues and pull requests of all repositories the viewer may read.
- * @throws 400 for an owner or team nobody knows, 422 for a time that is none
+ * @throws 400 for an owner or team nobody knows, 422 for a time that is none or a keyword that is too long, 503 when
+ *   too many search
  */
 export async function searchIssues(
   context: Context,
@@ -35,14 +38,16 @@ export async function searchIssues(
   const scope = {
     ...viewerOf(viewer),
     ...(await namedScope(context, viewer, query)),
-    priorityRepositoryId: readIndex(query.priority_repo_id ?? ''),
+    priorityRepositoryId: readId(query.priority_repo_id ?? ''),
   };
   const filter = {
     ...readFilter(query),
     ...relativeTo(viewer, query),
     ...(await namedCreator(context, query)),
   };
-  const { rows, total, linked } = await issueLists.search(tx, scope, filter, page);
+  const { rows, total, linked } = await inSearchTurn(viewer, filter, () =>
+    issueLists.search(tx, scope, filter, page),
+  );
   return { page, total, linked, items: await presentAnywhere(context, viewer, rows) };
 }
 

@@ -7,7 +7,7 @@ import { findIssue, type NumberedPath, type VisibleIssue } from '../issues/find-
 import { resolveWishes } from '../issues/resolve-wishes.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import { planLabels } from '../rules/issues/label.ts';
-import { readIndex } from '../rules/issues/list-filter.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as labels from '../store/issues/labels.ts';
@@ -52,7 +52,7 @@ export async function removeIssueLabel(
   path: NumberedPath & { id: string },
 ): Promise<void> {
   const found = await findIssueToLabel(context, caller, path);
-  const id = readIndex(path.id);
+  const id = readId(path.id);
   const named = id === 0 ? [path.id] : [id, path.id];
   const { labels: known = [] } = await resolveWishes(context, found.repository, { labels: named });
   const label = known.find((one) => one.id === id) ?? known[0];

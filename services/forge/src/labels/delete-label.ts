@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import { readIndex } from '../rules/issues/list-filter.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import * as labels from '../store/issues/labels.ts';
 import { findLabelHome, type HomePath } from './find-label-home.ts';
 
@@ -13,5 +13,5 @@ export async function deleteLabel(
 ): Promise<void> {
   const home = await findLabelHome(context, caller, path, 'write');
   const tx = context.database.autocommit();
-  if (!(await labels.deleteById(tx, home, readIndex(path.id)))) throw notFound();
+  if (!(await labels.deleteById(tx, home, readId(path.id)))) throw notFound();
 }

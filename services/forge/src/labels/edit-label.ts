@@ -3,7 +3,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { readColor, scopeOf } from '../rules/issues/label.ts';
-import { readIndex } from '../rules/issues/list-filter.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import * as labels from '../store/issues/labels.ts';
 import type { NewLabel } from './create-label.ts';
 import { findLabelHome, type HomePath } from './find-label-home.ts';
@@ -22,7 +22,7 @@ export async function editLabel(
   const home = await findLabelHome(context, caller, path, 'write');
   const color = wanted.color ? readColor(wanted.color) : undefined;
   const after = await context.database.transaction(async (tx) => {
-    const current = await labels.lockById(tx, home, readIndex(path.id));
+    const current = await labels.lockById(tx, home, readId(path.id));
     if (current === undefined) throw notFound();
     const name = wanted.name || current.name;
     const archived = wanted.is_archived ?? current.archived_at !== null;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
 import { measureStorage, type Storage, startUpkeep } from '../outside/git/upkeep.ts';
+import * as issueLists from '../store/issues/issue-lists.ts';
 import * as maintenance from '../store/upkeep/maintenance.ts';
 
 /** Whoever pushed last in this time may be about to push again. */
@@ -13,6 +14,10 @@ const WAIT_SECONDS = 600;
 const LOOSE_OBJECTS = 200;
 const PACKS = 8;
 const TOO_LONG_MS = 60 * 60_000;
+
+/** Words of deleted texts that are looked through at once, and how often before others have their turn. */
+const WORDS = 5000;
+const SWEEPS = 10;
 
 /** What tidies up in the background. */
 export interface Maintenance {
@@ -33,14 +38,40 @@ export function startMaintenance(context: Context): Maintenance {
 
 async function keepGoing(context: Context, closing: AbortSignal): Promise<void> {
   const pause = context.settings.GIT_MAINTENANCE_INTERVAL;
+  let words = 0;
   while (!closing.aborted) {
     const hadWork = await maintainNext(context, closing).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       context.log.warn({ reason }, 'looking for repositories to tidy up failed; it is tried again');
       return false;
     });
-    if (!hadWork) await sleep(pause, undefined, { signal: closing, ref: false }).catch(() => {});
+    if (hadWork) continue;
+    words = await sweepWords(context, words, closing).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      context.log.warn({ reason }, 'words of deleted texts were not removed; it is tried again');
+      return words;
+    });
+    await sleep(pause, undefined, { signal: closing, ref: false }).catch(() => {});
   }
+}
+
+/**
+ * Removes words of deleted texts from what issues are found by, in a part of it.
+ * @param after where the part before ended; 0 for the first one
+ * @returns where the next one begins; 0 at the end of all
+ */
+export async function sweepWords(
+  { database }: Pick<Context, 'database'>,
+  after: number,
+  closing: AbortSignal,
+): Promise<number> {
+  let place = after;
+  for (let sweep = 0; sweep < SWEEPS && !closing.aborted; sweep++) {
+    const next = await issueLists.sweepWords(database.autocommit(), place, WORDS);
+    if (next === 0 || next === place) return next;
+    place = next;
+  }
+  return place;
 }
 
 /**

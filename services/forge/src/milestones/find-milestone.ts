@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { findIssueHome } from '../labels/find-label-home.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
-import { readIndex } from '../rules/issues/list-filter.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import * as milestones from '../store/issues/milestones.ts';
 
 /** What a path says of a milestone: its id, or its title. */
@@ -27,7 +27,7 @@ export async function findMilestone(
   // A title with NUL cannot be, and cannot be asked for.
   const title = path.id.includes('\0') ? '' : path.id;
   const tx = context.database.autocommit();
-  const milestone = await milestones.find(tx, found.repository.id, { id: readIndex(path.id), title });
+  const milestone = await milestones.find(tx, found.repository.id, { id: readId(path.id), title });
   if (milestone === undefined) throw notFound();
   return { ...found, milestone };
 }

@@ -4,11 +4,12 @@ import { announce } from '../events/announce.ts';
 import { notFound, pullExists } from '../failures.ts';
 import { resolveWishes, type Wishes } from '../issues/resolve-wishes.ts';
 import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
-import { checkNotArchived, findRepository } from '../repositories/find-repository.ts';
+import { checkNotArchived, findRepository, mayRead } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { deadlineOf } from '../rules/issues/deadline.ts';
 import { checkTitle } from '../rules/issues/issue-edit.ts';
 import { planLabels } from '../rules/issues/label.ts';
+import { checkText } from '../rules/issues/text-limits.ts';
 import { noChanges, readHead } from '../rules/pulls/head-ref.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as users from '../store/people/users.ts';
@@ -33,6 +34,8 @@ export async function createPull(
 ): Promise<number> {
   const found = await findRepository(context, caller, path, 'pulls');
   const { repository } = found;
+  // It names branches, and keeps their commits.
+  if (!mayRead(found, 'code')) throw notFound();
   checkNotArchived(found);
   const title = checkTitle(wanted.title);
   const head = readHead(wanted.head, wanted.base);
@@ -57,7 +60,7 @@ export async function createPull(
     if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
     const draft = {
       title,
-      body: wanted.body,
+      body: checkText(wanted.body),
       posterId: caller.userId,
       deadlineAt: wanted.deadline === undefined ? undefined : deadlineOf(wanted.deadline),
       milestoneId: wishes.milestone?.id ?? null,
@@ -65,8 +68,9 @@ export async function createPull(
       labelIds: planLabels([], wishes.labels ?? [], 'replace').result.map((label) => label.id),
     };
     const { id, number } = await insertPull(context, draft, { ...branches, headSha: headTip });
-    await moveRefs(context.git, repository.id, [{ ref: pullRef(number), new: headTip }]);
-    await pulls.markWritten(tx, id, headTip);
+    // When it is not, the next push or start does it.
+    const written = await moveRefs(context.git, repository.id, [{ ref: pullRef(number), new: headTip }]);
+    if (written === 'done') await pulls.markWritten(tx, id, headTip);
     return number;
   });
 }

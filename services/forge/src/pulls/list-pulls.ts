@@ -3,7 +3,9 @@ import type { Context } from '../context.ts';
 import { badRequest, unacceptable } from '../failures.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { findRepository } from '../repositories/find-repository.ts';
-import { readIndex, readState } from '../rules/issues/list-filter.ts';
+import { viewerOf } from '../rules/access/permission.ts';
+import { readState } from '../rules/issues/list-filter.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import * as users from '../store/people/users.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import { presentPulls } from './present-pulls.ts';
@@ -31,14 +33,14 @@ export async function listPulls(
   const { repository } = found;
   const page = pageOf(context, query);
   const tx = context.database.autocommit();
-  const poster = query.poster ? await users.findByLogin(tx, query.poster) : undefined;
+  const poster = query.poster ? await users.findVisible(tx, query.poster, viewerOf(viewer)) : undefined;
   if (query.poster && poster === undefined) throw badRequest('Poster not found');
   const filter = {
     repositoryId: repository.id,
     state: readState(query.state),
     sort: query.sort ?? '',
     labelIds: (query.labels ?? []).filter((id) => id !== '').map(readLabelId),
-    milestoneId: readIndex(query.milestone ?? ''),
+    milestoneId: readId(query.milestone ?? ''),
     posterId: poster?.id ?? 0,
     baseBranch: query.base_branch ?? '',
   };

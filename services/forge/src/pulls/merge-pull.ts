@@ -6,9 +6,10 @@ import { baseMoved, headMoved, notFound, notMergeable } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { writeMerge } from '../outside/git/merge.ts';
 import { commitObject } from '../outside/git/objects.ts';
+import { listChangedPaths } from '../outside/git/reading/changed-paths.ts';
 import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
-import { findProtection, mayMergeInto } from '../rules/git/protection.ts';
+import { findKept, findProtection, mayMergeInto, type Protection } from '../rules/git/protection.ts';
 import { mergeMessage } from '../rules/pulls/merge-message.ts';
 import { checkOutlook, checkStyle } from '../rules/pulls/mergeable.ts';
 import * as merges from '../store/pulls/merges.ts';
@@ -55,8 +56,11 @@ export async function mergePull(
     checkMergeIsPossible(now);
     const { pull } = now;
     const { protections, pusher } = await loadPushRules(context, now, caller.userId);
-    if (!mayMergeInto(findProtection(protections, pull.base_branch), pusher)) throw mayNotMerge();
-    await carryOut(context, pull, await prepare(context, caller, pull, wanted));
+    const protection = findProtection(protections, pull.base_branch);
+    if (!mayMergeInto(protection, pusher)) throw mayNotMerge();
+    if (protection?.options.require_signed_commits)
+      throw notMergeable('the protected branch takes signed commits only, and the merge would not be signed');
+    await carryOut(context, pull, await prepare(context, caller, pull, wanted, protection));
     // The base may itself be the head of other pull requests.
     await followHeads(context, repository.id, caller.userId, pull.base_branch);
   });
@@ -78,6 +82,7 @@ async function prepare(
   caller: Caller,
   pull: PullWithIssue,
   wanted: WantedMerge,
+  protection: Protection | undefined,
 ): Promise<Omit<merges.MergeRow, 'started_at'>> {
   const repositoryId = pull.repository_id;
   const refs = [branchRef(pull.base_branch), branchRef(pull.head_branch)];
@@ -87,6 +92,9 @@ async function prepare(
   const outlook = await outlooks.of(repositoryId, base, head);
   checkOutlook(pull.title, outlook);
   if (wanted.headCommit !== '' && wanted.headCommit !== head) throw headMoved();
+  // With a clean outlook there is one.
+  const mergeBase = outlook.mergeBase ?? base;
+  await checkFiles(git, repositoryId, { from: mergeBase, to: head }, protection);
 
   const { user } = caller;
   const signature = {
@@ -106,10 +114,23 @@ async function prepare(
     base_branch: baseBranch,
     base_sha: base,
     head_sha: head,
-    // With a clean outlook there is one.
-    merge_base: outlook.mergeBase ?? base,
+    merge_base: mergeBase,
     commit_sha: commit.id,
   };
+}
+
+/** @throws 405 when files change that the protection keeps */
+async function checkFiles(
+  git: Context['git'],
+  repositoryId: number,
+  { from, to }: { from: string; to: string },
+  protection: Protection | undefined,
+): Promise<void> {
+  if (!protection?.options.protected_file_patterns.trim()) return;
+  const paths = await listChangedPaths(git, repositoryId, from, to);
+  if (paths === undefined) throw notMergeable('the base branch is protected and what changes cannot be read');
+  const kept = findKept(protection, paths);
+  if (kept !== undefined) throw notMergeable(`the base branch is protected from changing file ${kept}`);
 }
 
 /** Intent, compare-and-swap, record. */

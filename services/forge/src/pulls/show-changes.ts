@@ -6,6 +6,7 @@ import { notFound } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { startDiff } from '../outside/git/diff.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
+import { mayRead } from '../repositories/find-repository.ts';
 import { decideDiffFormat } from '../rules/pulls/diff-format.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
@@ -18,7 +19,10 @@ export async function showChanges(
   path: NumberedPath,
   wanted: { type: 'diff' | 'patch'; binary: string | undefined },
 ): Promise<Readable> {
-  const { repository, pull } = await findPull(context, viewer, path);
+  const found = await findPull(context, viewer, path);
+  const { repository, pull } = found;
+  // It is code that changes.
+  if (!mayRead(found, 'code')) throw notFound();
   const format = decideDiffFormat(wanted.type, wanted.binary);
   const from = pull.merge_base ?? (await currentMergeBase(context, repository, pull));
   const range = { from, to: pull.head_sha };

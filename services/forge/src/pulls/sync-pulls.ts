@@ -61,21 +61,23 @@ export async function moveHead(
   await writeHead(context, pull, tip);
 }
 
-/** Lets the ref of a pull request follow its row. */
+/** Lets the ref of a pull request follow its row; false when something is in its way, for the next push or start to try. */
 export async function writeHead(
   { database, git }: Context,
   pull: pulls.PullWithIssue,
   tip: string,
-): Promise<void> {
-  await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: tip }]);
+): Promise<boolean> {
+  const moved = await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: tip }]);
+  if (moved !== 'done') return false;
   await pulls.markWritten(database.autocommit(), pull.id, tip);
+  return true;
 }
 
 /** At start: writes the refs of pull requests that a crash kept from being written. */
 export async function settlePulls(context: Context): Promise<void> {
   const { database, log } = context;
   await settleEach(log, 'pull request', await pulls.listUnwritten(database.autocommit()), async (pull) => {
-    await writeHead(context, pull, pull.head_sha);
+    if (!(await writeHead(context, pull, pull.head_sha))) return;
     log.warn(
       { repository: pull.repository_id, pull: pull.number },
       'wrote the ref of a pull request that a crash left behind',

@@ -9,29 +9,38 @@ import { closeByCommit } from './close-by-commit.ts';
 import { findTargets, type Target } from './find-targets.ts';
 
 /** The newest of what a branch got; whoever imports a history does not mean to speak to anybody. */
-const MAX_COMMITS = 500;
+const MAX_COMMITS = 50;
+/** More than this is not told of for one push, however many issues its messages name. */
+const MAX_REFERENCES = 100;
 /** Longest subject that is shown. */
 const MAX_SUBJECT = 255;
 
 /**
  * Tells of the commits that came to a branch in the timelines of the issues their messages name, in the name of whoever
  * moved the branch. On the default branch, `closes #1` closes what he may close. Doing it again does nothing again.
+ * @param signal ends it between two references
  */
 export async function followCommits(
   context: Context,
   repositoryId: number,
   actorId: number,
   { ref, before, after }: { ref: string; before: string; after: string },
+  signal: AbortSignal,
 ): Promise<void> {
   if (!ref.startsWith('refs/heads/') || after === NO_COMMIT) return;
   const repository = await repositories.findById(context.database.autocommit(), repositoryId);
   if (repository === undefined) return;
   const isDefault = ref === branchRef(repository.default_branch);
+  let room = MAX_REFERENCES;
   for (const commit of await readNewCommits(context, repository, { isDefault, before, after })) {
     const message = commit.message.replaceAll('\0', '');
-    for (const target of await findTargets(context, actorId, repositoryId, message)) {
+    signal.throwIfAborted();
+    for (const target of (await findTargets(context, actorId, repositoryId, message)).slice(0, room)) {
+      signal.throwIfAborted();
+      room--;
       await noteCommit(context, actorId, commit, target, isDefault);
     }
+    if (room === 0) return;
   }
 }
 

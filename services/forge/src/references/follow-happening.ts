@@ -10,14 +10,16 @@ import { followComment, followIssueText } from './follow-texts.ts';
  * close what they say they do. Behind the announcement and not in the request, whose transaction would have to hold
  * issues of other repositories. Doing it again does nothing again.
  * @param issue what it happened to, as it is now
+ * @param signal ends the work on a push between two references
  */
 export async function followHappening(
   context: Context,
   happening: Happening,
   issue: IssueWithPull | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const { kind, actorId, repositoryId } = happening;
-  if (kind === 'ref') return await followCommits(context, repositoryId, actorId, happening);
+  if (kind === 'ref') return await followCommits(context, repositoryId, actorId, happening, signal);
   if (issue === undefined) return;
   if (kind === 'comment') {
     if (happening.action !== 'deleted') await followComment(context, actorId, issue, happening.commentId);

@@ -116,6 +116,8 @@ async function explainRefusal(
 export async function abandonRepository({ database, git }: Context, id: number): Promise<void> {
   await removeRepository(git, id);
   await database.transaction(async (tx) => {
+    // With everything in it, which may be a lot.
+    await tx.script('set local statement_timeout = 0');
     const parentId = await repositories.deleteById(tx, id);
     if (parentId !== undefined) await repositories.countForks(tx, parentId);
   });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { includes } from '../rules/access/permission.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import * as repositoryTransfers from '../store/repositories/repository-transfers.ts';
 import { teamJson } from '../teams/team-json.ts';
@@ -21,6 +22,7 @@ export async function presentRepositories(
     repositoryTransfers.listByRepositories(
       tx,
       list.map(({ repository }) => repository.id),
+      viewer?.userId ?? 0,
     ),
   ]);
   // A parent that the viewer may not know of is as good as none.
@@ -31,13 +33,25 @@ export async function presentRepositories(
     const transfer = transferOf.get(id);
     return repositoryJson(found, viewer, links, {
       parent: forkOf === null ? undefined : parentOf.get(forkOf),
-      transfer: transfer && {
-        doer: userJson(transfer.doer, viewer, links),
-        recipient: userJson(transfer.recipient, viewer, links),
-        teams: transfer.teams.map((team) => teamJson(team, transfer.recipient, viewer)),
-      },
+      transfer: transfer &&
+        mayKnowOf(transfer, found, viewer) && {
+          doer: userJson(transfer.doer, viewer, links),
+          recipient: userJson(transfer.recipient, viewer, links),
+          teams: transfer.teams.map((team) => teamJson(team, transfer.recipient, viewer)),
+        },
     });
   });
+}
+
+/** Who gives and who is asked is their business: the recipient may be an organization that others must not know of. */
+function mayKnowOf(
+  transfer: repositoryTransfers.TransferWithPeople,
+  { permission }: VisibleRepository,
+  viewer: Caller | undefined,
+): boolean {
+  if (viewer === undefined) return false;
+  if (viewer.publicOnly && transfer.recipient.visibility !== 'public') return false;
+  return includes(permission.level, 'admin') || transfer.is_asked;
 }
 
 /** A single one. */

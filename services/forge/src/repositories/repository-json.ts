@@ -86,8 +86,8 @@ export const repositorySchema = ownMembers.extend({
 export interface RepositorySurroundings {
   /** What it was forked from, if the viewer may know of that. */
   parent?: VisibleRepository | undefined;
-  /** Who wants to give it to whom. */
-  transfer?: z.output<typeof repositorySchema>['repo_transfer'] | undefined;
+  /** Who wants to give it to whom, if the viewer may know of that. */
+  transfer?: z.output<typeof repositorySchema>['repo_transfer'] | false | undefined;
 }
 
 /** A repository as its viewer may see it. */
@@ -99,7 +99,7 @@ export function repositoryJson(
 ): z.output<typeof repositorySchema> {
   const shownParent =
     parent === undefined ? null : { ...ownJson(parent, viewer, links), parent: null, repo_transfer: null };
-  return { ...ownJson(found, viewer, links), parent: shownParent, repo_transfer: transfer ?? null };
+  return { ...ownJson(found, viewer, links), parent: shownParent, repo_transfer: transfer || null };
 }
 
 function ownJson(

@@ -113,6 +113,10 @@ describe('filters of lists', () => {
     ]);
     expect(['issues', 'pulls', 'x', undefined].map(readKind)).toEqual(['issues', 'pulls', 'all', 'all']);
     expect([' a b ', 'a\0b', undefined].map(readKeyword)).toEqual(['a b', '', '']);
+    const long = ['🚀'.repeat(200), 'a '.repeat(10), `\0${'a'.repeat(201)}`];
+    expect(long.map(readKeyword)).toEqual(['🚀'.repeat(200), 'a '.repeat(10).trim(), '']);
+    for (const refused of ['🚀'.repeat(201), 'a '.repeat(11), 'a,'.repeat(11)])
+      expect(() => readKeyword(refused)).toThrow(/^\[Q\]: Max/);
     expect(['12', '0', '-1', 'x', '1e3', '99999999999'].map(readIndex)).toEqual([12, 0, 0, 0, 0, 0]);
   });
   it('Link counts issues by the counters of the repository', () => {

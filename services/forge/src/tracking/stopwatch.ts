@@ -15,14 +15,16 @@ import { stopwatchJson } from './tracking-json.ts';
 
 /**
  * Starts the caller's stopwatch on an issue; one that runs on another is stopped, for nobody does two things at once.
+ * Nothing is noted of it where the caller may write no more: in an archived repository, and in one he may not read.
  * @throws 404, 409 when it runs already, 423
  */
 export async function startStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
   const { issue } = await findIssueToTrack(context, caller, path);
   await context.database.transaction(async (tx) => {
     if (!(await stopwatches.start(tx, issue.id, caller.userId))) throw stopwatchRuns();
-    const others = await stopwatches.takeOthers(tx, issue.id, caller.userId);
-    for (const other of others) await note(tx, other.issue_id, caller.userId, other.started_at);
+    const others = await stopwatches.takeOthers(tx, issue.id, viewerOf(caller));
+    for (const other of others.filter(({ is_open: isOpen }) => isOpen))
+      await note(tx, other.issue_id, caller.userId, other.started_at);
     await comments.add(tx, { issueId: issue.id, kind: 'start_tracking', posterId: caller.userId });
   });
 }

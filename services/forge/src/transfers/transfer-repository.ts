@@ -67,31 +67,43 @@ export async function acceptTransfer(
 }
 
 /**
- * Says no to what somebody wants to give; who gives may take it back.
- * @throws 403 when it is for somebody else, 404 when nothing is given
+ * Says no to what somebody wants to give; owners of the repository may take it back.
+ * @throws 403 for anybody else, 404 when nothing is given
  */
 export async function rejectTransfer(
   context: Context,
   caller: Caller,
   path: { owner: string; repo: string },
 ): Promise<VisibleRepository> {
-  const { found } = await findTransfer(context, caller, path);
+  const { found } = await findTransfer(context, caller, path, 'giver too');
   if ((await repositoryTransfers.remove(context.database.autocommit(), found.repository.id)) === undefined)
     throw notFound('no pending transfer');
   return found;
 }
 
 /** The recipient gets to see what he is given, on these two paths: it may be private. */
-async function findTransfer(context: Context, caller: Caller, path: { owner: string; repo: string }) {
+async function findTransfer(
+  context: Context,
+  caller: Caller,
+  path: { owner: string; repo: string },
+  who: 'recipient' | 'giver too' = 'recipient',
+) {
   const tx = context.database.autocommit();
   const row = await repositories.findByName(tx, path.owner, path.repo, caller.userId);
-  const [transfer] = row === undefined ? [] : await repositoryTransfers.listByRepositories(tx, [row.id]);
+  const [transfer] =
+    row === undefined ? [] : await repositoryTransfers.listByRepositories(tx, [row.id], caller.userId);
   if (row === undefined || transfer === undefined) {
     await findRepository(context, caller, path);
     throw notFound('no pending transfer');
   }
+  // Credentials for public things show nothing else, to the recipient neither.
+  if (caller.publicOnly && (row.private || row.owner.visibility !== 'public')) throw notFound();
   if (!(await speaksFor(context, caller, transfer.recipient).catch(() => false))) {
-    await findRepository(context, caller, path);
+    const found = await findRepository(context, caller, path);
+    if (who === 'giver too') {
+      checkOwner(found);
+      return { found, transfer };
+    }
     throw forbidden('user does not have the right to decide on this transfer');
   }
   const permission = { level: 'read', units: { code: 'read', issues: 'read', pulls: 'read' } } as const;

@@ -193,7 +193,8 @@ export class Git {
     const options = gitOptions(folder, [['core.fsync', 'none']]);
     const conversation = await this.#talkTo([...options, ...MERGE_TREE], environment, this.#unbuffered);
     conversation.quarantine = quarantine;
-    void conversation.unused.then(() => rm(quarantine, { recursive: true, force: true }));
+    // What cannot be removed takes room and nothing else; git looks into no such folder by itself.
+    void conversation.unused.then(() => rm(quarantine, { recursive: true, force: true })).catch(() => {});
     return conversation;
   }
 

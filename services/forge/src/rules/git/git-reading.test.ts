@@ -12,8 +12,9 @@ describe('what a revision may mean', () => {
   it.each([
     ['main', ['refs/heads/main', 'refs/tags/main'], undefined],
     ['feature/x', ['refs/heads/feature/x', 'refs/tags/feature/x'], undefined],
-    ['abc1', ['refs/heads/abc1', 'refs/tags/abc1'], 'abc1'],
-    ['ABC1', ['refs/heads/ABC1', 'refs/tags/ABC1'], 'abc1'],
+    ['abc123', ['refs/heads/abc123', 'refs/tags/abc123'], undefined],
+    ['abc1234', ['refs/heads/abc1234', 'refs/tags/abc1234'], 'abc1234'],
+    ['ABC1234', ['refs/heads/ABC1234', 'refs/tags/ABC1234'], 'abc1234'],
     ['a'.repeat(40), [], 'a'.repeat(40)],
     ['refs/heads/main', ['refs/heads/main'], undefined],
     ['refs/tags/v1', ['refs/tags/v1'], undefined],

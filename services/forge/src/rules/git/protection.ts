@@ -55,8 +55,7 @@ export function refusePush(
   if (!mayPush(options, pusher) && !touchesOnlyFree(options, paths)) {
     return `Not allowed to push to protected branch ${branch}`;
   }
-  const kept = readPatterns(options.protected_file_patterns);
-  const touched = paths.find((path) => kept.some((matches) => matches(path.toLowerCase())));
+  const touched = findKept(protection, paths);
   return touched && `branch ${branch} is protected from changing file ${touched}`;
 }
 
@@ -68,6 +67,12 @@ export function mayMergeInto(protection: Protection | undefined, merger: Pusher)
     !options.enable_merge_whitelist ||
     isListed(merger, options.merge_whitelist_usernames, options.merge_whitelist_teams)
   );
+}
+
+/** The first of some files that nobody may change on a branch, pushing or merging. */
+export function findKept({ options }: Protection, paths: readonly string[]): string | undefined {
+  const kept = readPatterns(options.protected_file_patterns);
+  return paths.find((path) => kept.some((matches) => matches(path.toLowerCase())));
 }
 
 /** Whether `refusePush` needs to know which files a push changes. */

@@ -8,8 +8,8 @@ export interface RevisionGuess {
   id: string | undefined;
 }
 
-/** Or its beginning; git takes no shorter one. */
-const ID = /^[0-9a-f]{4,40}$/i;
+/** Or its beginning, as short as git shows it: shorter ones could be tried through, for what no ref reaches any more. */
+const ID = /^[0-9a-f]{7,40}$/i;
 
 /**
  * A branch before a tag before a commit, as git's own expressions have it the other way round only for branches and

@@ -1,5 +1,6 @@
 import { alreadyMerged, unacceptable } from '../../failures.ts';
 import { decideDeadline } from './deadline.ts';
+import { checkText } from './text-limits.ts';
 
 /** Longest title; the reference has the same column width. */
 export const MAX_TITLE = 255;
@@ -43,7 +44,7 @@ export function planEdit(current: Editable, wanted: WantedEdit, isWriter: boolea
     result: {
       // Edit rule: a title applies when it is not empty.
       title: checkTitle(wanted.title?.trim() || current.title),
-      body: wanted.body ?? current.body,
+      body: checkText(wanted.body ?? current.body),
       ref: wanted.ref ?? current.ref,
       deadline_at: deadline === undefined ? current.deadline_at : deadline,
       closed_at: transition === undefined ? current.closed_at : transition === 'close' ? now : null,
@@ -53,7 +54,7 @@ export function planEdit(current: Editable, wanted: WantedEdit, isWriter: boolea
 
 /** @throws 422 for a title that is too long */
 export function checkTitle(title: string): string {
-  if (title.length > MAX_TITLE) throw unacceptable(`[Title]: MaxSize(${MAX_TITLE})`);
+  if (Array.from(title).length > MAX_TITLE) throw unacceptable(`[Title]: MaxSize(${MAX_TITLE})`);
   return title;
 }
 

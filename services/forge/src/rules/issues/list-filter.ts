@@ -10,10 +10,22 @@ export function readKind(type: string | undefined): 'issues' | 'pulls' | 'all' {
   return type === 'issues' || type === 'pulls' ? type : 'all';
 }
 
-/** Search rule: trimmed, and nothing when it contains NUL. */
+/** Longest keyword in characters, and most words in one: each is looked for by itself. */
+const MAX_KEYWORD = 200;
+const MAX_WORDS = 10;
+
+/**
+ * Search rule: trimmed, and nothing when it contains NUL.
+ * @throws 422 for one that is too long or has too many words
+ */
 export function readKeyword(q: string | undefined): string {
   const keyword = (q ?? '').trim();
-  return keyword.includes('\0') ? '' : keyword;
+  if (keyword.includes('\0')) return '';
+  if (keyword.length > MAX_KEYWORD && Array.from(keyword).length > MAX_KEYWORD)
+    throw unacceptable(`[Q]: MaxSize(${MAX_KEYWORD})`);
+  if ((keyword.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) > MAX_WORDS)
+    throw unacceptable(`[Q]: MaxWords(${MAX_WORDS})`);
+  return keyword;
 }
 
 /** Names of a list with commas, in lower case; empty ones and those with NUL, which nothing is called, are left out. */

@@ -49,9 +49,13 @@ export async function listInRepository(
       where label_id = any(array(select id from known_labels)) and block_id = any(array(select id from own))
       group by block_id
     ), found as materialized (
-      select block_id, bit_or(bits) as bits
-      from reach, :schema.keyword_hits(nullif(${filter.keyword}::text, ''), reach.blocks)
-      where ${filter.keyword}::text <> '' and bits <> 0 group by block_id
+      -- Of what may be read only: that a word was found elsewhere must not show.
+      select k.block_id, bit_or(k.bits) as bits
+      from reach cross join lateral :schema.keyword_hits(nullif(${filter.keyword}::text, ''), reach.blocks) k
+        join own b on b.id = k.block_id
+      where ${filter.keyword}::text <> '' and k.bits & b.present & (case when ${scope.issues}::boolean then ~b.pulls else 0 end
+          | case when ${scope.pulls}::boolean then b.pulls else 0 end) <> 0
+      group by k.block_id
     ), mentioning as materialized (
       select block_id, bit_or(bits) as bits
       from reach, :schema.keyword_hits(nullif('@' || ${filter.mentioned}::text, '@'), reach.blocks)
@@ -137,7 +141,7 @@ export async function search(
   const rows = await tx.rows<Row & { linked: number; repository_name: string; owner_login: string }>`
     with scope as materialized (
       select u.repository_id, r.owner_id, u.issues and ${filter.kind}::text <> 'pulls' as shows_issues,
-        u.pulls and ${filter.kind}::text <> 'issues' as shows_pulls,
+        u.pulls and ${filter.kind}::text <> 'issues' as shows_pulls, u.issues as reads_issues, u.pulls as reads_pulls,
         case when u.issues then case ${filter.state}::text when 'all' then r.issues
           when 'closed' then r.closed_issues else r.issues - r.closed_issues end else 0 end as issues,
         case when u.pulls then case ${filter.state}::text when 'all' then r.pulls
@@ -150,7 +154,7 @@ export async function search(
             and (t.level = 4 or t.includes_all_repositories or exists (select from :schema.team_repositories x
               where x.team_id = t.id and x.repository_id = r.id))))
     ), own as materialized (
-      select b.*, s.shows_issues, s.shows_pulls from scope s join :schema.issue_blocks b using (repository_id)
+      select b.*, s.shows_issues, s.shows_pulls, s.reads_issues, s.reads_pulls from scope s join :schema.issue_blocks b using (repository_id)
       where ${usesBits}::boolean
     ), reach as materialized (
       select coalesce(array_agg(id), '{}') as blocks from own
@@ -162,9 +166,13 @@ export async function search(
       select block_id, bit_or(bits) as bits from :schema.label_blocks
       where label_id = any(array(select id from known_labels)) group by block_id
     ), found as materialized (
-      select block_id, bit_or(bits) as bits
-      from reach, :schema.keyword_hits(nullif(${filter.keyword}::text, ''), reach.blocks)
-      where ${filter.keyword}::text <> '' and bits <> 0 group by block_id
+      -- Of what may be read only: that a word was found elsewhere must not show.
+      select k.block_id, bit_or(k.bits) as bits
+      from reach cross join lateral :schema.keyword_hits(nullif(${filter.keyword}::text, ''), reach.blocks) k
+        join own b on b.id = k.block_id
+      where ${filter.keyword}::text <> '' and k.bits & b.present & (case when b.reads_issues then ~b.pulls else 0 end
+          | case when b.reads_pulls then b.pulls else 0 end) <> 0
+      group by k.block_id
     ), mentioning as materialized (
       select block_id, bit_or(bits) as bits
       from reach, :schema.keyword_hits(nullif('@' || ${filter.mentioned}::text, '@'), reach.blocks)
@@ -287,6 +295,12 @@ export function findOwnerAndTeam(
       and (${viewer.seesAll}::boolean or :schema.is_member(${viewer.userId}, o.id))
     where o.login_key = lower(${names.owner})
       and :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, o.id, o.visibility)`;
+}
+
+/** Forgets words of deleted issues from one place of the vocabulary on; returns where to go on, 0 at its end. */
+export async function sweepWords(tx: Tx, after: number, batch: number): Promise<number> {
+  const row = await tx.row<{ next: number }>`select :schema.sweep_words(${after}, ${batch}) as next`;
+  return row?.next ?? 0;
 }
 
 /** Whether a filter asks for what the bits of an issue do not say. */

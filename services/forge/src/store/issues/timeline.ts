@@ -32,6 +32,10 @@ export async function list(
         and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null}::timestamptz)
         and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null}::timestamptz)
         and case
+          when c.details ? 'dependent_issue' then exists (select from :schema.issues s
+            where s.id = (c.details->>'dependent_issue')::bigint
+            and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, s.repository_id,
+              case when s.is_pull then 'pulls' else 'issues' end))
           when not c.details ? 'ref_key' then true
           when c.kind = 'commit_ref' then :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
             ${viewer.publicOnly}, (c.details->>'ref_repository_id')::bigint, 'code')

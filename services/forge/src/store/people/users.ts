@@ -45,6 +45,8 @@ export interface Identity {
   email: string;
   fullName: string;
   isAdmin: boolean;
+  /** When it said so. */
+  issuedAt: Date;
 }
 
 /** The account of an auth user. */
@@ -61,6 +63,14 @@ export function findByLogin(tx: Tx, login: string): Promise<UserRow | undefined>
 export function findVisible(tx: Tx, login: string, viewer: Viewer): Promise<UserRow | undefined> {
   return tx.row<UserRow>`
     select * from :schema.users u where login_key = lower(${login}) and (kind = 'person'
+      or :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, u.id, u.visibility))`;
+}
+
+/** Those of some names that may be known, as `findVisible`. */
+export function listVisible(tx: Tx, logins: readonly string[], viewer: Viewer): Promise<UserRow[]> {
+  return tx.rows<UserRow>`
+    select * from :schema.users u
+    where login_key = any(array(select lower(login) from unnest(${logins}::text[]) as x (login))) and (kind = 'person'
       or :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, u.id, u.visibility))`;
 }
 
@@ -98,18 +108,24 @@ export function insert(
 export async function noteStatus(
   tx: Tx,
   id: number,
-  { isRefused, mayAdministrate, askedAt }: { isRefused: boolean; mayAdministrate: boolean; askedAt: Date },
+  { isRefused, isAdmin, askedAt }: { isRefused: boolean; isAdmin: boolean | undefined; askedAt: Date },
 ): Promise<void> {
   await tx.run`
-    update :schema.users set checked_at = ${askedAt}::timestamptz, is_admin = is_admin and ${mayAdministrate},
+    update :schema.users set checked_at = ${askedAt}::timestamptz, 
+      is_admin = coalesce(${isAdmin ?? null}::boolean, is_admin),
       refused_at = case when ${isRefused} then coalesce(refused_at, ${askedAt}::timestamptz) end
     where id = ${id} and (checked_at is null or checked_at < ${askedAt}::timestamptz)`;
 }
 
-/** Takes over what may change on the auth side; the login stays, and a full name that was set here. */
+/**
+ * Takes over what may change on the auth side; the login stays, and a full name that was set here. Who administrates is
+ * what the auth service said last, be it when it was asked or with a token.
+ */
 export async function updateIdentity(tx: Tx, id: number, identity: Identity): Promise<void> {
   await tx.run`
-    update :schema.users set email = ${identity.email}, is_admin = ${identity.isAdmin},
+    update :schema.users set email = ${identity.email},
+      is_admin = case when checked_at is null or checked_at < ${identity.issuedAt}::timestamptz then ${identity.isAdmin}
+        else is_admin end,
       full_name = case when keeps_full_name then full_name else ${identity.fullName} end
     where id = ${id}`;
 }

@@ -11,14 +11,23 @@ export type TransferWithPeople = RepositoryTransferRow & {
   doer: UserRow;
   recipient: UserRow;
   teams: TeamRow[];
+  /** Whether the viewer may take it: he is the recipient, or may make repositories in the recipient. */
+  is_asked: boolean;
 };
 
 /** The transfers that some repositories wait for. */
-export async function listByRepositories(tx: Tx, ids: readonly number[]): Promise<TransferWithPeople[]> {
+export async function listByRepositories(
+  tx: Tx,
+  ids: readonly number[],
+  viewerId: number,
+): Promise<TransferWithPeople[]> {
   const rows = await tx.rows<TransferWithPeople>`
     select t.*, to_jsonb(d) as doer, to_jsonb(u) as recipient, coalesce((
         select jsonb_agg(to_jsonb(x) order by x.id)
-        from :schema.teams x where x.id = any(t.team_ids)), '[]') as teams
+        from :schema.teams x where x.id = any(t.team_ids)), '[]') as teams,
+      t.recipient_id = ${viewerId} or exists (select from :schema.team_members m join :schema.teams x on x.id = m.team_id
+        where m.user_id = ${viewerId} and x.organization_id = t.recipient_id
+          and (x.can_create_repositories or x.level >= 4)) as is_asked
     from :schema.repository_transfers t join :schema.users d on d.id = t.doer_id
       join :schema.users u on u.id = t.recipient_id
     where t.repository_id = any(${ids}::bigint[])`;

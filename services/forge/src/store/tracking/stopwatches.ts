@@ -46,13 +46,15 @@ export async function listOf(
   return { total: rows[0]?.list_total ?? 0, rows: rows.filter((row) => row.issue_id !== null) };
 }
 
-/** Takes somebody's stopwatches on all other issues away. */
+/** Takes somebody's stopwatches on all other issues away, and tells on which of these he may still note something. */
 export function takeOthers(
   tx: Tx,
   issueId: number,
-  userId: number,
-): Promise<{ issue_id: number; started_at: Date }[]> {
-  return tx.rows<{ issue_id: number; started_at: Date }>`
-    delete from :schema.stopwatches where user_id = ${userId} and issue_id <> ${issueId}
-    returning issue_id, started_at`;
+  viewer: Reader,
+): Promise<{ issue_id: number; started_at: Date; is_open: boolean }[]> {
+  return tx.rows<{ issue_id: number; started_at: Date; is_open: boolean }>`
+    delete from :schema.stopwatches s using :schema.issues i, :schema.repositories r
+    where s.user_id = ${viewer.userId} and s.issue_id <> ${issueId} and i.id = s.issue_id and r.id = i.repository_id
+    returning s.issue_id, s.started_at, not r.archived and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
+      ${viewer.publicOnly}, r.id, case when i.is_pull then 'pulls' else 'issues' end) as is_open`;
 }
