@@ -28,7 +28,7 @@ const fieldSchema = z.object({
   type: z.enum(['markdown', 'textarea', 'input', 'dropdown', 'checkboxes']),
   id: z
     .string()
-    .regex(/^[a-zA-Z0-9_-]{1,100}$/)
+    .regex(/^[a-zA-Z0-9_-]{0,100}$/)
     .optional()
     .default(''),
   attributes: z.object({
