@@ -1044,6 +1044,8 @@ export interface ForgeRoutes {
     created?: Text | readonly Text[] | null | undefined;
     assigned?: Text | readonly Text[] | null | undefined;
     mentioned?: Text | readonly Text[] | null | undefined;
+    review_requested?: Text | readonly Text[] | null | undefined;
+    reviewed?: Text | readonly Text[] | null | undefined;
     created_by?: Text | readonly Text[] | null | undefined;
   };
   /** Issues and pull requests of a repository, newest first */

@@ -109,6 +109,12 @@ describe('searching across repositories', () => {
     expect(headers.get('link')).toContain('page=5');
   });
 
+  it.each(['review_requested', 'reviewed'])('%s finds nothing while there are no reviews', async (filter) => {
+    const { items, headers } = await ask(`/repos/issues/search?${filter}=true`, ada);
+    expect([items, headers.get('x-total-count'), headers.get('link')]).toEqual([[], '0', null]);
+    expect(await search(`?${filter}=false`)).toHaveLength(5);
+  });
+
   it('labels: any of the names, unknown ones discarded', async () => {
     expect(await search('?labels=bug')).toEqual(['B1', 'A1']);
     expect(await search('?labels=BUG,docs&state=all')).toEqual(['B2', 'B1', 'A1']);

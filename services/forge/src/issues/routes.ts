@@ -56,6 +56,8 @@ export const search = endpoint({
     created: parameter.describe('`true`: by the caller'),
     assigned: parameter.describe('`true`: to the caller'),
     mentioned: parameter.describe('`true`: where a text names the caller'),
+    review_requested: parameter.describe('`true`: none, as long as there are no reviews'),
+    reviewed: parameter.describe('`true`: none, as long as there are no reviews'),
     created_by: parameter,
   }),
   answers: { 200: z.array(issueSchema), 400: errorSchema, 422: errorSchema, 503: errorSchema },

@@ -20,6 +20,8 @@ export interface SearchQuery extends IssueQuery {
   created?: string | undefined;
   assigned?: string | undefined;
   mentioned?: string | undefined;
+  review_requested?: string | undefined;
+  reviewed?: string | undefined;
   created_by?: string | undefined;
 }
 
@@ -34,6 +36,9 @@ export async function searchIssues(
   query: SearchQuery,
 ): Promise<ListPage> {
   const page = pageOf(context, query);
+  // Nobody can be asked for a review yet, so nobody was.
+  if (readBoolean(query.review_requested) || readBoolean(query.reviewed))
+    return { page, total: 0, items: [] };
   const tx = context.database.autocommit();
   const scope = {
     ...viewerOf(viewer),
