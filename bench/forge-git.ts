@@ -1,7 +1,7 @@
 import { execFile, fork, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,8 +16,8 @@ const run = promisify(execFile);
 const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 const MB = 1024 * 1024;
 const CLONED_BYTES = 128 * MB;
-const CLONE_ROUNDS = 3;
-const PUSH_ROUNDS = 3;
+const CLONE_ROUNDS = 5;
+const PUSH_ROUNDS = 5;
 const CLIENTS = 8;
 const LARGE_BYTES = 1024 * MB;
 const MAX_GROWTH_MB = 30;
@@ -37,20 +37,22 @@ const CAREFUL = [
   ['gc.auto', '0'],
 ] as const;
 
+/** What git reports of a push. */
+const PUSHED = 'unpack ok';
+
 /** A forge with somebody in it, and what a bench needs of both. */
 interface Place {
   folder: string;
-  address: string;
-  token: string;
   /** Makes a repository and gives its folder. */
   make(name: string): Promise<string>;
-  remote(name: string): string;
+  /** What a client over HTTP wants to know: address, file of its request, what must come, token. */
+  remote(name: string, request: string, expected: number | string): string[];
 }
 
 /**
  * git through the forge against git's own programs run directly, in turns in the same run: the pack of a clone from
- * `upload-pack` to a reader that drops it, and a push of 10,000 objects to a repository on the same disk that is as
- * careful. Then the memory of the forge while eight clients clone a repository of a gigabyte.
+ * `upload-pack` to a reader that drops it, and the same pack of 10,000 objects pushed to `receive-pack` in a repository
+ * on the same disk that is as careful. Then the memory of the forge while eight clients clone a repository of a gigabyte.
  */
 export async function* figures(): AsyncGenerator<Figure> {
   const folder = await mkdtemp(join(tmpdir(), 'croft-bench-git-'));
@@ -79,13 +81,13 @@ export async function* figures(): AsyncGenerator<Figure> {
 
 async function clone(place: Place): Promise<Figure> {
   const bare = await place.make('clone');
-  const tip = await fill(bare, CLONED_BYTES, MB);
+  const request = await wants(place, await fill(bare, CLONED_BYTES, MB));
   const ours: number[] = [];
   const theirs: number[] = [];
   // The first of each finds nothing in the caches of the disk.
   for (let round = 0; round <= CLONE_ROUNDS; round++) {
-    theirs.push(await client('direct', bare, tip));
-    ours.push(await client('http', `${place.address}/ada/clone.git`, tip, place.token));
+    theirs.push(await client('direct', 'upload-pack', bare, request, String(CLONED_BYTES)));
+    ours.push(await client('http', 'upload-pack', ...place.remote('clone', request, CLONED_BYTES)));
   }
   const rate = (times: readonly number[]) => (CLONED_BYTES / MB / median(times.slice(1))) * 1000;
   return {
@@ -102,7 +104,12 @@ async function clone(place: Place): Promise<Figure> {
 async function push(place: Place): Promise<Figure> {
   const source = join(place.folder, 'source.git');
   await run('git', ['init', '-q', '--bare', '-b', 'main', source], { env: ENVIRONMENT });
-  await fill(source, 9_900 * 1024, 1024);
+  const tip = await fill(source, 9_900 * 1024, 1024);
+  const request = join(place.folder, 'push');
+  const command = `${'0'.repeat(40)} ${tip} refs/heads/main\0 report-status side-band-64k`;
+  await writeFile(request, `${packet(command)}0000`);
+  const pack = `echo ${tip} | git --git-dir '${source}' pack-objects --quiet --revs --stdout >>'${request}'`;
+  await run('sh', ['-c', pack], { env: ENVIRONMENT });
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let round = 0; round <= PUSH_ROUNDS; round++) {
@@ -111,15 +118,12 @@ async function push(place: Place): Promise<Figure> {
     for (const [name, value] of CAREFUL)
       await run('git', ['--git-dir', peer, 'config', name, value], { env: ENVIRONMENT });
     await place.make(`push-${round}`);
-    const to = (remote: string) => async () => {
-      await run('git', ['--git-dir', source, 'push', '-q', remote, 'main'], { env: ENVIRONMENT });
-    };
-    theirs.push(await timed(to(peer)));
-    ours.push(await timed(to(place.remote(`push-${round}`))));
+    theirs.push(await client('direct', 'receive-pack', peer, request, PUSHED));
+    ours.push(await client('http', 'receive-pack', ...place.remote(`push-${round}`, request, PUSHED)));
   }
   return {
     bench: 'forge-git',
-    figure: 'push of 10,000 objects over HTTP, a push to a local path as careful',
+    figure: 'push of 10,000 objects over HTTP, git receive-pack run directly and as careful',
     ratio: median(theirs.slice(1)) / median(ours.slice(1)),
     ours: median(ours.slice(1)),
     theirs: median(theirs.slice(1)),
@@ -133,17 +137,17 @@ async function memory(place: Place): Promise<Figure> {
   const bare = await place.make('large');
   const { bavail, bsize } = await statfs(place.folder);
   if (bavail * bsize < 2 * LARGE_BYTES) throw new Error(`${place.folder} has no room for two gigabytes`);
-  const tip = await fill(bare, LARGE_BYTES, 16 * MB);
-  const url = `${place.address}/ada/large.git`;
+  const request = await wants(place, await fill(bare, LARGE_BYTES, 16 * MB));
+  const clone = () => client('http', 'upload-pack', ...place.remote('large', request, LARGE_BYTES));
   // What one clone loads and allocates for good is there before it counts.
-  await client('http', url, tip, place.token);
+  await clone();
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
   let most = before;
   const watch = setInterval(() => {
     most = Math.max(most, process.memoryUsage().rss);
   }, 50);
-  await Promise.all(Array.from({ length: CLIENTS }, () => client('http', url, tip, place.token)));
+  await Promise.all(Array.from({ length: CLIENTS }, clone));
   clearInterval(watch);
   const growth = (most - before) / MB;
   return {
@@ -166,9 +170,7 @@ function placeAt(folder: string, address: string): Place {
   });
   return {
     folder,
-    address,
-    token,
-    remote: (name) => `${address.replace('://', `://ada:${token}@`)}/ada/${name}.git`,
+    remote: (name, request, expected) => [`${address}/ada/${name}.git`, request, String(expected), token],
     async make(name) {
       const answer = await fetch(`${address}/api/v1/user/repos`, {
         method: 'POST',
@@ -205,7 +207,19 @@ async function fill(bare: string, bytes: number, fileBytes: number): Promise<str
   return stdout.trim();
 }
 
-/** Fetches everything in a process of its own, which drops it, and gives the milliseconds that took. */
+/** The request for a commit with all its history, without a word of progress, in a file. */
+async function wants(place: Place, tip: string): Promise<string> {
+  const file = join(place.folder, `wants-${tip}`);
+  await writeFile(
+    file,
+    `${packet(`want ${tip} side-band-64k ofs-delta no-progress\n`)}0000${packet('done\n')}`,
+  );
+  return file;
+}
+
+const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text;
+
+/** Sends a request in a process of its own, which drops the answer, and gives the milliseconds that took. */
 async function client(...args: string[]): Promise<number> {
   const child = fork(join(import.meta.dirname, 'forge', 'git-client.ts'), args, {
     execArgv: [],
@@ -218,10 +232,4 @@ async function client(...args: string[]): Promise<number> {
   const [code] = (await once(child, 'exit')) as [number];
   if (code !== 0) throw new Error(`a client ended with ${code}`);
   return took;
-}
-
-async function timed(work: () => Promise<void>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }

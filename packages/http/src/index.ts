@@ -1,3 +1,4 @@
+export { answerDirectly, type DirectBody } from './answer-directly.ts';
 export { answer } from './answer-errors.ts';
 export { type AppOptions, createApp } from './app.ts';
 export type { ErrorAnswer, ErrorContext, ErrorDialect, Issue } from './errors.ts';

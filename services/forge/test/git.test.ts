@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '@croft/runtime';
 import { git as command, temporaryFolder } from '@croft/testing';
@@ -82,6 +84,54 @@ describe('the broker', () => {
     program.stdin?.end(bytes);
     expect((await buffer(program.stdout)).equals(bytes)).toBe(true);
     expect(await program.exited).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('passes on every byte of an output that nobody looks at, however slow the reader is', async () => {
+    const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
+    const bytes = Buffer.from(Array.from({ length: 700_000 }, (_, n) => `line ${n}\n`).join(''));
+    const program = await broker.startDirect({ command: 'cat', args: [], input: true });
+    program.stdin?.end(bytes);
+    const arrived: Buffer[] = [];
+    let isWriting = false;
+    const slow = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        expect(isWriting).toBe(false);
+        isWriting = true;
+        // What is passed on belongs to the reader until it has called back.
+        setTimeout(() => {
+          arrived.push(Buffer.from(chunk));
+          isWriting = false;
+          done();
+        }, arrived.length % 3);
+      },
+    });
+    await program.stdout.begun;
+    await program.stdout.copyTo(slow);
+    slow.end();
+    await finished(slow);
+    expect(Buffer.concat(arrived).equals(bytes)).toBe(true);
+    expect(await program.exited).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('lets go of a program whose reader goes away', async () => {
+    const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
+    const program = await broker.startDirect({ command: 'yes', args: [], input: false });
+    const gone = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const copied = program.stdout.copyTo(gone);
+    await program.stdout.begun;
+    gone.destroy();
+    await copied;
+    expect((await program.exited).code).not.toBe(0);
+  });
+
+  it('an output without a word begins with its end', async () => {
+    const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
+    const program = await broker.startDirect({ command: 'true', args: [], input: false });
+    await program.stdout.begun;
+    const nothing = new PassThrough();
+    await program.stdout.copyTo(nothing);
+    nothing.end();
+    expect(await text(nothing)).toBe('');
   });
 
   it('brings the last words of a program that does not read its input', async () => {

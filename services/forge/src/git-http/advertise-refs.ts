@@ -13,10 +13,10 @@ export async function advertiseRefs(
   service: GitService,
   protocolHeader: string | string[] | undefined,
 ): Promise<Readable> {
-  const { git, settings } = context;
   const protocol = readProtocol(service, protocolHeader);
-  const request = { service, protocol, maxPushBytes: settings.GIT_MAX_PUSH_BYTES };
-  const program = await runForClient(context, share, () => startAdvertising(git, repository.id, request));
+  const program = await runForClient(context, share, () =>
+    startAdvertising(context.git, repository.id, service, { protocol }),
+  );
   async function* advertisement() {
     if (!speaksVersion2(protocol)) {
       yield packetLine(`# service=${service}\n`);

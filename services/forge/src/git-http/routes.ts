@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Failure } from '@croft/failure';
-import type { App } from '@croft/http';
+import { type App, answerDirectly } from '@croft/http';
 import { credentialsOf } from '../caller/authenticate.ts';
 import type { Context } from '../context.ts';
 import type { GitService } from '../rules/git/git-protocol.ts';
@@ -73,11 +73,13 @@ export async function gitRoutes(app: App, context: Context): Promise<void> {
           onGone: (listener: () => void) => void reply.raw.once('close', listener),
         };
         const { caller } = visitor;
-        const result =
-          service === 'git-receive-pack' && caller !== undefined
-            ? await servePush(context, { ...visitor, caller }, call)
-            : await serveFetch(context, visitor, call);
-        return reply.headers(NO_CACHE).type(`application/x-${service}-result`).send(result);
+        reply.headers(NO_CACHE);
+        if (service === 'git-receive-pack' && caller !== undefined) {
+          const result = await servePush(context, { ...visitor, caller }, call);
+          return reply.type(`application/x-${service}-result`).send(result);
+        }
+        const pack = await serveFetch(context, visitor, call);
+        return await answerDirectly(reply.type(`application/x-${service}-result`), pack);
       });
     }
   });

@@ -10,11 +10,11 @@ const LOOKS = 4;
  * @param share whose share of the slots it takes from
  * @throws 503 when too many clients wait for a slot
  */
-export async function runForClient(
+export async function runForClient<Output extends { readonly bytesRead: number }>(
   { queues, settings, log }: Context,
   share: string,
-  start: () => Promise<RunningProgram>,
-): Promise<RunningProgram> {
+  start: () => Promise<RunningProgram<Output>>,
+): Promise<RunningProgram<Output>> {
   const giveBack = await queues.takeSlot(share);
   try {
     const program = await start();

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Context } from '../context.ts';
-import { startServing } from '../outside/git/smart-http.ts';
+import type { DirectOutput } from '../outside/git/direct-output.ts';
+import { startFetch } from '../outside/git/smart-http.ts';
 import { readProtocol } from '../rules/git/git-protocol.ts';
 import type { GitVisitor } from './admit-git.ts';
 import { feed, plainBody } from './request-body.ts';
@@ -22,27 +22,26 @@ export async function serveFetch(
   context: Context,
   { found: { repository }, share }: GitVisitor,
   call: GitCall,
-): Promise<Readable> {
+): Promise<DirectOutput> {
   const { git, settings } = context;
-  const service = 'git-upload-pack';
-  const protocol = readProtocol(service, call.headers['git-protocol']);
-  const request = { service, protocol, maxPushBytes: 0 } as const;
-  const program = await runForClient(context, share, () => startServing(git, repository.id, request));
+  const protocol = readProtocol('git-upload-pack', call.headers['git-protocol']);
+  const program = await runForClient(context, share, () => startFetch(git, repository.id, { protocol }));
   call.onGone(() => program.kill());
   void program.exited.then((exit) => {
     if (exit.code !== 0)
-      context.log.info({ service, repository: repository.id, ...exit }, 'git ended with an error');
+      context.log.info(
+        { service: 'git-upload-pack', repository: repository.id, ...exit },
+        'git ended with an error',
+      );
   });
   const limits = { maxBytes: MAX_FETCH_REQUEST_BYTES, idleMs: settings.GIT_IDLE_TIMEOUT };
   const fed =
     program.stdin === undefined
       ? Promise.resolve()
       : feed(plainBody(call.body, encodingOf(call), limits), program.stdin);
-  // The reply reads git's own socket: nothing of ours stands between, which would cost a copy of everything.
-  program.stdout.once('close', () => program.kill());
   try {
     // Until git says something, a bad request can still be answered as one.
-    await Promise.race([once(program.stdout, 'readable'), failureOf(fed)]);
+    await Promise.race([program.stdout.begun, failureOf(fed)]);
   } catch (failure) {
     program.kill();
     program.stdout.destroy();

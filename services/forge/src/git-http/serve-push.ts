@@ -5,7 +5,7 @@ import type { Caller } from '../caller/caller.ts';
 import { inPath } from '../commits/commit-json.ts';
 import type { Context } from '../context.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
-import { startServing } from '../outside/git/smart-http.ts';
+import { startPush } from '../outside/git/smart-http.ts';
 import { roomLeft } from '../repositories/room-left.ts';
 import { readProtocol } from '../rules/git/git-protocol.ts';
 import { branchOf, FLUSH, kindOf, type PushCommand } from '../rules/git/push-request.ts';
@@ -80,11 +80,9 @@ async function carryOut(context: Context, push: Push, call: GitCall): Promise<Re
   const { git, queues } = context;
   const { visitor, request, verdicts, row } = push;
   const { id } = visitor.found.repository;
-  const service = 'git-receive-pack';
   const start = () =>
-    startServing(git, id, {
-      service,
-      protocol: readProtocol(service, call.headers['git-protocol']),
+    startPush(git, id, {
+      protocol: readProtocol('git-receive-pack', call.headers['git-protocol']),
       maxPushBytes: push.maxBytes,
       staged: verdicts.some(({ kind }) => kind === 'stage'),
     });

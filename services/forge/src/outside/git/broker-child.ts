@@ -6,14 +6,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { type BrokerReport, type BrokerRequest, SOCKET_NAME, type StartRequest } from './broker-messages.ts';
+import {
+  type BrokerReport,
+  type BrokerRequest,
+  CHANNEL_NAME_LENGTH,
+  type ExitReport,
+  SOCKET_NAME,
+  type StartRequest,
+} from './broker-messages.ts';
 
 const MAX_STDERR = 16 * 1024;
+/** A connection nobody has a program for by now never will. */
+const UNCLAIMED_MS = 30_000;
 const folder = process.argv[2] as string;
-/** Undefined between the request and the spawn. */
-const running = new Map<string, ChildProcess | undefined>();
+/** Connections that wait for their program. */
+const channels = new Map<string, Socket>();
+const running = new Map<number, ChildProcess>();
+let connections = 0;
 
 process.on('message', (request: BrokerRequest) => {
   if ('start' in request) void start(request);
@@ -21,7 +32,7 @@ process.on('message', (request: BrokerRequest) => {
 });
 // The main process is gone, however that happened: its programs end too, and tidily, for git removes its locks.
 process.on('disconnect', () => {
-  for (const ticket of running.keys()) kill(ticket);
+  for (const job of running.keys()) kill(job);
   process.exit(0);
 });
 // However we end: when nobody is left to use the folder, it goes.
@@ -32,71 +43,66 @@ process.on('exit', () => {
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
 
-async function start(request: StartRequest): Promise<void> {
-  const ticket = request.start;
-  running.set(ticket, undefined);
-  const sockets: Socket[] = [];
+// One that ended without a word left its socket.
+rmSync(join(folder, SOCKET_NAME), { force: true });
+// What arrives belongs to the program; reading even one byte of it here would lose it.
+createServer({ pauseOnConnect: true, allowHalfOpen: true }, greet).listen(join(folder, SOCKET_NAME), () =>
+  report('listening'),
+);
+
+function greet(socket: Socket): void {
+  const name = String(++connections).padStart(CHANNEL_NAME_LENGTH, '0');
+  channels.set(name, socket);
+  // The main process may go away at any moment; its end reaches us by other ways.
+  socket.on('error', () => {});
+  socket.write(name);
+  setTimeout(() => claim(name)?.destroy(), UNCLAIMED_MS).unref();
+}
+
+function claim(name: string): Socket | undefined {
+  const socket = channels.get(name);
+  channels.delete(name);
+  return socket;
+}
+
+async function start({ start: job, command, args, environment, stdin, stdout }: StartRequest): Promise<void> {
+  const [input, output] = [stdin === undefined ? undefined : claim(stdin), claim(stdout)];
   try {
-    const input = request.input ? await open(`${ticket}0`) : undefined;
-    if (input !== undefined) sockets.push(input);
-    const output = await open(`${ticket}1`);
-    sockets.push(output);
-    // Killed before it began.
-    if (!running.has(ticket))
-      return report({ ticket, code: null, signal: 'SIGTERM', stderr: '', connected: true });
-    const child = spawn(request.command, request.args, {
-      stdio: [input ?? 'ignore', output, 'pipe'],
-      env: request.environment,
+    const child = spawn(command, args, {
+      stdio: [input ?? 'ignore', output ?? 'ignore', 'pipe'],
+      env: environment,
       // A group of its own, so that what git starts in turn ends with it.
       detached: true,
     });
-    running.set(ticket, child);
-    await untilClosed(ticket, child);
-  } catch (error) {
-    const connected = sockets.length === (request.input ? 2 : 1);
-    report({ ticket, code: 127, signal: null, stderr: (error as Error).message, connected });
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    running.delete(ticket);
-  }
-
-  async function untilClosed(name: string, child: ChildProcess): Promise<void> {
+    running.set(job, child);
     // The program has its own copies of the sockets now.
-    for (const socket of sockets) socket.destroy();
+    input?.destroy();
+    output?.destroy();
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (stderr.length < MAX_STDERR) stderr += text.slice(0, MAX_STDERR - stderr.length);
     });
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    report({ ticket: name, code, signal, stderr, connected: true });
+    report({ job, code, signal, stderr });
+  } catch (error) {
+    input?.destroy();
+    output?.destroy();
+    report({ job, code: 127, signal: null, stderr: (error as Error).message });
+  } finally {
+    running.delete(job);
   }
 }
 
-async function open(greeting: string): Promise<Socket> {
-  const socket = connect(join(folder, SOCKET_NAME));
-  // What arrives belongs to the program; reading even one byte of it here would lose it.
-  socket.pause();
-  // The main process may go away at any moment; its end reaches us by other ways.
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  await new Promise((resolve) => socket.write(greeting, resolve));
-  return socket;
-}
-
-function kill(ticket: string): void {
-  const child = running.get(ticket);
-  if (child === undefined) {
-    running.delete(ticket);
-    return;
-  }
-  if (child.pid === undefined) return;
+function kill(job: number): void {
+  const pid = running.get(job)?.pid;
+  if (pid === undefined) return;
   try {
-    process.kill(-child.pid, 'SIGTERM');
+    process.kill(-pid, 'SIGTERM');
   } catch {
     // It ended by itself in this moment.
   }
 }
 
-function report(message: BrokerReport): void {
+function report(message: BrokerReport | ExitReport): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }

@@ -1,30 +1,32 @@
 /** What the broker is asked to do. */
-export type BrokerRequest = StartRequest | { kill: string };
+export type BrokerRequest = StartRequest | { kill: number };
 
-/** Start a program; its channels connect to the broker's socket and present the ticket. */
+/** Start a program on channels that are connected already. */
 export interface StartRequest {
-  /** Random, hard to guess: names the job and admits its connections. */
-  start: string;
+  /** Names the job. */
+  start: number;
   command: string;
   args: readonly string[];
   environment: Readonly<Record<string, string>>;
-  /** Whether the program reads standard input; without it, it finds it empty. */
-  input: boolean;
+  /** Name of the channel that becomes standard input; without one the program finds it empty. */
+  stdin: string | undefined;
+  stdout: string;
 }
 
+/** That connections are accepted now, or how a program ended. */
+export type BrokerReport = 'listening' | ExitReport;
+
 /** How a program ended. */
-export interface BrokerReport {
-  ticket: string;
+export interface ExitReport {
+  job: number;
   code: number | null;
   signal: NodeJS.Signals | null;
   /** The first kilobytes of standard error. */
   stderr: string;
-  /** Whether its channels were connected; the connections may be noticed after this report. */
-  connected: boolean;
 }
 
-/** Characters of a ticket on the socket; one more names the channel. */
-export const TICKET_LENGTH = 32;
+/** Bytes with which the broker greets every connection: the name of the channel. */
+export const CHANNEL_NAME_LENGTH = 12;
 
 /** File name of the socket in the broker's folder. */
 export const SOCKET_NAME = 'broker.sock';

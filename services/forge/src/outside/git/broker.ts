@@ -1,13 +1,19 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assertOutsideTransaction, type Log } from '@croft/runtime';
-import { type BrokerReport, type BrokerRequest, SOCKET_NAME, TICKET_LENGTH } from './broker-messages.ts';
+import {
+  type BrokerReport,
+  type BrokerRequest,
+  CHANNEL_NAME_LENGTH,
+  type ExitReport,
+  SOCKET_NAME,
+} from './broker-messages.ts';
+import { DirectOutput } from './direct-output.ts';
 import { GIT_ENVIRONMENT } from './environment.ts';
 
 /** How a program ended; code null when a signal ended it. */
@@ -17,10 +23,10 @@ export interface Exit {
 }
 
 /** A program that runs. */
-export interface RunningProgram {
+export interface RunningProgram<Output = Socket> {
   /** Undefined when it was started without input. */
   readonly stdin: Socket | undefined;
-  readonly stdout: Socket;
+  readonly stdout: Output;
   readonly exited: Promise<Exit>;
   kill(): void;
 }
@@ -33,11 +39,10 @@ export interface Program {
   environment?: Readonly<Record<string, string>>;
 }
 
-interface Job {
-  /** Channels that have not connected yet, by their number: 0 is standard input, 1 standard output. */
-  awaited: Map<string, PromiseWithResolvers<Socket>>;
-  exit: PromiseWithResolvers<Exit>;
-  ended: boolean;
+/** A connection to the broker process, and its name there. */
+interface Channel<Output> {
+  name: string;
+  end: Output;
 }
 
 /** Starts programs through a small process of our own; see broker-child.ts for why. */
@@ -46,70 +51,80 @@ export class Broker {
   readonly folder: string;
   readonly #log: Log;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #server: Server;
-  readonly #jobs = new Map<string, Job>();
-  #child: ChildProcess | undefined;
+  readonly #jobs = new Map<number, PromiseWithResolvers<Exit>>();
+  /** The broker process, once it accepts connections. */
+  #child: Promise<ChildProcess> | undefined;
+  #started = 0;
   #closed = false;
 
   private constructor(folder: string, log: Log, searchPath: string) {
     this.#environment = { ...GIT_ENVIRONMENT, PATH: searchPath };
     this.folder = folder;
     this.#log = log;
-    this.#server = createServer((socket) => this.#admit(socket));
   }
 
   /** Starts the broker process; programs are looked for in the folders of the search path. */
   static async open(log: Log, searchPath: string): Promise<Broker> {
     const broker = new Broker(await mkdtemp(join(tmpdir(), 'croft-git-')), log, searchPath);
-    broker.#server.listen(join(broker.folder, SOCKET_NAME));
-    await once(broker.#server, 'listening');
-    broker.#launch();
+    await broker.#running();
     return broker;
   }
 
   /** Starts a program and returns once its channels are there. */
-  async start(program: Program): Promise<RunningProgram> {
-    assertOutsideTransaction(`starting ${program.command}`);
-    const { command, args, input } = program;
-    const ticket = randomBytes(TICKET_LENGTH / 2).toString('hex');
-    const stdin = input ? Promise.withResolvers<Socket>() : undefined;
-    const stdout = Promise.withResolvers<Socket>();
-    const awaited = new Map([
-      ...(stdin === undefined ? [] : [['0', stdin] as const]),
-      ['1', stdout] as const,
-    ]);
-    const exit = Promise.withResolvers<Exit>();
-    this.#jobs.set(ticket, { awaited, exit, ended: false });
-    this.#send({
-      start: ticket,
-      command,
-      args,
-      environment: { ...this.#environment, ...program.environment },
-      input,
+  start(program: Program): Promise<RunningProgram> {
+    return this.#start(program, () => this.#open());
+  }
+
+  /** The same for a program whose output is only passed on. */
+  startDirect(program: Program): Promise<RunningProgram<DirectOutput>> {
+    return this.#start(program, async () => {
+      const end = new DirectOutput(this.#socketPath);
+      return { name: await end.greeting, end };
     });
-    const [stdinSocket, stdoutSocket] = await Promise.all([stdin?.promise, stdout.promise]);
-    return {
-      stdin: stdinSocket,
-      stdout: stdoutSocket,
-      exited: exit.promise,
-      kill: () => this.#send({ kill: ticket }),
-    };
   }
 
   /** Ends the broker, and through it whatever still runs. */
   async close(): Promise<void> {
     this.#closed = true;
-    const child = this.#child;
+    const child = await this.#child?.catch(() => undefined);
     if (child !== undefined && child.exitCode === null && child.signalCode === null) {
       const exited = once(child, 'exit');
       if (child.connected) child.disconnect();
       await exited;
     }
-    this.#server.close();
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  #launch(): ChildProcess {
+  get #socketPath(): string {
+    return join(this.folder, SOCKET_NAME);
+  }
+
+  async #start<Output extends { destroy(): unknown }>(
+    { command, args, input, environment }: Program,
+    openOutput: () => Promise<Channel<Output>>,
+  ): Promise<RunningProgram<Output>> {
+    assertOutsideTransaction(`starting ${command}`);
+    const child = await this.#running();
+    const [stdin, stdout] = await Promise.all([input ? this.#open() : undefined, openOutput()]);
+    // Nothing comes from a standard input, but its end does, and is only noticed by reading.
+    stdin?.end.resume();
+    if (!child.connected) throw new Error('the git broker ended');
+    const job = ++this.#started;
+    const exit = Promise.withResolvers<Exit>();
+    this.#jobs.set(job, exit);
+    const request = { start: job, command, args, environment: { ...this.#environment, ...environment } };
+    send(child, { ...request, stdin: stdin?.name, stdout: stdout.name });
+    const kill = () => send(child, { kill: job });
+    return { stdin: stdin?.end, stdout: stdout.end, exited: exit.promise, kill };
+  }
+
+  async #running(): Promise<ChildProcess> {
+    if (this.#closed) throw new Error('the git broker is closed');
+    this.#child ??= this.#launch();
+    return await this.#child;
+  }
+
+  async #launch(): Promise<ChildProcess> {
     const child = fork(fileURLToPath(new URL('./broker-child.ts', import.meta.url)), [this.folder], {
       // None of our own variables: some hold secrets.
       env: {},
@@ -118,62 +133,47 @@ export class Broker {
       detached: true,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    child.on('message', (report: BrokerReport) => this.#finish(report));
+    const listening = Promise.withResolvers<void>();
+    child.on('message', (report: BrokerReport) =>
+      report === 'listening' ? listening.resolve() : this.#finish(report),
+    );
     child.on('error', (error) => this.#log.error({ reason: error.message }, 'the git broker has a problem'));
     child.on('exit', (code, signal) => {
-      if (this.#child === child) this.#child = undefined;
+      this.#child = undefined;
       // Its programs go on without a parent, but nobody can learn how they end: for us they failed.
       const stderr = 'the git broker ended';
-      for (const ticket of this.#jobs.keys())
-        this.#finish({ ticket, code: null, signal, stderr, connected: false });
+      listening.reject(new Error(stderr));
+      for (const job of this.#jobs.keys()) this.#finish({ job, code: null, signal, stderr });
       if (!this.#closed)
         this.#log.warn({ code, signal }, 'the git broker ended; the next git process starts another');
     });
-    this.#child = child;
+    await listening.promise;
     return child;
   }
 
-  #send(request: BrokerRequest): void {
-    if (this.#closed && 'start' in request) throw new Error('the git broker is closed');
-    const child = this.#child ?? ('start' in request ? this.#launch() : undefined);
-    // A failed send is followed by the exit of the child, which ends the job.
-    child?.send(request, () => {});
-  }
-
-  /** The first bytes of a connection say which job and which channel it is. */
-  #admit(socket: Socket): void {
-    const giveUp = setTimeout(() => socket.destroy(), 10_000);
-    const greet = () => {
-      const greeting: Buffer | null = socket.read(TICKET_LENGTH + 1);
-      if (greeting === null) return;
-      clearTimeout(giveUp);
-      socket.off('readable', greet);
-      const ticket = greeting.toString('latin1', 0, TICKET_LENGTH);
-      const channel = greeting.toString('latin1', TICKET_LENGTH);
-      const job = this.#jobs.get(ticket);
-      const waiting = job?.awaited.get(channel);
-      if (job === undefined || waiting === undefined) return socket.destroy();
-      job.awaited.delete(channel);
-      if (job.ended && job.awaited.size === 0) this.#jobs.delete(ticket);
-      // Nothing comes from a standard input, but its end does, and is only noticed by reading.
-      if (channel === '0') socket.resume();
-      return waiting.resolve(socket);
-    };
-    // A program that ends with input unread, or a reader that goes away, shows here; its exit code says the rest.
-    socket.on('error', () => {});
-    socket.on('readable', greet);
-  }
-
-  #finish({ ticket, code, stderr, connected }: BrokerReport): void {
-    const job = this.#jobs.get(ticket);
-    if (job === undefined) return;
-    job.ended = true;
-    job.exit.resolve({ code, stderr });
-    if (!connected) {
-      for (const channel of job.awaited.values())
-        channel.reject(new Error(`git could not be started: ${stderr}`));
-      job.awaited.clear();
+  /** Connects to the broker process, whose first bytes are the name of the connection. */
+  async #open(): Promise<Channel<Socket>> {
+    const socket = connect(this.#socketPath);
+    for (;;) {
+      const name: Buffer | null = socket.read(CHANNEL_NAME_LENGTH);
+      if (name === null) {
+        await once(socket, 'readable');
+        if (socket.readableEnded) throw new Error('the git broker ended');
+      } else {
+        // A program that ends with input unread, or a reader that goes away, shows here; its exit code says the rest.
+        socket.on('error', () => {});
+        return { name: name.toString('latin1'), end: socket };
+      }
     }
-    if (job.awaited.size === 0) this.#jobs.delete(ticket);
   }
+
+  #finish({ job, code, stderr }: ExitReport): void {
+    this.#jobs.get(job)?.resolve({ code, stderr });
+    this.#jobs.delete(job);
+  }
+}
+
+/** A send that fails is followed by the exit of the process, which ends its jobs. */
+function send(child: ChildProcess, request: BrokerRequest): void {
+  if (child.connected) child.send(request, () => {});
 }

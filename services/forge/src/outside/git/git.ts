@@ -6,6 +6,7 @@ import { assertOutsideTransaction, type Log } from '@croft/runtime';
 import { LRUCache } from 'lru-cache';
 import { Broker, type Exit, type RunningProgram } from './broker.ts';
 import { Conversation } from './conversation.ts';
+import type { DirectOutput } from './direct-output.ts';
 import { gitOptions } from './environment.ts';
 
 /** The conversations a repository may have: reading objects, moving refs, trying merges, doing merges. */
@@ -91,6 +92,14 @@ export class Git {
     environment: Record<string, string> = {},
   ): Promise<RunningProgram> {
     return this.#broker.start({ command: this.#command, args, input, environment });
+  }
+
+  /** Starts git, with input, so that what it writes is only passed on. */
+  startDirect(
+    args: readonly string[],
+    environment: Record<string, string> = {},
+  ): Promise<RunningProgram<DirectOutput>> {
+    return this.#broker.startDirect({ command: this.#command, args, input: true, environment });
   }
 
   /** Starts git behind everything else that wants the processor. */

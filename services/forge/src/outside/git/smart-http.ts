@@ -1,5 +1,6 @@
 import type { GitService } from '../../rules/git/git-protocol.ts';
 import type { RunningProgram } from './broker.ts';
+import type { DirectOutput } from './direct-output.ts';
 import { gitOptions } from './environment.ts';
 import type { Git } from './git.ts';
 
@@ -39,53 +40,57 @@ const STAGED: readonly Setting[] = [['receive.hideRefs', '!refs/staged']];
 
 /** What a client asks of one of the programs. */
 export interface GitRequest {
-  service: GitService;
   /** The `Git-Protocol` header, as far as it is one. */
   protocol: string | undefined;
+}
+
+/** What a client asks of git-receive-pack. */
+export interface PushRequest extends GitRequest {
   maxPushBytes: number;
   /** Whether our own commands move refs where no client may. */
   staged?: boolean;
 }
 
+/** A delta of a few bytes may say that it makes gigabytes, which git would allocate. */
+const MAX_PUSH_MEMORY_BYTES = 2 * 1024 * 1024 * 1024;
+
 /** Starts the program so that it lists its refs or capabilities and ends. */
 export function startAdvertising(
   git: Git,
   repositoryId: number,
+  service: GitService,
   request: GitRequest,
 ): Promise<RunningProgram> {
-  return start(git, repositoryId, request, ['--http-backend-info-refs'], false);
+  const folder = git.folderOf(repositoryId);
+  const command = service === 'git-upload-pack' ? uploadPack() : receivePack(0);
+  return git.start([...command, '--http-backend-info-refs', folder], false, environmentOf(request));
 }
 
-/** Starts the program so that it serves one request on its standard input. */
-export function startServing(git: Git, repositoryId: number, request: GitRequest): Promise<RunningProgram> {
-  return start(git, repositoryId, request, [], true);
-}
-
-function start(
+/** Starts the program so that it serves one fetch, asked for on its standard input. */
+export function startFetch(
   git: Git,
   repositoryId: number,
   request: GitRequest,
-  flags: readonly string[],
-  input: boolean,
-) {
-  const { service, protocol, maxPushBytes, staged = false } = request;
-  const settings: readonly Setting[] =
-    service === 'git-upload-pack'
-      ? UPLOAD
-      : [...RECEIVE, ...(staged ? STAGED : []), ['receive.maxInputSize', String(maxPushBytes)]];
-  const subcommand = service === 'git-upload-pack' ? ['upload-pack', '--strict'] : ['receive-pack'];
-  const args = [
-    ...gitOptions(undefined, settings),
-    ...subcommand,
-    '--stateless-rpc',
-    ...flags,
-    git.folderOf(repositoryId),
-  ];
-  const environment: Record<string, string> = protocol === undefined ? {} : { GIT_PROTOCOL: protocol };
-  return service === 'git-receive-pack' && input
-    ? git.startConfined(args, environment, MAX_PUSH_MEMORY_BYTES)
-    : git.start(args, input, environment);
+): Promise<RunningProgram<DirectOutput>> {
+  return git.startDirect([...uploadPack(), git.folderOf(repositoryId)], environmentOf(request));
 }
 
-/** A delta of a few bytes may say that it makes gigabytes, which git would allocate. */
-const MAX_PUSH_MEMORY_BYTES = 2 * 1024 * 1024 * 1024;
+/** Starts the program so that it takes one push from its standard input. */
+export function startPush(git: Git, repositoryId: number, request: PushRequest): Promise<RunningProgram> {
+  const args = [...receivePack(request.maxPushBytes, request.staged), git.folderOf(repositoryId)];
+  return git.startConfined(args, environmentOf(request), MAX_PUSH_MEMORY_BYTES);
+}
+
+function uploadPack(): string[] {
+  return [...gitOptions(undefined, UPLOAD), 'upload-pack', '--strict', '--stateless-rpc'];
+}
+
+function receivePack(maxPushBytes: number, staged = false): string[] {
+  const limit: Setting = ['receive.maxInputSize', String(maxPushBytes)];
+  const settings = [...RECEIVE, ...(staged ? STAGED : []), limit];
+  return [...gitOptions(undefined, settings), 'receive-pack', '--stateless-rpc'];
+}
+
+function environmentOf({ protocol }: GitRequest): Record<string, string> {
+  return protocol === undefined ? {} : { GIT_PROTOCOL: protocol };
+}
