@@ -1,103 +1,111 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { forgeSettings, migrateForge } from '@croft/forge';
 import { silentLog } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
-import { type Database, openDatabase } from '@croft/sql';
+import { openDatabase } from '@croft/sql';
 import { startEmbeddedPostgres } from '@croft/sql/embedded';
-import { listInRepository, search } from '../services/forge/src/store/issues/issue-lists.ts';
-import { type Figure } from './figure.ts';
-import { fillForge, READER, SIZE, word } from './forge/data.ts';
+import { type Client, client } from './auth/service.ts';
+import type { Figure } from './figure.ts';
+import { fillForge, SIZE } from './forge/data.ts';
+import { KEYWORDS, LISTS, type Requests, readers, SEARCHES } from './forge/issue-requests.ts';
+import { startForgeProcess, tokenOf } from './forge/service.ts';
 
 const AT_ONCE = 16;
-const ROUNDS = 800;
-const page = { limit: 30, offset: 0 };
-const scope = {
-  userId: READER,
-  seesAll: false,
-  publicOnly: false,
-  ownerId: null,
-  teamId: null,
-  priorityRepositoryId: 0,
-};
-const everything = {
-  state: 'open',
-  kind: 'all',
-  keyword: '',
-  labels: [],
-  milestones: null,
-  since: null,
-  before: null,
-  createdBy: null,
-  assignedBy: null,
-  mentioned: '',
-} as const;
 
-/** From a word that most issues have to one that a single issue has, and one that none has. */
-const KEYWORDS: readonly ((round: number) => string)[] = [
-  () => word(0),
-  () => word(20),
-  () => word(600),
-  (round) => word(10_000 + (round % 9_000)),
-  (round) => `ref${(round * 7_919) % SIZE.issues}`,
-  () => 'no-such-thing',
-];
-
-/** The statements behind lists and searches of issues: the slowest of a hundred, sixteen at once. */
+/**
+ * Lists and searches of issues over HTTP, sixteen clients that ask again at once when they were answered: the slowest of
+ * a hundred, and the middle. `CROFT_BENCH_ISSUES` names a folder where what was filled in is kept for the next time.
+ */
 export async function* figures(): AsyncGenerator<Figure> {
-  const folder = await mkdtemp(join(tmpdir(), 'croft-bench-'));
+  const kept = process.env['CROFT_BENCH_ISSUES'];
+  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'croft-bench-')));
   const postgres = await startEmbeddedPostgres({ folder, log: silentLog, tuning: 'test' });
-  const url = postgres.url('croft');
-  const settings = readSettings(forgeSettings, {});
-  await migrateForge({ settings, databaseUrl: url, log: silentLog });
-  await fillForge(url, settings.DB_SCHEMA);
-  const database = openDatabase({ url, schema: settings.DB_SCHEMA, log: silentLog, poolSize: AT_ONCE });
   try {
-    yield await measure(database, 'listing a repository', 15, (tx, round) => {
-      const repositoryId = 1 + ((round * 37) % SIZE.repositories);
-      const where = { repositoryId, ownerId: 0, issues: true, pulls: true };
-      return listInRepository(tx, where, everything, page);
-    });
-    yield await measure(database, 'searching without a keyword', 15, (tx, round) =>
-      search(tx, scope, { ...everything, labels: round % 2 === 0 ? [] : ['bug'] }, page),
-    );
-    yield await measure(database, 'searching for a keyword', 40, (tx, round) =>
-      search(tx, scope, { ...everything, keyword: KEYWORDS[round % KEYWORDS.length]?.(round) ?? '' }, page),
-    );
+    const databaseUrl = postgres.url('croft');
+    await prepare(databaseUrl, join(folder, 'filled'));
+    await using forge = await startForgeProcess({ databaseUrl, dataFolder: folder });
+    const clients = await connect(forge.address, databaseUrl);
+    yield* measure(clients, 'a list of a repository', LISTS, { limitMs: 15, count: 3_000 });
+    yield* measure(clients, 'a search without a keyword', SEARCHES, { limitMs: 15, count: 1_500 });
+    yield* measure(clients, 'a search for a keyword', KEYWORDS, { limitMs: 40, count: 600 });
+    await Promise.all(clients.map(({ end }) => end()));
   } finally {
-    await database.close();
     await postgres.stop();
-    await rm(folder, { recursive: true, force: true });
+    if (kept === undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function measure(
-  database: Database,
+async function prepare(databaseUrl: string, mark: string): Promise<void> {
+  const settings = readSettings(forgeSettings, {});
+  await migrateForge({ settings, databaseUrl, log: silentLog });
+  if (existsSync(mark)) return;
+  await fillForge(databaseUrl, settings.DB_SCHEMA);
+  await writeFile(mark, '');
+}
+
+/** Connections of different people. */
+interface Reader {
+  ask(path: string): Promise<string>;
+  end: Client['end'];
+}
+
+async function connect(address: string, databaseUrl: string): Promise<Reader[]> {
+  const database = openDatabase({ url: databaseUrl, schema: 'forge', log: silentLog, poolSize: 1 });
+  const accounts = await database.autocommit().rows<Parameters<typeof tokenOf>[0]>`
+    select auth_user_id, email, full_name from :schema.users where id = any(${readers(AT_ONCE)}) order by id`;
+  await database.close();
+  return await Promise.all(
+    accounts.map(async (account) => {
+      const token = tokenOf(account);
+      const by = await client(address);
+      return { ask: (path) => by.send('GET', path, undefined, token), end: by.end };
+    }),
+  );
+}
+
+async function* measure(
+  clients: readonly Reader[],
   what: string,
-  limitMs: number,
-  ask: (tx: ReturnType<Database['autocommit']>, round: number) => Promise<unknown>,
-): Promise<Figure> {
-  const times: number[] = [];
-  // The first tenth only warms up what a running server has warm.
-  let round = -ROUNDS / 10;
-  async function client(): Promise<void> {
-    while (round < ROUNDS) {
-      const mine = round++;
-      const startedAt = performance.now();
-      await ask(database.autocommit(), Math.abs(mine));
-      if (mine >= 0) times.push(performance.now() - startedAt);
-    }
+  requests: Requests,
+  { limitMs, count }: { limitMs: number; count: number },
+): AsyncGenerator<Figure> {
+  // What a running server has warm: above all each connection its plans.
+  await load(clients, requests, count / 2);
+  const times = (await load(clients, requests, count)).sort((a, b) => a - b);
+  for (const [percent, limit] of [
+    [99, '≥ 1'],
+    [50, undefined],
+  ] as const) {
+    const ours = times[Math.ceil((times.length * percent) / 100) - 1] ?? Number.NaN;
+    yield {
+      bench: 'forge-issues',
+      figure: `${what} over HTTP, ${SIZE.issues.toLocaleString('en')} issues, ${AT_ONCE} at once, p${percent}`,
+      ratio: limitMs / ours,
+      ours,
+      theirs: limitMs,
+      unit: 'ms',
+      ...(limit === undefined ? {} : { limit }),
+    };
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, client));
-  const ours = times.sort((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN;
-  return {
-    bench: 'forge-issues',
-    figure: `${what}, ${SIZE.issues.toLocaleString('en')} issues, ${AT_ONCE} at once, p99`,
-    ratio: limitMs / ours,
-    ours,
-    theirs: limitMs,
-    unit: 'ms',
-    limit: '≥ 1',
+}
+
+/** Sends so many requests, one of each kind after the other, and returns the milliseconds they took. */
+async function load(clients: readonly Reader[], requests: Requests, count: number): Promise<number[]> {
+  const kinds = Object.values(requests);
+  const times: number[] = [];
+  let next = 0;
+  const work = async ({ ask }: Reader): Promise<void> => {
+    while (next < count) {
+      const round = next++;
+      const path = kinds[round % kinds.length]?.(Math.floor(round / kinds.length)) ?? '';
+      const startedAt = performance.now();
+      await ask(path);
+      times.push(performance.now() - startedAt);
+    }
   };
+  await Promise.all(clients.map(work));
+  return times;
 }

@@ -1,19 +1,15 @@
 /* oxlint-disable typescript/no-deprecated -- what the client calls old is still called by others */
-import { createHmac, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forgeSettings, startForge } from '@croft/forge';
-import { silentLog } from '@croft/runtime';
-import { readSettings, Secret } from '@croft/settings';
-import { git, temporaryFolder, testDatabase } from '@croft/testing';
+import { git } from '@croft/testing';
 import { type Api, giteaApi } from 'gitea-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessToken, forgeForClients } from './support/forge.ts';
 import { clientOperations, compareWith, operationFinder } from './support/gitea-operations.ts';
 
 // A real client's daily work: gitea-js, for every operation it shares with the forge. The tests build on one another, and
 // the last one tells which shared operations none of them had answered.
 
-const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 const OPERATIONS = clientOperations();
 const operationOf = operationFinder(OPERATIONS);
 const stack = new AsyncDisposableStack();
@@ -32,40 +28,11 @@ const answered = new Set<string>();
 const refusals = new Map<string, string>();
 
 beforeAll(async () => {
-  const migrations = new URL('../services/forge/migrations/', import.meta.url);
-  const { url } = stack.use(await testDatabase({ schema: 'forge', migrations }));
-  const dataFolder = stack.use(await temporaryFolder()).path;
-  folder = stack.use(await temporaryFolder()).path;
-  const forge = await startForge({
-    settings: readSettings(forgeSettings, { FORGE_HTTP_PORT: '0' }),
-    databaseUrl: url,
-    dataFolder,
-    log: silentLog,
-    version: '0.1.0',
-    atRestKey: new Secret(SECRET),
-    tokens: { secret: new Secret(SECRET), adminRoles: ['service_role'] },
-    authUrl: undefined,
-  });
-  stack.defer(() => forge.close(1000));
-  address = forge.address;
+  ({ address, folder } = stack.use(await forgeForClients()));
   ada = clientWith(accessToken('ada'));
   ben = clientWith(accessToken('ben'));
   root = clientWith(accessToken('root', 'service_role'));
 });
-
-/** What auth gives a user who signs in. */
-function accessToken(name: string, role = 'authenticated'): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = {
-    sub: randomUUID(),
-    role,
-    email: `${name}@example.test`,
-    exp: Math.floor(Date.now() / 1000) + 3600,
-    user_metadata: { user_name: name },
-  };
-  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`;
-  return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`;
-}
 
 /** The client, whose requests are noted. */
 function clientWith(token?: string): Api<unknown> {
@@ -122,7 +89,7 @@ describe('the server', () => {
     expect((await ada.settings.getGeneralUiSettings()).data.allowed_reactions).toContain('heart');
   });
 
-  it('has licences and ignored files to begin with', async () => {
+  it('has licences, ignored files and labels to begin with', async () => {
     expect((await ada.licenses.listLicenseTemplates()).data.map(({ key }) => key?.toLowerCase())).toContain(
       'mit',
     );
@@ -130,6 +97,8 @@ describe('the server', () => {
     const templates = (await ada.gitignore.listGitignoresTemplates()).data;
     expect(templates).toContain('Node');
     expect((await ada.gitignore.getGitignoreTemplateInfo('Node')).data.source).toContain('node_modules');
+    expect((await ada.label.listLabelTemplates()).data).toContain('Default');
+    expect(names((await ada.label.getLabelTemplateInfo('Default')).data)).not.toEqual([]);
   });
 });
 
@@ -372,6 +341,14 @@ describe('repositories', () => {
     expect((await ada.repos.repoGet('ada', 'garden')).data.forks_count).toBe(1);
   });
 
+  it('are made of a template', async () => {
+    await ada.repos.repoEdit('ada', 'garden', { template: true });
+    const wanted = { owner: 'ben', name: 'plot', git_content: true, topics: true };
+    const made = (await ben.repos.generateRepo('ada', 'garden', wanted)).data;
+    expect(made).toMatchObject({ full_name: 'ben/plot', fork: false, empty: false, topics: ['plants'] });
+    await ben.repos.repoDelete('ben', 'plot');
+  });
+
   it('are given away, if the other one wants them', async () => {
     await ada.user.createCurrentUserRepo({ name: 'present', auto_init: true });
     await ada.repos.repoTransfer('ada', 'present', { new_owner: 'ben' });
@@ -507,7 +484,14 @@ describe('files, branches, tags and commits', () => {
     const edited = await ada.repos.repoEditBranchProtection(...at, 'release', { enable_push: true });
     expect(edited.data).toMatchObject({ enable_push: true, required_approvals: 1 });
     expect((await ada.repos.repoGetBranchProtection(...at, 'release')).data.enable_push).toBe(true);
-    expect((await ada.repos.repoListBranchProtection(...at)).data).toHaveLength(1);
+    await ada.repos.repoCreateBranchProtection(...at, { rule_name: 'next' });
+    // Its types lack the ids that the order is told by.
+    const rules = async () =>
+      (await ada.repos.repoListBranchProtection(...at)).data as { id: number; rule_name: string }[];
+    const ids = (await rules()).map(({ id }) => id);
+    await ada.repos.repoUpdateBranchProtectionPriories(...at, { ids: ids.reverse() });
+    expect((await rules()).map((rule) => rule.rule_name)).toEqual(['next', 'release']);
+    await ada.repos.repoDeleteBranchProtection(...at, 'next');
     await ada.repos.repoDeleteBranchProtection(...at, 'release');
     expect((await ada.repos.repoListBranchProtection(...at)).data).toEqual([]);
   });
@@ -834,6 +818,8 @@ describe('pull requests', () => {
     await ada.repos.repoMergePullRequest(...at, 4, { Do: 'merge', delete_branch_after_merge: true });
     expect((await ada.repos.repoPullRequestIsMerged(...at, 4)).status).toBe(204);
     const merged = (await ada.repos.repoGetPullRequest(...at, 4)).data;
+    const { data } = await ada.repos.repoGetCommitPullRequest(...at, sure(merged.merge_commit_sha));
+    expect(data).toMatchObject({ number: 4, merged: true });
     expect(merged).toMatchObject({ state: 'closed', merged: true, merged_by: { login: 'ada' } });
     isRecent(sure(merged.merged_at));
     expect(await refusal(ada.repos.repoGetBranch(...at, 'beds/spring'))).toBe(404);
@@ -871,8 +857,9 @@ describe('the site', () => {
     expect(logins((await root.admin.adminSearchUsers()).data).sort()).toEqual(['ada', 'ben', 'root']);
     const leaver = clientWith(accessToken('leaver'));
     await leaver.user.userGetCurrent();
-    await root.admin.adminDeleteUser('leaver');
-    expect(await refusal(root.users.userGet('leaver'))).toBe(404);
+    await root.admin.adminRenameUser('leaver', { new_username: 'left' });
+    await root.admin.adminDeleteUser('left');
+    expect(await refusal(root.users.userGet('left'))).toBe(404);
     expect(await refusal(ada.admin.adminSearchUsers())).toBe(403);
   });
 });

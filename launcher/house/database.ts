@@ -5,10 +5,14 @@ import type { EmbeddedPostgres } from '@croft/sql/embedded';
 
 const OLDEST = 15;
 
-/** Starts the server in the data folder. */
-export async function startDatabase(dataFolder: string, log: Log): Promise<EmbeddedPostgres> {
+/** Starts the server in the data folder; `whileStarting` is called when that needs nothing of this process but patience. */
+export async function startDatabase(
+  dataFolder: string,
+  log: Log,
+  whileStarting: () => void,
+): Promise<EmbeddedPostgres> {
   const { startEmbeddedPostgres } = await import('@croft/sql/embedded');
-  return startEmbeddedPostgres({ folder: join(dataFolder, 'postgres'), log });
+  return startEmbeddedPostgres({ folder: join(dataFolder, 'postgres'), log, whileStarting });
 }
 
 /**

@@ -49,10 +49,12 @@ export async function openHouse(
     if (runLog.file !== undefined) process.stderr.write(`Warning: ${warning}.\n`);
   }
 
-  // While PostgreSQL comes up in a process of its own, this one has time to load code. What fails here fails again,
-  // and is told, where the code is used.
-  void Promise.allSettled(configuration.services.map((service) => service.load()));
-  const embedded = configuration.needsEmbeddedDatabase ? await startDatabase(dataFolder, log) : undefined;
+  // While PostgreSQL comes up in a process of its own, this one has time to load code; not before, because loading blocks.
+  // What fails here fails again, and is told, where the code is used.
+  const load = () => void Promise.allSettled(configuration.services.map((service) => service.load()));
+  const embedded = configuration.needsEmbeddedDatabase
+    ? await startDatabase(dataFolder, log, load)
+    : undefined;
   if (embedded !== undefined) open.adopt(embedded, (database) => database.stop());
   const services = configuration.configure(secrets);
   const urls = [...services.values()].flatMap(({ database }) => database?.reveal() ?? []);

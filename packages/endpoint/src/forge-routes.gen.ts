@@ -44,6 +44,7 @@ export interface ForgeRoutes {
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
     q?: Text | readonly Text[] | null | undefined;
+    uid?: Text | readonly Text[] | null | undefined;
   };
   /** An account, of a person or an organization */
   'GET /users/{username}': {
@@ -187,6 +188,7 @@ export interface ForgeRoutes {
     units?: readonly string[] | null | undefined;
     units_map?: { readonly [name: string]: string } | null | undefined;
     can_create_org_repo?: boolean | null | undefined;
+    visibility?: 'public' | 'limited' | 'private' | '' | null | undefined;
   };
   /** Teams of an organization by a part of their name or description */
   'GET /orgs/{org}/teams/search': {
@@ -215,6 +217,7 @@ export interface ForgeRoutes {
     units?: readonly string[] | null | undefined;
     units_map?: { readonly [name: string]: string } | null | undefined;
     can_create_org_repo?: boolean | null | undefined;
+    visibility?: 'public' | 'limited' | 'private' | '' | null | undefined;
   };
   /** Remove a team; who is in no other leaves the organization */
   'DELETE /teams/{id}': {
@@ -273,6 +276,11 @@ export interface ForgeRoutes {
   /** Remove an account; what its owner wrote stays */
   'DELETE /admin/users/{username}': {
     username: Text;
+  };
+  /** Give a person another name; the old one leads to it */
+  'POST /admin/users/{username}/rename': {
+    username: Text;
+    new_username: string;
   };
   /** Make an organization whose first owner is somebody else */
   'POST /admin/users/{username}/orgs': {
@@ -368,6 +376,12 @@ export interface ForgeRoutes {
   'GET /gitignore/templates/{name}': {
     name: Text;
   };
+  /** Names of label sets a repository may start with */
+  'GET /label/templates': {};
+  /** The labels of a set */
+  'GET /label/templates/{name}': {
+    name: Text;
+  };
   /** Repositories of the caller, and those others gave him, newest first */
   'GET /user/repos': {
     page?: Text | readonly Text[] | null | undefined;
@@ -383,6 +397,8 @@ export interface ForgeRoutes {
     default_branch?: string | null | undefined;
     gitignores?: string | null | undefined;
     license?: string | null | undefined;
+    readme?: string | null | undefined;
+    issue_labels?: string | null | undefined;
   };
   /** Repositories of an account, newest first */
   'GET /users/{username}/repos': {
@@ -407,6 +423,8 @@ export interface ForgeRoutes {
     default_branch?: string | null | undefined;
     gitignores?: string | null | undefined;
     license?: string | null | undefined;
+    readme?: string | null | undefined;
+    issue_labels?: string | null | undefined;
   };
   /** Make a repository of an organization */
   'POST /org/{org}/repos': {
@@ -419,6 +437,8 @@ export interface ForgeRoutes {
     default_branch?: string | null | undefined;
     gitignores?: string | null | undefined;
     license?: string | null | undefined;
+    readme?: string | null | undefined;
+    issue_labels?: string | null | undefined;
   };
   /** Make a repository for somebody */
   'POST /admin/users/{username}/repos': {
@@ -431,6 +451,8 @@ export interface ForgeRoutes {
     default_branch?: string | null | undefined;
     gitignores?: string | null | undefined;
     license?: string | null | undefined;
+    readme?: string | null | undefined;
+    issue_labels?: string | null | undefined;
   };
   /** Search repositories */
   'GET /repos/search': {
@@ -525,6 +547,20 @@ export interface ForgeRoutes {
     repo: Text;
     organization?: string | null | undefined;
     name?: string | null | undefined;
+  };
+  /** Make a repository of a template */
+  'POST /repos/{owner}/{repo}/generate': {
+    owner: Text;
+    repo: Text;
+    name: string;
+    description?: string | null | undefined;
+    private?: boolean | null | undefined;
+    default_branch?: string | null | undefined;
+    git_content?: boolean | null | undefined;
+    topics?: boolean | null | undefined;
+    labels?: boolean | null | undefined;
+    webhooks?: boolean | null | undefined;
+    protected_branch?: boolean | null | undefined;
   };
   /** What a repository is filed under */
   'GET /repos/{owner}/{repo}/topics': {
@@ -665,6 +701,12 @@ export interface ForgeRoutes {
     status_check_contexts?: readonly string[] | null | undefined;
     required_approvals?: number | null | undefined;
     priority?: number | null | undefined;
+  };
+  /** Put protections in another order; those that are not named keep their priority */
+  'POST /repos/{owner}/{repo}/branch_protections/priority': {
+    owner: Text;
+    repo: Text;
+    ids?: readonly number[] | null | undefined;
   };
   /** A protection of branches */
   'GET /repos/{owner}/{repo}/branch_protections/{path}': {
@@ -916,6 +958,12 @@ export interface ForgeRoutes {
     verification?: Text | readonly Text[] | null | undefined;
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** The pull request whose merge made a commit */
+  'GET /repos/{owner}/{repo}/commits/{sha}/pull': {
+    owner: Text;
+    repo: Text;
+    sha: Text;
   };
   /** Commits that one branch, tag or commit has and another has not; as text with `output` */
   'GET /repos/{owner}/{repo}/compare/{path}': {
@@ -1775,6 +1823,7 @@ export interface ForgeRoutes {
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
     active?: boolean | null | undefined;
+    name?: string | null | undefined;
   };
   /** A webhook of a repository */
   'GET /repos/{owner}/{repo}/hooks/{id}': {
@@ -1792,6 +1841,7 @@ export interface ForgeRoutes {
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
     active?: boolean | null | undefined;
+    name?: string | null | undefined;
   };
   /** Delete a webhook of a repository with its deliveries */
   'DELETE /repos/{owner}/{repo}/hooks/{id}': {
@@ -1836,6 +1886,7 @@ export interface ForgeRoutes {
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
     active?: boolean | null | undefined;
+    name?: string | null | undefined;
   };
   /** A webhook of an organization */
   'GET /orgs/{org}/hooks/{id}': {
@@ -1851,6 +1902,7 @@ export interface ForgeRoutes {
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
     active?: boolean | null | undefined;
+    name?: string | null | undefined;
   };
   /** Delete a webhook of an organization with its deliveries */
   'DELETE /orgs/{org}/hooks/{id}': {
@@ -1883,6 +1935,7 @@ export interface ForgeRoutes {
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
     active?: boolean | null | undefined;
+    name?: string | null | undefined;
   };
   /** A webhook of the caller */
   'GET /user/hooks/{id}': {
@@ -1896,6 +1949,7 @@ export interface ForgeRoutes {
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
     active?: boolean | null | undefined;
+    name?: string | null | undefined;
   };
   /** Delete a webhook of the caller with its deliveries */
   'DELETE /user/hooks/{id}': {
@@ -1925,6 +1979,7 @@ export interface ForgeRoutes {
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
     active?: boolean | null | undefined;
+    name?: string | null | undefined;
   };
   /** A webhook of the system */
   'GET /admin/hooks/{id}': {
@@ -1938,6 +1993,7 @@ export interface ForgeRoutes {
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
     active?: boolean | null | undefined;
+    name?: string | null | undefined;
   };
   /** Delete a webhook of the system with its deliveries */
   'DELETE /admin/hooks/{id}': {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RouteOptions } from 'fastify';
 import type { App } from './types.ts';
 
@@ -17,18 +18,32 @@ export interface ApiDescription {
 export function serveOpenApi(app: App, api: ApiDescription): void {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => {
-    routes.push(route);
+    if (route.schema !== undefined && route.schema.hide !== true) routes.push(route);
   });
-  let document: Promise<object> | undefined;
-  app.get(
-    api.path ?? '/openapi.json',
-    { schema: { hide: true } },
-    () => (document ??= describe(api, routes)),
-  );
+  let document: Promise<string> | undefined;
+  // However long it takes under load: it is made once for all who ask.
+  const options = { schema: { hide: true }, config: { timeoutMs: 0 } };
+  app.get(api.path ?? '/openapi.json', options, async (_request, reply) => {
+    document ??= describe(api, routes);
+    return reply.type('application/json; charset=utf-8').send(await document);
+  });
 }
 
-/** Registers the routes once more, on an application that only describes. */
-async function describe(api: ApiDescription, routes: readonly RouteOptions[]): Promise<object> {
+/** Hundreds of routes take more than a second of work, so each has a turn of its own, and others are served in between. */
+async function describe(api: ApiDescription, routes: readonly RouteOptions[]): Promise<string> {
+  const { paths, ...whole } = await describeRoutes(api, []);
+  for (const route of routes) {
+    await nextTurn();
+    const described = await describeRoutes(api, [route]);
+    for (const [path, operations] of Object.entries(described.paths)) {
+      paths[path] = { ...paths[path], ...operations };
+    }
+  }
+  return JSON.stringify({ ...whole, paths });
+}
+
+/** Registers routes once more, on an application that only describes. */
+async function describeRoutes(api: ApiDescription, routes: readonly RouteOptions[]): Promise<Document> {
   const [{ default: Fastify }, { default: swagger }, { jsonSchemaTransform }] = await Promise.all([
     import('fastify'),
     import('@fastify/swagger'),
@@ -50,19 +65,17 @@ async function describe(api: ApiDescription, routes: readonly RouteOptions[]): P
     },
     transform: jsonSchemaTransform,
   });
-  for (const { method, url, schema } of routes) {
-    if (schema !== undefined) scribe.route({ method, url, schema, handler: () => {} });
-  }
+  for (const { method, url, schema = {} } of routes) scribe.route({ method, url, schema, handler: () => {} });
   await scribe.ready();
-  return nameRests(scribe.swagger() as Document);
+  return nameRests(scribe.swagger() as Partial<Document>);
 }
 
 interface Document {
-  paths?: Record<string, Record<string, { parameters?: { name: string }[] }>>;
+  paths: Record<string, Record<string, { parameters?: { name: string }[] }>>;
 }
 
 /** The rest of a path, `*` in a route, has no name; clients make theirs of the document, and need one. */
-function nameRests(document: Document): object {
+function nameRests(document: Partial<Document>): Document {
   const paths = Object.entries(document.paths ?? {}).map(([path, operations]) => {
     const parameters = Object.values(operations).flatMap((operation) => operation.parameters ?? []);
     for (const parameter of parameters) if (parameter.name === '*') parameter.name = 'path';

@@ -278,6 +278,36 @@ describe('/openapi.json', () => {
       'name',
     ]);
   });
+
+  it('is made route by route, with turns of the event loop for other requests in between', async () => {
+    const plenty = await createApp({
+      api: { title: '', description: '', version: '' },
+      log: silentLog,
+      errors: dialect,
+    });
+    let turn = 0;
+    let count = setImmediate(function next() {
+      turn++;
+      count = setImmediate(next);
+    });
+    const turns: number[] = [];
+    for (let route = 0; route < 20; route++) {
+      // A lazy schema is looked into when it is described.
+      const schema = z.lazy(() => {
+        turns.push(turn);
+        return z.object({ name: z.string() });
+      });
+      plenty.get(`/${route}`, { schema: { response: { 200: schema } } }, () => ({ name: '' }));
+    }
+    const first = await plenty.inject('/openapi.json');
+    clearImmediate(count);
+    expect(Object.keys(first.json().paths)).toHaveLength(20);
+    expect(new Set(turns).size).toBe(20);
+    // It is kept: nothing is described a second time.
+    expect((await plenty.inject('/openapi.json')).body).toBe(first.body);
+    expect(turns).toHaveLength(20);
+    await plenty.close();
+  });
 });
 
 describe('the server', () => {

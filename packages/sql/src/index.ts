@@ -1,5 +1,6 @@
 export { type Database, type DatabaseOptions, openDatabase, type Reader, type Tx } from './database.ts';
 export { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
+export { inBatches } from './in-batches.ts';
 export { migrate } from './migrate.ts';
 export { type Deliver, type Outbox, type OutboxOptions, PermanentFailure, startOutbox } from './outbox.ts';
-export { countOutbox, enqueue, enqueueAll, finish, type OutboxRow } from './outbox-rows.ts';
+export { countOutbox, enqueue, enqueueAll, finish, finishAll, type OutboxRow } from './outbox-rows.ts';

@@ -71,7 +71,14 @@ export function takeDue(tx: Tx, { total, perLane, lanes }: Room, leaseMs: number
 
 /** The effect happened; false when it had been finished already, by whoever took it over after its lease. */
 export async function finish(tx: Tx, id: number): Promise<boolean> {
-  return (await tx.run`delete from :schema.outbox where id = ${id}`) > 0;
+  return (await finishAll(tx, [id])).size > 0;
+}
+
+/** The same for several effects; returns those that had not been finished already. */
+export async function finishAll(tx: Tx, ids: readonly number[]): Promise<Set<number>> {
+  const rows = await tx.rows<{ id: number }>`
+    delete from :schema.outbox where id = any(${ids}::bigint[]) returning id`;
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** The effect did not happen; it is tried again at `runAt`. */

@@ -27,6 +27,8 @@ export interface OutboxOptions {
   slots?: number;
   /** And of one lane; one that was slow or failed gets a single one until it does better. */
   perLane?: number;
+  /** And of those without a lane, which go to no common place. */
+  withoutLane?: number;
 }
 
 /** A worker on the outbox of one schema. */
@@ -57,9 +59,10 @@ export function backOff(attempts: number, random: number): number {
 /** Starts a worker; several processes may each have one on the same database. */
 export function startOutbox(options: OutboxOptions): Outbox {
   const { database, handlers, log, maxAttempts = MAX_ATTEMPTS, slots = SLOTS, perLane = slots } = options;
+  const { withoutLane = perLane } = options;
   const stop = new AbortController();
   const running = new Set<Promise<void>>();
-  const lanes = laneCounter(perLane);
+  const lanes = laneCounter(perLane, withoutLane);
   let wake = Promise.withResolvers<void>();
   let gathering = false;
   /** Whether the last look found anything: then there may be more than there was room for. */
@@ -129,7 +132,8 @@ export function startOutbox(options: OutboxOptions): Outbox {
       const room = { total, perLane, lanes: lanes.room() };
       const rows = await takeDue(database.autocommit(), room, LEASE_MS);
       more = rows.length > 0;
-      for (const row of rows) begin(row);
+      // In the order in which they were announced.
+      for (const row of rows.sort((a, b) => a.id - b.id)) begin(row);
     });
     looks = look.catch(() => {});
     return look;
@@ -174,11 +178,10 @@ export function startOutbox(options: OutboxOptions): Outbox {
 }
 
 /** Counts what is under way in each lane, and remembers which ones did badly last. */
-function laneCounter(perLane: number) {
+function laneCounter(perLane: number, withoutLane: number) {
   const underWay = new Map<string, number>();
   const bad = new Set<string>();
-  // What has no lane goes to no common place.
-  const mostOf = (lane: string) => (bad.has(lane) && lane !== '' ? 1 : perLane);
+  const mostOf = (lane: string) => (lane === '' ? withoutLane : bad.has(lane) ? 1 : perLane);
   return {
     enter(lane: string): void {
       underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
@@ -196,7 +199,7 @@ function laneCounter(perLane: number) {
       return wasFull;
     },
     room(): { lane: string; room: number }[] {
-      return [...new Set([...underWay.keys(), ...bad])].map((lane) => {
+      return [...new Set(['', ...underWay.keys(), ...bad])].map((lane) => {
         return { lane, room: Math.max(0, mostOf(lane) - (underWay.get(lane) ?? 0)) };
       });
     },

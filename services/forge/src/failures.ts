@@ -29,6 +29,9 @@ export const forbidden = (message: string) => new Failure('forbidden', 'forbidde
 /** A value of the request cannot be accepted. */
 export const unacceptable = (message: string) => new Failure('unprocessable', 'validation', message);
 
+/** Some account has the name. */
+export const nameTaken = (login: string) => unacceptable(`user already exists [name: ${login}]`);
+
 /** A request that makes no sense, where the reference answers 400. */
 export const badRequest = (message: string) => new Failure('invalid', 'bad_request', message);
 

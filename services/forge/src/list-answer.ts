@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import type { Answer } from './endpoint.ts';
-import { type Page, pageLinks, readPage } from './rules/requests/paging.ts';
+import { type Beginning, type Page, pageLinks, readPage, restLinks } from './rules/requests/paging.ts';
 
 /** The page a query asks for, within the limits of the settings. */
 export function pageOf(
@@ -18,16 +18,22 @@ export interface ListPage {
   total: number;
   /** The total that `Link` is made of, where that is another. */
   linked?: number;
+  /** Set when the whole was asked for, and the items are the beginning of it. */
+  beginning?: Beginning | undefined;
   items: unknown[];
 }
 
 /** A page of a list as an answer, with its headers. */
 export function listAnswer(context: Context, url: string, list: ListPage): Answer {
-  const link = pageLinks(context.links.root + url, list.page, list.linked ?? list.total);
+  const address = context.links.root + url;
+  const { beginning, page, total } = list;
+  const link = beginning
+    ? restLinks(address, beginning, total)
+    : pageLinks(address, page, list.linked ?? total);
   return {
     status: 200,
     headers: {
-      'x-total-count': String(list.total),
+      'x-total-count': String(total),
       'access-control-expose-headers': 'X-Total-Count, Link',
       ...(link === undefined ? {} : { link }),
     },

@@ -93,6 +93,7 @@ export function createContext(options: ForgeOptions, database: Database, git: Gi
         userAgent: `croft/${version}`,
         trusted: [],
         allowed: webhookHosts(settings.WEBHOOK_ALLOWED_HOSTS),
+        keepAlive: true,
       }),
       sealing: sealing(atRestKey, 'croft forge webhooks'),
     },

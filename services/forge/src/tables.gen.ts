@@ -111,6 +111,7 @@ export interface Tables {
     active: boolean;
     created_at: Date;
     updated_at: Date;
+    name: string;
   };
   issue_assignees: {
     issue_id: number;
@@ -290,6 +291,9 @@ export interface Tables {
     forks: number;
     maintained_at: Date | null;
     maintenance_failures: number;
+    branches: number | null;
+    language: string;
+    licenses: string[];
   };
   repository_transfers: {
     repository_id: number;
@@ -333,6 +337,7 @@ export interface Tables {
     includes_all_repositories: boolean;
     can_create_repositories: boolean;
     created_at: Date;
+    visibility: string;
   };
   tracked_times: {
     id: number;

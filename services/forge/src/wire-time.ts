@@ -1,6 +1,6 @@
 /** A time as answers spell it: RFC 3339 in UTC, whole seconds. */
 export function wireTime(time: Date): string {
-  return time.toISOString().replace(/\.\d{3}Z$/, 'Z');
+  return `${time.toISOString().slice(0, -5)}Z`;
 }
 
 /** The same where there may be none. */

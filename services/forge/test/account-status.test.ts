@@ -181,6 +181,18 @@ it('an administrator is who the auth service says it last, whatever an older tok
   expect(await isAdmin()).toBe(true);
 });
 
+it('attack: who administrates no more gets no account that does, with a token from before', async () => {
+  const sub = randomUUID();
+  reply = (id, answer) => void answer.end(JSON.stringify({ id, role: 'authenticated' }));
+  const demoted = scene.person('demoted', { sub, role: 'service_role' });
+  expect((await demoted.call('GET', '/admin/users')).status).toBe(403);
+  for (let time = 0; time < 2; time++)
+    expect((await demoted.call('GET', '/user')).body).toMatchObject({ login: 'demoted', is_admin: false });
+  expect(questions).toHaveLength(1);
+  const row = await scene.sql.row`select is_admin from :schema.users where login = 'demoted'`;
+  expect(row).toEqual({ is_admin: false });
+});
+
 it('personal access tokens are asked about too', async () => {
   const { person } = someone('tokens');
   await person.call('GET', '/user');

@@ -238,6 +238,27 @@ describe('lists of comments', () => {
     const list = await ada.call('GET', `/repos/ada/other/issues/${number}/comments`);
     expect(list.headers.get('x-total-count')).toBe('20');
     expect(list.items).toHaveLength(10);
+    expect(list.headers.get('link')).toContain('limit=10&page=2>; rel="next"');
+  });
+
+  it.each([1000, 1070])('lead on to the rest of %i, which is all there is', async (count) => {
+    const title = `Flood of ${count}`;
+    const number = await issue('other', title);
+    await scene.sql.run`
+      insert into :schema.comments (issue_id, kind, poster_id, body, created_at, updated_at)
+      select id, 'comment', null, 'drop ' || n, now(), now()
+      from :schema.issues, generate_series(1, ${count}::int) n where title = ${title}`;
+    const seen: unknown[] = [];
+    let answers = 0;
+    const begin = `/repos/ada/other/issues/${number}/comments?since=2020-01-01T00:00:00Z`;
+    for (let path: string | undefined = begin; path !== undefined; answers++) {
+      const list = await ada.call('GET', path);
+      expect(list.headers.get('x-total-count')).toBe(String(count));
+      seen.push(...list.items.map((item) => item['body']));
+      path = /api\/v1([^>]*)>; rel="next"/.exec(list.headers.get('link') ?? '')?.[1];
+    }
+    expect(seen).toEqual(Array.from({ length: count }, (_, index) => `drop ${index + 1}`));
+    expect(answers).toBe(count === 1000 ? 1 : 3);
   });
 
   it('leave out what the caller may not read', async () => {

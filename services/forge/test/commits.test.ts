@@ -117,6 +117,8 @@ describe('the list of commits', () => {
     expect(await list('since=2100-01-01T00:00:00Z')).toEqual([]);
     expect(await list('until=2001-01-01T00:00:00Z')).toEqual([]);
     expect(await list('since=2001-01-01T00:00:00Z')).toHaveLength(4);
+    expect(await list('since=1066-10-14')).toHaveLength(4);
+    expect(await list('until=1066-10-14')).toEqual([]);
   });
 
   it.each([
@@ -318,4 +320,29 @@ it('private repositories are not there for others, and another repository has no
     expect(hidden.text).toBe((await bob.call('GET', `/repos/ada/none/${path}`)).text);
   }
   expect((await ada.call('GET', `/repos/ada/hello/git/commits/${id}`)).status).toBe(404);
+});
+
+it('the commit of a merge leads to its pull request, others to none', async () => {
+  const made = await ada.call('POST', '/repos/ada/hello/branches', { new_branch_name: 'fresh' });
+  expect(made.status).toBe(201);
+  const file = { content: 'eA==', message: 'fresh', branch: 'fresh' };
+  await ada.call('POST', '/repos/ada/hello/contents/fresh.txt', file);
+  const { body: pull } = await ada.call('POST', '/repos/ada/hello/pulls', {
+    title: 'Fresh',
+    head: 'fresh',
+    base: 'main',
+  });
+  const tip = pull.head.sha;
+  await ada.call('POST', `/repos/ada/hello/pulls/${pull.number}/merge`, { Do: 'merge' });
+  const { body: merged } = await ada.call('GET', `/repos/ada/hello/pulls/${pull.number}`);
+  const way = (sha: string, who = ada) => who.call('GET', `/repos/ada/hello/commits/${sha}/pull`);
+  for (const sha of [merged.merge_commit_sha, merged.merge_commit_sha.slice(0, 10)])
+    expect(await way(sha)).toMatchObject({ status: 200, body: merged });
+  for (const sha of [tip, first, '0'.repeat(40), 'none']) expect((await way(sha)).status).toBe(404);
+  await scene.sql.run`update :schema.repositories set private = true where name = 'hello'`;
+  expect((await way(merged.merge_commit_sha, bob)).status).toBe(404);
+  await scene.sql
+    .run`update :schema.repositories set private = false, has_pulls = false where name = 'hello'`;
+  expect((await way(merged.merge_commit_sha)).status).toBe(404);
+  await scene.sql.run`update :schema.repositories set has_pulls = true where name = 'hello'`;
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -138,6 +138,35 @@ it('killed between the intent and the move of the branch, the merge is abandoned
   await checkAgreement();
   expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({ merged: false, state: 'open' });
   expect((await ada.call('POST', `${path}/${number}/merge`, {})).status).toBe(200);
+});
+
+it('a merge that is finished while its own ref is locked says so, and the next start writes the ref', async () => {
+  const number = await openPull('locked');
+  const [before, base] = [await git(bare, 'rev-parse', 'locked'), await git(bare, 'rev-parse', 'main')];
+  // Head and base moved, the crash came before the pull request's own ref and the record.
+  await git(tree, 'checkout', '-q', 'locked');
+  const head = await commit(tree, { locked: '2' }, 'more');
+  await git(tree, 'checkout', '-q', 'main');
+  await git(tree, 'push', '-q', bare, 'locked');
+  const merged = await git(bare, 'commit-tree', '-m', 'merge', '-p', base, '-p', head, `${head}^{tree}`);
+  await git(bare, 'update-ref', 'refs/heads/main', merged);
+  await sql.run`
+    insert into :schema.merges
+    select p.id, 1, p.base_branch, ${base}, ${head}, ${base}, ${merged}, now()
+    from :schema.pulls p join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
+  const lock = join(bare, `refs/pull/${number}/head.lock`);
+  await writeFile(lock, '');
+  // Finishes what it finds before it says no.
+  expect((await ada.call('POST', `${path}/${number}/merge`, {})).status).toBe(405);
+  const row = () => sql.row`
+    select head_sha, written_sha, merged_at is not null as merged from :schema.pulls p
+      join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
+  expect(await row()).toEqual({ head_sha: head, written_sha: before, merged: true });
+  await rm(lock);
+  await kill();
+  await restart();
+  expect(await row()).toEqual({ head_sha: head, written_sha: head, merged: true });
+  await checkAgreement();
 });
 
 it('an interrupted merge is looked for on the branch it was made for', async () => {

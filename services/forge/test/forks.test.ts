@@ -176,3 +176,62 @@ it('of a fork and a removal at a time, the fork is whole or was never there', as
     }
   }
 }, 60_000);
+
+describe('a comparison with a fork', () => {
+  let head: string;
+  const compare = (who: 'reader' | 'stranger' | 'ada', names: string, path = 'ada/garden') =>
+    cast[who].call('GET', `/repos/${path}/compare/${names}`);
+  beforeAll(async () => {
+    const work = join(scene.folder, 'work');
+    await git(scene.folder, 'clone', '-q', cast.stranger.remote('stranger/garden'), work);
+    await commit(work, { 'ours.txt': 'ours\n' }, 'theirs');
+    head = await commit(work, { 'ours.txt': 'ours\nmore\n' }, 'theirs, too');
+    await git(work, 'push', '-q', 'origin', 'main:proposal');
+    // The base goes on as well: neither of the two has all commits.
+    await commit(tree, { 'garden.txt': 'grown\n' }, 'grown');
+    await git(tree, 'push', '-q', 'origin', 'main');
+  });
+
+  it.each(['main...stranger:proposal', 'main...Stranger/Garden:proposal', 'main..stranger%3Aproposal'])(
+    'by %s has its commits and its changes',
+    async (names) => {
+      const { status, body } = await compare('reader', names);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ total_commits: 2, commits: [{ sha: head }, {}] });
+      expect(JSON.stringify(body)).toContain(`/repos/stranger/garden/git/commits/${head}`);
+      const diff = await compare('reader', `${names}?output=diff`);
+      expect(diff.text).toContain('+more');
+      expect(diff.text).not.toContain('garden.txt');
+      expect((await compare('reader', `${names}?output=patch`)).text).toContain(
+        'Subject: [PATCH 2/2] theirs, too',
+      );
+    },
+  );
+
+  it('goes the other way, to siblings, and to itself', async () => {
+    const back = await compare('reader', 'proposal...ada:main', 'stranger/garden');
+    expect(back.body).toMatchObject({ total_commits: 1 });
+    const sibling = await compare('reader', 'main...stranger:proposal', 'club/ours');
+    expect(sibling.body).toMatchObject({ total_commits: 2 });
+    expect((await compare('reader', 'feature/x...ada:main')).body).toMatchObject({ total_commits: 1 });
+  });
+
+  it('is not there for strangers of the head, nor with what is no kin', async () => {
+    const missing = (await compare('reader', 'main...stranger:none')).status;
+    expect(missing).toBe(404);
+    await cast.stranger.call('POST', '/user/repos', { name: 'alone', auto_init: true });
+    const { body: secret } = await cast.reader.call('POST', '/repos/ada/garden/forks', { name: 'hidden' });
+    await scene.sql.run`update :schema.repositories set private = true where id = ${secret.id}`;
+    const nobody = await compare('stranger', 'main...nobody-here:main');
+    for (const names of [
+      'main...stranger/alone:main',
+      'main...reader:main',
+      'main...reader/hidden:main',
+      'main...:main',
+    ])
+      expect([names, (await compare('stranger', names)).text]).toEqual([names, nobody.text]);
+    expect(nobody.status).toBe(404);
+    expect((await compare('reader', 'main...reader:main')).status).toBe(200);
+    expect((await compare('stranger', 'main...ada:main', 'reader/hidden')).status).toBe(404);
+  });
+});

@@ -1,6 +1,6 @@
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Person, pushedRepository, request, useForge } from './forge.ts';
+import { commit, type Person, pushedRepository, request, useForge } from './forge.ts';
 
 const scene = useForge({ environment: { FORGE_REQUIRE_SIGNIN: 'false' } });
 let ada: Person;
@@ -44,6 +44,37 @@ describe.each(PATHS)('%s', (path) => {
     expect(hidden.status).toBe(404);
     expect(hidden.text).toBe((await nobody(`none/${path}`)).text);
   });
+});
+
+it('attack: trying the beginnings of ids finds nothing that was removed', async () => {
+  const tree = await pushedRepository(ada, 'removed', scene.folder);
+  const kept = await git(tree, 'rev-parse', 'HEAD');
+  const removed = await commit(tree, { 'oops.txt': 'a password' }, 'oops');
+  await git(tree, 'tag', '-a', '-m', 'oops', 'oops');
+  await git(tree, 'push', '-q', 'origin', 'main:oops', 'oops');
+  const ids = ['oops', 'oops:', 'oops:oops.txt'].map((name) => git(tree, 'rev-parse', `refs/tags/${name}`));
+  const [tag = '', folder = '', file = ''] = await Promise.all(ids);
+  const status = async (path: string) => (await nobody(`removed/git/${path}`)).status;
+  const short = (id: string) => id.slice(0, 12);
+  expect(await status(`commits/${short(removed)}`)).toBe(200);
+  await git(tree, 'push', '-q', 'origin', ':refs/heads/oops', ':refs/tags/oops');
+  const bare = await scene.bare('ada', 'removed');
+  const refs = () => git(bare, 'for-each-ref');
+  const before = await refs();
+  for (const path of [
+    `commits/${short(removed)}`,
+    `trees/${short(removed)}`,
+    `trees/${short(folder)}`,
+    `blobs/${short(file)}`,
+    `tags/${short(tag)}`,
+  ])
+    expect([path, await status(path)]).toEqual([path, 404]);
+  for (const path of [`raw/oops.txt?ref=${short(removed)}`, `compare/main...${short(removed)}`])
+    expect([path, (await nobody(`removed/${path}`)).status]).toEqual([path, 404]);
+  expect(await status(`commits/${short(kept)}`)).toBe(200);
+  // Whoever knows the whole id has seen it; so it is with the reference.
+  expect(await status(`commits/${removed}`)).toBe(200);
+  expect(await refs()).toBe(before);
 });
 
 it('people who may see the issues only do not see the code', async () => {

@@ -245,3 +245,18 @@ describe('the API of webhooks', () => {
     expect(everything).not.toContain(Buffer.from(SECRET).toString('hex'));
   });
 });
+
+it('a webhook has a name, which stays until it is changed', async () => {
+  const ada = person('ada');
+  const path = hooksOf(await make(ada, 'named'));
+  const made = await ada.call('POST', path, hook({ name: 'the builder' }));
+  expect(made.body).toMatchObject({ name: 'the builder' });
+  const one = `${path}/${made.body.id}`;
+  expect((await ada.call('PATCH', one, { events: ['issues'] })).body).toMatchObject({ name: 'the builder' });
+  const long = 'x'.repeat(256);
+  expect((await ada.call('POST', path, hook({ name: long }))).status).toBe(422);
+  expect((await ada.call('PATCH', one, { name: long, active: false })).status).toBe(422);
+  expect((await ada.call('GET', one)).body).toMatchObject({ name: 'the builder', active: true });
+  expect((await ada.call('PATCH', one, { name: '' })).body).toMatchObject({ name: '' });
+  expect((await ada.call('GET', path)).items).toHaveLength(1);
+});

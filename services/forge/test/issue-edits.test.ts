@@ -38,7 +38,8 @@ const timeline = (id: number) =>
   scene.sql.rows`select kind, body, details from :schema.comments where issue_id = ${id} order by id`;
 const told = (id: number) =>
   scene.sql.rows`
-    select payload->>'action' as action, payload->'changes' as changes, (payload->>'actorId')::int as actor
+    select payload->>'action' as action, payload->'changes' as changes, (payload->>'actorId')::int as actor,
+      (payload->>'assigneeId')::int as assignee
     from :schema.told where (payload->>'issueId')::bigint = ${id} order by id`;
 const refused = async (status: number, message: string, work: () => ReturnType<Person['call']>) => {
   const before = await stored();
@@ -70,14 +71,60 @@ describe('what an edit tells', () => {
       { kind: 'reopen', body: '', details: {} },
     ]);
     const changes = { title: { from: 'Title' }, body: { from: 'body' }, ref: { from: '' } };
+    const event = (action: string, actor: number) => ({ action, changes: null, actor, assignee: null });
     expect(await told(id)).toEqual([
-      { action: 'opened', changes: null, actor: bobId },
-      { action: 'edited', changes, actor: bobId },
-      { action: 'assigned', changes: null, actor: adaId },
-      { action: 'closed', changes: null, actor: adaId },
-      { action: 'unassigned', changes: null, actor: adaId },
-      { action: 'reopened', changes: null, actor: adaId },
+      event('opened', bobId),
+      { ...event('edited', bobId), changes },
+      { ...event('assigned', adaId), assignee: adaId },
+      { ...event('assigned', adaId), assignee: expect.any(Number) },
+      event('closed', adaId),
+      { ...event('unassigned', adaId), assignee: adaId },
+      event('reopened', adaId),
     ]);
+  });
+});
+
+describe('what an issue is created with', () => {
+  const given = async () => {
+    const name = `label ${Math.random()}`;
+    const label = await ada.call('POST', '/repos/ada/tools/labels', { name, color: 'ff0000' });
+    const milestone = await ada.call('POST', '/repos/ada/tools/milestones', { title: 'first' });
+    return { labels: [label.body.id], milestone: milestone.body.id, assignees: ['writer', 'ada'] };
+  };
+
+  it('is told as if it had come later, one assignee at a time', async () => {
+    const { labels, milestone, assignees } = await given();
+    const { id } = await issue({ labels, milestone, assignees, closed: true });
+    const [writerId, adaId] = await Promise.all(
+      [writer, ada].map(async (who) => (await who.call('GET', '/user')).body.id),
+    );
+    expect(await timeline(id)).toEqual([
+      { kind: 'milestone', body: '', details: { old_milestone: null, milestone } },
+      { kind: 'label', body: '1', details: { label: labels[0] } },
+      { kind: 'assignees', body: '', details: { assignee: writerId, removed_assignee: false } },
+      { kind: 'assignees', body: '', details: { assignee: adaId, removed_assignee: false } },
+      { kind: 'close', body: '', details: {} },
+    ]);
+    const event = (action: string, assignee: number | null = null) => ({
+      action,
+      changes: null,
+      actor: adaId,
+      assignee,
+    });
+    expect(await told(id)).toEqual([
+      event('opened'),
+      event('label_updated'),
+      event('milestoned'),
+      event('assigned', writerId),
+      event('assigned', adaId),
+      event('closed'),
+    ]);
+  });
+
+  it('by somebody who may not give it is dropped, and leaves nothing', async () => {
+    const { id } = await issue(await given(), bob);
+    expect(await timeline(id)).toEqual([]);
+    expect(await told(id)).toMatchObject([{ action: 'opened' }]);
   });
 });
 

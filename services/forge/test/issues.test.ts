@@ -60,6 +60,7 @@ describe('an issue', () => {
       pull_request: null,
       repository: { id: expect.any(Number), name: 'tools', owner: 'ada', full_name: 'ada/tools' },
       pin_order: 0,
+      projects: [],
       content_version: 0,
       time_estimate: 0,
     });
@@ -202,10 +203,19 @@ describe('editing an issue', () => {
     expect((await patch(number, { title: 'By the owner' })).status).toBe(201);
   });
 
+  it('an empty assignee takes all away, unless there is a list besides it', async () => {
+    const { number } = (await post({ title: 'Hers', assignee: 'ada' })).body;
+    expect((await patch(number, { assignee: null })).body['assignees']).toHaveLength(1);
+    expect((await patch(number, { assignee: '', assignees: ['ada'] })).body['assignees']).toHaveLength(1);
+    await patch(number, { assignee: '' }, bob);
+    expect((await ada.call('GET', `/repos/ada/tools/issues/${number}`)).body['assignees']).toHaveLength(1);
+    expect((await patch(number, { assignee: '' })).body).toMatchObject({ assignee: null, assignees: [] });
+  });
+
   it.each([
     ['by a stranger', 403, { title: 'x' }, () => bob],
     ['with an unknown assignee', 422, { title: 'x', assignees: ['nobody'] }, () => ada],
-    ['with an unknown milestone', 422, { title: 'x', milestone: 3 }, () => ada],
+    ['with an unknown milestone', 404, { title: 'x', milestone: 3 }, () => ada],
     ['with a title that is too long', 422, { title: 'x'.repeat(300), state: 'closed' }, () => ada],
     ['with JSON that is none', 422, '{', () => ada],
   ])('is refused %s, and nothing changes', async (_how, status, body, who) => {

@@ -152,7 +152,8 @@ describe('the doctor', () => {
     const lock = join(await scene.bare('ada', 'stuck'), 'refs/heads/main.lock');
     await writeFile(lock, '');
     await utimes(lock, new Date(0), new Date(0));
-    await scene.sql.run`update :schema.repositories set issues = issues + 2 where name = 'stuck'`;
+    await scene.sql
+      .run`update :schema.repositories set issues = issues + 2, branches = 7 where name = 'stuck'`;
     const before = await scene.sql.rows`select * from :schema.repositories order by id`;
     const found = await look();
     const rows = new Map(await Promise.all(['lost'].map(async (name) => [name, await id(name)] as const)));
@@ -163,6 +164,7 @@ describe('the doctor', () => {
         `ada/lost: its folder ${rows.get('lost')}.git is missing`,
         'ada/astray: HEAD is refs/heads/other, and the default branch main',
         'ada/stuck: the number of issues is 2, and there are 0',
+        'ada/stuck: it counts 7 branches, and has 1',
         'ada/stuck: refs/heads/main.lock was left behind',
         expect.stringMatching(/^ada\/eaten: git fsck: /),
       ]),

@@ -129,6 +129,18 @@ describe('who is told', () => {
     expect(thread).toMatchObject({ subject: { state: 'closed' } });
   });
 
+  it('is only the one who is assigned, not who is already', async () => {
+    const { ada, assignee, stranger } = people;
+    await ada.call('POST', '/user/repos', { name: 'shared' });
+    for (const person of [assignee, stranger]) await collaborate(person, 'shared');
+    await ada.call('POST', '/repos/ada/shared/issues', { title: 'ours', assignees: ['assignee'] });
+    expect(await unread(assignee, 'ada/shared')).toEqual(['ours']);
+    await mark(assignee, 'PUT', '/repos/ada/shared/notifications');
+    await ada.call('POST', '/repos/ada/shared/issues/1/assignees', { assignees: ['stranger'] });
+    expect(await unread(stranger, 'ada/shared')).toEqual(['ours']);
+    expect(await unread(assignee, 'ada/shared')).toEqual([]);
+  });
+
   it('never learns of what he may not read, and loses what he may not read any more', async () => {
     const { ada, watcher, mentioned } = people;
     await ada.call('POST', '/user/repos', { name: 'hidden', private: true });

@@ -172,6 +172,7 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
     private: isPrivate,
     auto_init: true,
     license: 'mit',
+    template: true,
   });
   await made(owner, 'POST', `/orgs/${place}/repos`, { name: 'gift', private: isPrivate, auto_init: true });
   const at = `/repos/${place}/thing`;
@@ -198,6 +199,7 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
   await made(owner, 'POST', `${at}/pulls`, { title: 'topic', head: 'topic', base: 'main' });
   await made(owner, 'POST', `${at}/pulls`, { title: 'done', head: 'done', base: 'main' });
   await made(owner, 'POST', `${at}/pulls/5/merge`, { Do: 'merge' });
+  const { merge_commit_sha: merged } = await made(owner, 'GET', `${at}/pulls/5`);
 
   const repositoryHook = (await made(owner, 'POST', `${at}/hooks`, hook)).id;
   const orgHook = (await made(owner, 'POST', `/orgs/${place}/hooks`, hook)).id;
@@ -211,6 +213,7 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
   return {
     ...code,
     ...issues,
+    merged,
     org: place,
     emptyOrg: `${place}-empty`,
     repository: repository.id,
@@ -240,11 +243,15 @@ async function buildCode(scene: Scene, owner: Person, place: PlaceName): Promise
   const head = await git(bare, 'rev-parse', 'main');
   await git(bare, 'tag', '-a', '-m', 'first', 'v1', head);
   await git(bare, 'notes', 'add', '-m', 'a note', head);
-  await made(owner, 'POST', `${at}/branch_protections`, { rule_name: 'release/*' });
+  const protect = (rule: string) => made(owner, 'POST', `${at}/branch_protections`, { rule_name: rule });
+  const protection = (await protect('release/*')).id;
+  const laterProtection = (await protect('stable/*')).id;
   await made(owner, 'POST', `${at}/statuses/${head}`, { state: 'success', context: 'ci' });
   const readme = (await owner.call('GET', `${at}/contents/README.md`)).body['sha'] as string;
   return {
     head,
+    protection,
+    laterProtection,
     topic: await git(bare, 'rev-parse', 'topic'),
     before: await git(bare, 'rev-parse', 'moved'),
     tag: await git(bare, 'rev-parse', 'v1'),
@@ -325,12 +332,12 @@ async function takePicture(scene: Scene): Promise<void> {
         execute format('create table picture.%I as table forge.%I', one, one);
       end loop;
     end $$;
-    -- When a token was last used is a trace that a refusal may leave, and git tidies up when it likes.
+    -- When a token was last used is a trace that a refusal may leave, and maintenance comes when it likes.
     create function picture.sum_of(home text, one text) returns text language plpgsql as $$
     declare result text;
     begin
       execute format('select md5(string_agg(line, chr(10) order by line)) from (
-        select (to_jsonb(t) - ''{last_used_at,checked_at,maintained_at,maintenance_failures,size_bytes}''::text[])::text as line from %I.%I t) lines', home, one)
+        select (to_jsonb(t) - ''{last_used_at,checked_at,maintained_at,maintenance_failures,size_bytes,language,licenses}''::text[])::text as line from %I.%I t) lines', home, one)
         into result;
       return coalesce(result, '');
     end $$;

@@ -54,6 +54,8 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /licenses/:name': { needs: 'nothing', path: { name: 'mit' } },
   'GET /gitignore/templates': { needs: 'nothing' },
   'GET /gitignore/templates/:name': { needs: 'nothing', path: { name: 'Node' } },
+  'GET /label/templates': { needs: 'nothing' },
+  'GET /label/templates/:name': { needs: 'nothing', path: { name: 'Default' } },
 
   // People
   'GET /user': { needs: 'an account' },
@@ -129,6 +131,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
   // The site
   'GET /admin/users': { needs: 'the site' },
   'DELETE /admin/users/:username': { needs: 'the site', path: { username: 'spare' } },
+  'POST /admin/users/:username/rename': {
+    needs: 'the site',
+    path: { username: 'spare' },
+    body: { new_username: 'renamed' },
+  },
   'POST /admin/users/:username/orgs': { needs: 'the site', body: { username: 'fresh' } },
   'POST /admin/users/:username/repos': { needs: 'the site', body: { name: 'fresh' } },
   'GET /admin/orgs': { needs: 'the site' },
@@ -168,6 +175,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'POST /repos/:owner/:repo/transfer/reject': { needs: 'be given or own', path: { repo: 'gift' } },
   'GET /repos/:owner/:repo/forks': { needs: 'see' },
   'POST /repos/:owner/:repo/forks': { needs: 'account, see code', body: { name: 'copy' } },
+  'POST /repos/:owner/:repo/generate': {
+    needs: 'account, see code',
+    body: { name: 'fresh', git_content: true, topics: true, labels: true },
+  },
   'GET /repos/:owner/:repo/topics': { needs: 'see' },
   'PUT /repos/:owner/:repo/topics': { needs: 'administrate', body: { topics: ['fresh'] } },
   'PUT /repos/:owner/:repo/topics/:topic': { needs: 'administrate', path: { topic: 'fresh' } },
@@ -213,6 +224,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /repos/:owner/:repo/teams/:team': { needs: 'own with teams', path: { team: 'triage' } },
   'GET /repos/:owner/:repo/branch_protections': { needs: 'administrate code' },
   'POST /repos/:owner/:repo/branch_protections': { needs: 'administrate code', body: { rule_name: 'fresh' } },
+  'POST /repos/:owner/:repo/branch_protections/priority': {
+    needs: 'administrate code',
+    body: { ids: ['@laterProtection', '@protection'] },
+  },
   'GET /repos/:owner/:repo/branch_protections/*': { needs: 'administrate code', path: { '*': 'release/*' } },
   'PATCH /repos/:owner/:repo/branch_protections/*': {
     needs: 'administrate code',
@@ -237,6 +252,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /repos/:owner/:repo/languages': { needs: 'see code' },
   'GET /repos/:owner/:repo/licenses': { needs: 'see code' },
   'GET /repos/:owner/:repo/commits': { needs: 'see code' },
+  'GET /repos/:owner/:repo/commits/:sha/pull': { needs: 'see pulls', path: { sha: '@merged' } },
   'GET /repos/:owner/:repo/compare/*': { needs: 'see code', path: { '*': 'main...topic' } },
   'GET /repos/:owner/:repo/git/commits/:sha': { needs: 'see code' },
   'GET /repos/:owner/:repo/git/commits/:sha.:diffType': { needs: 'see code', path: { diffType: 'diff' } },

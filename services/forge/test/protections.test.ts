@@ -132,3 +132,30 @@ it('teams of the organization are listed by their names', async () => {
   expect(status).toBe(201);
   expect(body['push_whitelist_teams']).toEqual(['makers']);
 });
+
+it('protections come in the order of their ids, all of them or none', async () => {
+  const path = `${base}/priority`;
+  const ids = new Map<string, number>();
+  for (const rule of ['first/*', 'second/*', 'third/*'])
+    ids.set(rule, (await cast.ada.call('POST', base, { rule_name: rule })).body.id);
+  const order = async () =>
+    (await cast.ada.call('GET', base)).items
+      .map((one) => String(one['rule_name']))
+      .filter((rule) => ids.has(rule));
+  const [one = 0, two = 0, three = 0] = ids.values();
+  expect((await cast.admin.call('POST', path, { ids: [three, one, two] })).status).toBe(204);
+  expect(await order()).toEqual(['third/*', 'first/*', 'second/*']);
+  expect((await cast.ada.call('POST', path, { ids: [] })).status).toBe(204);
+  const before = await rows();
+  for (const [who, wish, status] of [
+    ['ada', { ids: [one, two, 987654321] }, 422],
+    ['ada', { ids: [one, one] }, 422],
+    ['ada', { ids: ['first/*'] }, 422],
+    ['writer', { ids: [one, two] }, 403],
+  ] as const)
+    expect([wish, (await cast[who].call('POST', path, wish)).status]).toEqual([wish, status]);
+  await cast.ada.call('POST', '/user/repos', { name: 'elsewhere', auto_init: true });
+  const foreign = '/repos/ada/elsewhere/branch_protections/priority';
+  expect((await cast.ada.call('POST', foreign, { ids: [one] })).status).toBe(422);
+  expect(await rows()).toEqual(before);
+});

@@ -48,6 +48,11 @@ it('labels, milestone and deadline of a new pull request count for every creator
     due_date: '2026-03-01T23:59:59Z',
     content_version: 0,
   });
+  const { items } = await ada.call('GET', `/repos/ada/work/issues/${made.body.number}/timeline`);
+  expect(items).toMatchObject([
+    { type: 'milestone', milestone: { id: milestone }, user: { login: 'bob' } },
+    { type: 'label', label: { id: bug }, body: '1', user: { login: 'bob' } },
+  ]);
 });
 
 it('labels of an edit replace the labels, for writers; the milestone 0 leaves it', async () => {

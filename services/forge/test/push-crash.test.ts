@@ -52,6 +52,23 @@ it('a push that moved its refs before a crash is told of once, and what did not 
   expect(await told()).toHaveLength(1);
 });
 
+it('branches of a push that a crash interrupted are counted', async () => {
+  const count = async () => (await ada.call('GET', '/repos/ada/work')).body['branch_count'];
+  expect(await count()).toBe(1);
+  const after = await git(bare, 'rev-parse', 'main');
+  const move = { ref: 'refs/heads/spare', before: '0'.repeat(40), after };
+  await scene.restart(async () => {
+    await git(bare, 'branch', 'spare', 'main');
+    await intend({ moves: [move] });
+  });
+  expect(await count()).toBe(2);
+  await scene.restart(async () => {
+    await git(bare, 'branch', '-D', 'spare');
+    await intend({ moves: [{ ...move, before: after, after: move.before }] });
+  });
+  expect(await count()).toBe(1);
+});
+
 it('a rename that a crash interrupted is finished where the branches have moved, and forgotten where not', async () => {
   const tip = await git(bare, 'rev-parse', 'main');
   const moves = (from: string, to: string) => [

@@ -138,6 +138,23 @@ describe('texts that name an issue', () => {
   });
 });
 
+describe('a text that names very many', () => {
+  it('is told in fifty timelines, and looked up in ten other repositories', async () => {
+    expect((await ada.call('POST', '/user/repos', { name: 'many' })).status).toBe(201);
+    for (let number = 1; number <= 60; number++) await issue('ada/many', `Target ${number}`);
+    const all = Array.from({ length: 60 }, (_, index) => `#${index + 1}`).join(' ');
+    const source = await issue('ada/many', 'Source', `closes ${all}`);
+    const others = Array.from({ length: 12 }, (_, index) => `ada/none${index}#1`).join(' ');
+    await comment('ada/many', source, `${others} ada/tools#1`);
+    await settled();
+    const told = await scene.sql.row`
+      select count(*) filter (where r.name = 'many') as here, count(*) filter (where r.name = 'tools') as elsewhere
+      from :schema.comments c join :schema.issues i on i.id = c.issue_id join :schema.repositories r on r.id = i.repository_id
+      where (c.details->>'ref_issue_id')::bigint in (select id from :schema.issues where title = 'Source' and number = ${source})`;
+    expect(told).toEqual({ here: 50, elsewhere: 0 });
+  }, 60_000);
+});
+
 describe('commits', () => {
   async function push(message: string, who = ada, branch = 'main'): Promise<string> {
     await git(tree, 'checkout', '-q', '-B', branch);

@@ -128,6 +128,12 @@ describe('accounts', () => {
     expect(await search('%25')).toEqual([]);
     expect(await search('hers')).toEqual([]);
     expect((await eve.call('GET', '/users/search?limit=1')).body['data']).toHaveLength(1);
+    const { id } = (await eve.call('GET', '/users/ada')).body;
+    expect(await search(`&uid=${id}`)).toEqual(['ada']);
+    expect(await search(`ad&uid=${id}`)).toEqual(['ada']);
+    expect(await search(`eve&uid=${id}`)).toEqual([]);
+    expect(await search('ad&uid=x')).toEqual(['ada']);
+    expect(await search('&uid=987654321')).toEqual([]);
   });
 
   it('have settings, which the auth service does not take back', async () => {
@@ -170,5 +176,70 @@ describe('accounts', () => {
     expect((await eve.call('GET', '/user/emails')).items).toMatchObject([
       { email: 'eve@example.test', verified: true, primary: true, username: 'eve' },
     ]);
+  });
+});
+
+describe('a person with another name', () => {
+  let maria: Person;
+  const rename = (who: Person, from: string, to: unknown) =>
+    who.call('POST', `/admin/users/${from}/rename`, { new_username: to });
+  const where = async (path: string, method = 'GET') => {
+    const headers = { authorization: `Bearer ${eve.token}` };
+    const { status, headers: answered } = await fetch(`${scene.address}${path}`, {
+      method,
+      headers,
+      redirect: 'manual',
+    });
+    return [status, answered.get('location')?.replace(scene.address, '')];
+  };
+  beforeAll(async () => {
+    maria = scene.person('maria');
+    await maria.call('POST', '/user/repos', { name: 'notes', auto_init: true });
+  });
+
+  it('is found under the old one, in paths of the API and of git', async () => {
+    expect((await rename(boss, 'maria', 'Mary')).status).toBe(204);
+    expect((await maria.call('GET', '/user')).body).toMatchObject({ login: 'Mary' });
+    expect((await maria.call('GET', '/repos/mary/notes')).body).toMatchObject({ full_name: 'Mary/notes' });
+    expect(await where('/api/v1/users/maria')).toEqual([307, '/api/v1/users/Mary']);
+    expect(await where('/api/v1/users/Maria/starred?page=1')).toEqual([
+      307,
+      '/api/v1/users/Mary/starred?page=1',
+    ]);
+    expect(await where('/api/v1/users/maria/repos')).toEqual([307, '/api/v1/users/Mary/repos']);
+    expect(await where('/api/v1/repos/maria/notes/issues')).toEqual([307, '/api/v1/repos/Mary/notes/issues']);
+    const refs = '/info/refs?service=git-upload-pack';
+    expect(await where(`/maria/notes.git${refs}`)).toEqual([307, `/Mary/notes.git${refs}`]);
+  });
+
+  it('leaves the old one to whoever takes it, and comes back to it', async () => {
+    expect((await rename(boss, 'eve', 'maria')).status).toBe(204);
+    expect((await boss.call('GET', '/users/maria')).body).toMatchObject({
+      login: 'maria',
+      id: expect.any(Number),
+    });
+    expect((await eve.call('GET', '/user')).body).toMatchObject({ login: 'maria' });
+    expect((await rename(boss, 'maria', 'eve')).status).toBe(204);
+    expect((await rename(boss, 'mary', 'MARY')).status).toBe(204);
+    expect((await boss.call('GET', '/users/mary')).body).toMatchObject({ login: 'MARY' });
+  });
+
+  it('is refused what nobody can have or somebody has, and to others', async () => {
+    await ada.call('POST', '/orgs', { username: 'works' });
+    const rows = () => scene.sql.rows`
+      select login from :schema.users union all select login_key from :schema.former_logins order by 1`;
+    const before = await rows();
+    for (const [who, from, to, status] of [
+      [boss, 'mary', 'Ada', 422],
+      [boss, 'mary', 'works', 422],
+      [boss, 'mary', 'admin', 422],
+      [boss, 'mary', 'a b', 422],
+      [boss, 'mary', '', 422],
+      [boss, 'works', 'factory', 404],
+      [boss, 'nobody-here', 'somebody', 404],
+      [ada, 'ada', 'countess', 403],
+    ] as const)
+      expect([to, (await rename(who, from, to)).status]).toEqual([to, status]);
+    expect(await rows()).toEqual(before);
   });
 });

@@ -253,3 +253,51 @@ describe('repositories of a team', () => {
     expect((await writer.call('GET', '/repos/acme/engine')).status).toBe(404);
   });
 });
+
+describe('a private team', () => {
+  it('is known to its members, to owners and to site administrators only', async () => {
+    await owner.call('POST', '/orgs', { username: 'lodge' });
+    const open = await team('lodge', { name: 'open', units: ['repo.code'] }, [reader]);
+    const secret = await team('lodge', { name: 'secret', units: ['repo.code'], visibility: 'private' }, [
+      writer,
+    ]);
+    await repository('lodge', 'hall', false);
+    for (const id of [open, secret]) await owner.call('PUT', `/teams/${id}/repos/lodge/hall`);
+    const root = scene.person('lodge-root', { role: 'service_role' });
+    const names = (items: readonly object[]) => items.map((one) => (one as { name: string }).name);
+    for (const [who, sees] of [
+      [owner, true],
+      [writer, true],
+      [root, true],
+      [reader, false],
+    ] as const) {
+      const expected = ['Owners', 'open', ...(sees ? ['secret'] : [])];
+      const list = await who.call('GET', '/orgs/lodge/teams');
+      expect([who.name, names(list.items)]).toEqual([who.name, expected]);
+      expect(list.headers.get('x-total-count')).toBe(String(expected.length));
+      const found = await who.call('GET', '/orgs/lodge/teams/search?q=secret');
+      expect(found.body['data']).toHaveLength(sees ? 1 : 0);
+      expect(names((await who.call('GET', '/repos/lodge/hall/teams')).items)).toEqual(expected);
+      expect((await who.call('GET', `/teams/${secret}`)).status).toBe(sees ? 200 : 404);
+      expect((await who.call('GET', `/teams/${secret}/members`)).status).toBe(sees ? 200 : 404);
+      expect((await who.call('GET', '/repos/lodge/hall/teams/secret')).status).toBe(sees ? 200 : 404);
+    }
+    expect((await stranger.call('GET', `/teams/${secret}`)).status).toBe(404);
+    await refused(404, reader, 'PATCH', `/teams/${secret}`, { visibility: 'public' });
+    await refused(403, writer, 'PATCH', `/teams/${secret}`, { visibility: 'public' });
+    await refused(422, owner, 'PATCH', `/teams/${secret}`, { visibility: 'hidden' });
+    await refused(422, owner, 'POST', '/orgs/lodge/teams', {
+      name: 'x',
+      units: ['repo.code'],
+      visibility: 'hidden',
+    });
+    expect((await owner.call('GET', `/teams/${open}`)).body).toMatchObject({ visibility: 'limited' });
+    expect((await owner.call('PATCH', `/teams/${secret}`, { description: 'x' })).body).toMatchObject({
+      visibility: 'private',
+    });
+    expect((await owner.call('PATCH', `/teams/${secret}`, { visibility: 'public' })).body).toMatchObject({
+      visibility: 'public',
+    });
+    expect((await reader.call('GET', `/teams/${secret}`)).status).toBe(403);
+  });
+});

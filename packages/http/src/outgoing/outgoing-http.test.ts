@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OutgoingFailed, outgoingHttp } from './outgoing-http.ts';
 import { isPublicAddress } from './public-address.ts';
@@ -301,4 +301,53 @@ describe('for requests to addresses that people gave', () => {
     expect(answer).toMatchObject({ status: 302, text: 'x'.repeat(1000) });
     expect(peer.received).toMatchObject([{ method: 'POST', url: '/', body: '{ "a": "ü" }' }]);
   });
+});
+
+describe('with connections that are kept', () => {
+  /** A server that counts its connections and drops each after so many answers, without saying so before. */
+  async function counting(answers: number) {
+    const sockets = new Set<Socket>();
+    const answered = new WeakMap<Socket, number>();
+    const peer = await server((_request, response) => {
+      const { socket } = response;
+      if (socket === null) return;
+      sockets.add(socket);
+      const count = (answered.get(socket) ?? 0) + 1;
+      answered.set(socket, count);
+      if (count > answers) socket.destroy();
+      else response.end('hello');
+    });
+    return { ...peer, connections: () => sockets.size };
+  }
+  const keeping = (allowed: (host: string) => boolean) =>
+    outgoingHttp({ userAgent: 'test', trusted: [], allowed, keepAlive: true });
+
+  it('uses one for requests that follow each other, and judges each host still', async () => {
+    const peer = await counting(100);
+    const http = keeping((host) => host === 'localhost');
+    for (let n = 0; n < 3; n++) expect((await http(`http://localhost:${peer.port}`)).text).toBe('hello');
+    expect(peer.connections()).toBe(1);
+    expect(await failure(http(peer.origin))).toBe('refused-address');
+    expect(peer.received).toHaveLength(3);
+  });
+
+  it('sends once more what met a connection that was being closed, on a new one', async () => {
+    const peer = await counting(1);
+    const http = keeping(() => true);
+    expect((await http(peer.origin, { json: 1 })).text).toBe('hello');
+    expect((await http(peer.origin, { json: 2 })).text).toBe('hello');
+    expect(peer.received.map(({ body }) => body)).toEqual(['1', '2', '2']);
+    expect(peer.connections()).toBe(2);
+  });
+
+  it('fails when a new one is closed, too', async () => {
+    const peer = await counting(0);
+    expect(await failure(keeping(() => true)(peer.origin))).toBe('network');
+    expect(peer.received).toHaveLength(1);
+  });
+
+  it('waits for an answer as long as it was told to, also longer than for the next request', async () => {
+    const peer = await server((_request, response) => void setTimeout(() => response.end('late'), 4_500));
+    expect((await keeping(() => true)(peer.origin)).text).toBe('late');
+  }, 20_000);
 });

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import { assertOutsideTransaction } from '@croft/runtime';
+import { type Connections, keptConnections } from './kept-connections.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** One request. Without a method it is a POST when it carries a form or JSON, else a GET. */
@@ -66,6 +67,11 @@ export interface OutgoingOptions {
   trusted: readonly string[];
   /** Whether a host may be connected to at an address that is not public; nobody when it is left out. */
   allowed?: (host: string, address: string) => boolean;
+  /**
+   * Keeps connections for the next request to the same host. For receivers that know what they have already: a request
+   * on a connection that they were just closing is sent once more.
+   */
+  keepAlive?: boolean;
 }
 
 /**
@@ -77,6 +83,7 @@ export interface OutgoingOptions {
  */
 export function outgoingHttp(options: OutgoingOptions): OutgoingHttp {
   const { allowed = () => false } = options;
+  const connections = options.keepAlive === true ? keptConnections() : undefined;
   const trusted = new Set(
     options.trusted.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin),
   );
@@ -91,12 +98,11 @@ export function outgoingHttp(options: OutgoingOptions): OutgoingHttp {
       const mayConnect: MayConnect | undefined = trusted.has(url.origin)
         ? undefined
         : (host, address) => isPublicAddress(address) || allowed(host, address);
-      const answer = await exchange(url, next, options.userAgent, mayConnect, either).catch(
-        (error: unknown) => {
-          signal?.throwIfAborted();
-          throw asOutgoingFailed(error, url, timeLimit.aborted);
-        },
-      );
+      const way = { userAgent: options.userAgent, mayConnect, connections };
+      const answer = await exchange(url, next, way, either).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw asOutgoingFailed(error, url, timeLimit.aborted);
+      });
       const location = answer.headers.get('location');
       if (!REDIRECTS.has(answer.status) || location === null || request.followRedirects === false)
         return answer;
@@ -146,11 +152,18 @@ function bodyOf(request: OutgoingRequest): { type: string; text: string } | unde
   return { type: 'application/json', text: JSON.stringify(request.json) };
 }
 
+interface Way {
+  userAgent: string;
+  /** Undefined for a trusted origin, which is at one address or another whoever asks. */
+  mayConnect: MayConnect | undefined;
+  /** Undefined for a new one each time. */
+  connections: Connections | undefined;
+}
+
 async function exchange(
   url: URL,
   request: OutgoingRequest,
-  userAgent: string,
-  mayConnect: MayConnect | undefined,
+  { userAgent, mayConnect, connections }: Way,
   signal: AbortSignal,
 ): Promise<OutgoingAnswer> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -178,7 +191,7 @@ async function exchange(
       method: request.method ?? (body === undefined ? 'GET' : 'POST'),
       headers,
       signal,
-      agent: false,
+      agent: (await connections?.(url.protocol)) ?? false,
       ...(mayConnect === undefined ? {} : { lookup: lookupOf(mayConnect) }),
     },
     body?.text,
@@ -196,7 +209,12 @@ async function send(url: URL, options: RequestOptions, body: string | undefined)
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   return new Promise((resolve, reject) => {
     const outgoing: ClientRequest = request(url, options, resolve);
-    outgoing.on('error', reject);
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // It was closed from the other side while nobody used it; a new one tells whether there is anybody.
+      const wasStale = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      if (wasStale) resolve(send(url, { ...options, agent: false }, body));
+      else reject(error);
+    });
     // An upgrade nobody asked for ends the connection without an answer and without an error.
     outgoing.on('close', () => reject(new Error('the connection was closed without an answer')));
     outgoing.end(body);

@@ -60,6 +60,25 @@ afterEach(async () => {
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 describe('a start', () => {
+  it('gives its caller time for work that blocks, with the process there and no connection taken yet', async () => {
+    const times: number[] = [];
+    const options = { folder: stoppedFolder('blocked'), log: silentLog, tuning: 'test' } as const;
+    const postgres = await startEmbeddedPostgres({
+      ...options,
+      whileStarting: () => {
+        const until = performance.now() + 300;
+        while (performance.now() < until) times[0] = performance.now();
+      },
+    });
+    running.push(postgres);
+    const [begin] = await query(
+      postgres,
+      `select extract(epoch from pg_postmaster_start_time()) * 1000 as at`,
+    );
+    expect(Number(begin.at) - performance.timeOrigin).toBeLessThan(times[0] as number);
+    expect(await query(postgres, 'select value from kept')).toEqual([{ value: 7 }]);
+  });
+
   it('gives a durable server that only its owner can reach', async () => {
     const folder = stoppedFolder('durable');
     const postgres = await start(folder, 'durable');

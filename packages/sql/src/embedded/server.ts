@@ -14,20 +14,27 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** What runs a server, and where. */
+export interface Launch {
+  command: readonly string[];
+  runAs: RunAs;
+  environment: Readonly<Record<string, string>>;
+  log: Log;
+  folder: string;
+  /** See EmbeddedPostgresOptions. */
+  whileStarting?: (() => void) | undefined;
+}
+
 /**
  * Starts the server process and waits until it accepts connections, however long the recovery after a crash
  * takes. Remnants of a killed server hold its shared memory for a moment, so that refusal is tried again.
  */
-export async function launch(
-  command: readonly string[],
-  runAs: RunAs,
-  environment: Readonly<Record<string, string>>,
-  log: Log,
-  folder: string,
-): Promise<Server> {
+export async function launch(options: Launch): Promise<Server> {
+  const { command, runAs, environment, log, folder, whileStarting } = options;
   for (const started = Date.now(); ; ) {
     const serverLog = new ServerLog(log);
     const server = await startKept(command, runAs, environment, serverLog.take);
+    whileStarting?.();
     const code = await Promise.race([serverLog.ready, server.ended]);
     if (code === undefined) return supervise(server, serverLog);
     if (!/still in use/.test(serverLog.tail) || Date.now() - started > REMNANTS_MS) {

@@ -18,6 +18,8 @@ export interface EmbeddedPostgresOptions {
   log: Log;
   /** `test` gives up durability for speed: a crash may lose everything. */
   tuning?: 'durable' | 'test';
+  /** Called when the server's process is there and has yet to come up: time for work that blocks. Twice if it is started twice. */
+  whileStarting?: () => void;
 }
 
 /** A PostgreSQL of our own that answers queries; it ends with us, however we end. */
@@ -75,7 +77,8 @@ async function startLocked(
     // Names a process that is certainly no server, whatever a stale `postmaster.pid` says.
     ...(recycled === undefined ? {} : { PG_GRANDPARENT_PID: String(recycled) }),
   };
-  const server = await launch(command, runAs, environment, options.log, folder);
+  const { log, whileStarting } = options;
+  const server = await launch({ command, runAs, environment, log, folder, whileStarting });
   const databases = new Databases(socketFolder);
   try {
     await databases.create('croft'); // also the proof that it answers queries

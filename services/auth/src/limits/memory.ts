@@ -9,9 +9,12 @@ import type { Tokens } from './limits.ts';
  */
 export const MAX_CLIENTS = 50_000;
 
+/** A cache of so many clients. As a number of entries they would all be allocated at once, 3 MB for a start to wait for. */
+export const CLIENTS = { maxSize: MAX_CLIENTS, sizeCalculation: () => 1 };
+
 /** Buckets of this process alone: several of them let through so many times as much. */
 export function memoryTokens(clock: Clock): Tokens {
-  const levels = new LRUCache<string, Level>({ max: MAX_CLIENTS });
+  const levels = new LRUCache<string, Level>(CLIENTS);
   return {
     take(name, bucket) {
       const { tokens, atMs } = levelAt(bucket, levels.get(name), clock.now().getTime());

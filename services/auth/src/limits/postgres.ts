@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { type Bucket, waitMs } from '../rules/limits/token-bucket.ts';
 import * as rateLimits from '../store/rate-limits.ts';
 import type { Tokens } from './limits.ts';
-import { MAX_CLIENTS } from './memory.ts';
+import { CLIENTS, MAX_CLIENTS } from './memory.ts';
 
 /** What is asked of one bucket at the next opportunity. */
 interface Want {
@@ -35,7 +35,7 @@ const OVERLOADED_MS = 1000;
 export function sharedTokens(database: Database, clock: Clock): Tokens {
   const next = new Map<string, Want>();
   let underWay: ReadonlyMap<string, Want> = new Map();
-  const refusedUntilMs = new LRUCache<string, number>({ max: MAX_CLIENTS });
+  const refusedUntilMs = new LRUCache<string, number>(CLIENTS);
   let settling: Promise<void> | undefined;
   // What is settled belongs to no request, so the time limit of the one that happens to start it must not end it.
   const outsideRequests = AsyncLocalStorage.snapshot();

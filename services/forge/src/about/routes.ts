@@ -27,6 +27,7 @@ export const apiSettings = endpoint({
       default_paging_num: z.int(),
       default_git_trees_per_page: z.int(),
       default_max_blob_size: z.int(),
+      default_max_response_size: z.int(),
     }),
   },
   async handle(_call, { settings }) {
@@ -37,6 +38,7 @@ export const apiSettings = endpoint({
         default_paging_num: settings.DEFAULT_PAGING_NUM,
         default_git_trees_per_page: 1000,
         default_max_blob_size: 10 * 1024 * 1024,
+        default_max_response_size: 100 * 1024 * 1024,
       },
     };
   },

@@ -1,14 +1,25 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '@croft/http';
 import { API_PREFIX } from '../links.ts';
-import { toSwaggerTwo } from './swagger-two.ts';
+import { type OpenApi, toSwaggerTwo } from './swagger-two.ts';
 
 /** Serves the description of the API where tools of the reference's users look for it, and in the form they read. */
 export function serveSwagger(app: App): void {
-  let document: Promise<object> | undefined;
-  app.get('/swagger.v1.json', { schema: { hide: true } }, () => (document ??= describe(app)));
+  let document: Promise<string> | undefined;
+  const options = { schema: { hide: true }, config: { timeoutMs: 0 } };
+  app.get('/swagger.v1.json', options, async (_request, reply) => {
+    document ??= describe(app);
+    return reply.type('application/json; charset=utf-8').send(await document);
+  });
 }
 
-async function describe(app: App): Promise<object> {
-  const openApi = await app.inject(`${API_PREFIX}/openapi.json`);
-  return toSwaggerTwo(openApi.json(), API_PREFIX);
+/** Path by path, because all of them at once would hold up everybody else's requests. */
+async function describe(app: App): Promise<string> {
+  const openApi = (await app.inject(`${API_PREFIX}/openapi.json`)).json<OpenApi>();
+  const paths: Record<string, unknown> = {};
+  for (const [path, operations] of Object.entries(openApi.paths)) {
+    await nextTurn();
+    Object.assign(paths, toSwaggerTwo({ ...openApi, paths: { [path]: operations } }, API_PREFIX).paths);
+  }
+  return JSON.stringify({ ...toSwaggerTwo({ ...openApi, paths: {} }, API_PREFIX), paths });
 }

@@ -11,7 +11,8 @@ interface Operation {
   >;
 }
 
-interface Document {
+/** An OpenAPI document, as far as it is read here. */
+export interface OpenApi {
   info: Json;
   paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
@@ -20,7 +21,7 @@ interface Document {
  * An OpenAPI 3.1 document as Swagger 2.0, which tools of the reference's users read at `/swagger.v1.json`. What 2.0
  * cannot say becomes less exact: of several types the first one stands, what may be null has `x-nullable`.
  */
-export function toSwaggerTwo({ info, paths }: Document, basePath: string): Json {
+export function toSwaggerTwo({ info, paths }: OpenApi, basePath: string): Json & { paths: Json } {
   return {
     swagger: '2.0',
     info: {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { accountRefused } from '../failures.ts';
-import { isStale } from '../rules/access/account-status.ts';
+import { type AccountStatus, isStale } from '../rules/access/account-status.ts';
 import type { UserRow } from '../store/people/users.ts';
 import * as users from '../store/people/users.ts';
 
@@ -20,8 +20,8 @@ export async function checkAccount(context: Context, account: UserRow): Promise<
     if (account.refused_at !== null) throw accountRefused();
     return account;
   }
-  const { isRefused, role, askedAt } = answer;
-  const isAdmin = role === undefined ? undefined : identity.adminRoles.has(role);
+  const { isRefused, askedAt } = answer;
+  const isAdmin = isAdministrator(context, answer);
   await users.noteStatus(database.autocommit(), id, { isRefused, isAdmin, askedAt });
   if (isRefused) throw accountRefused();
   return { ...account, checked_at: askedAt, is_admin: isAdmin ?? account.is_admin };
@@ -29,11 +29,19 @@ export async function checkAccount(context: Context, account: UserRow): Promise<
 
 /**
  * The same for an auth user who has no account yet: who is refused gets none.
- * @returns when the auth service was asked; undefined when it could not be
+ * @returns when the auth service was asked, and whether it said that he administrates, which his token may say of a
+ *   time before; undefined when it could not be asked
  * @throws 403
  */
-export async function checkNewcomer(context: Context, authUserId: string): Promise<Date | undefined> {
+export async function checkNewcomer(
+  context: Context,
+  authUserId: string,
+): Promise<{ askedAt: Date; isAdmin: boolean | undefined } | undefined> {
   const answer = await context.identity.accounts?.ask(authUserId);
   if (answer?.isRefused) throw accountRefused();
-  return answer?.askedAt;
+  return answer && { askedAt: answer.askedAt, isAdmin: isAdministrator(context, answer) };
 }
+
+/** Undefined when the answer says nothing of a role. */
+const isAdministrator = ({ identity }: Context, { role }: AccountStatus) =>
+  role === undefined ? undefined : identity.adminRoles.has(role);

@@ -28,11 +28,12 @@ async function createAccount(
   identity: Identity,
   wanted: string | undefined,
 ): Promise<UserRow> {
-  const checkedAt = await checkNewcomer(context, identity.authUserId);
+  const checked = await checkNewcomer(context, identity.authUserId);
+  const account = { ...identity, isAdmin: checked?.isAdmin ?? identity.isAdmin };
   for (const login of proposeLogins(wanted, identity.email, identity.authUserId)) {
     const tx = context.database.autocommit();
     const made =
-      (await users.insert(tx, login, identity, checkedAt)) ??
+      (await users.insert(tx, login, account, checked?.askedAt)) ??
       (await users.findByAuthUserId(tx, identity.authUserId));
     if (made !== undefined) return made;
   }

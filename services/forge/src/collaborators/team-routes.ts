@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound, unacceptable } from '../failures.ts';
+import { viewerOf } from '../rules/access/permission.ts';
 import * as teamRepositories from '../store/people/team-repositories.ts';
 import * as repositoryTeams from '../store/repositories/repository-teams.ts';
 import { teamJson, teamSchema } from '../teams/team-json.ts';
@@ -25,7 +26,7 @@ export const list = endpoint({
   answers: { 200: z.array(teamSchema), 404: errorSchema, 405: errorSchema },
   async handle({ params, caller }, context) {
     const { owner, repository } = await findOfOrganization(context, caller, params);
-    const teams = await repositoryTeams.list(context.database.autocommit(), repository.id);
+    const teams = await repositoryTeams.list(context.database.autocommit(), repository.id, viewerOf(caller));
     return { status: 200, body: teams.map((team) => teamJson(team, owner, caller)) };
   },
 });
@@ -39,7 +40,7 @@ export const check = endpoint({
   answers: { 200: teamSchema, 404: errorSchema, 405: errorSchema },
   async handle({ params, caller }, context) {
     const { owner, repository } = await findOfOrganization(context, caller, params);
-    const teams = await repositoryTeams.list(context.database.autocommit(), repository.id);
+    const teams = await repositoryTeams.list(context.database.autocommit(), repository.id, viewerOf(caller));
     const team = teams.find(({ name_key: key }) => key === params.team.toLowerCase());
     if (team === undefined) throw notFound();
     return { status: 200, body: teamJson(team, owner, caller) };

@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { findRepository, mayRead } from '../repositories/find-repository.ts';
-import { readTimeRange } from '../rules/texts/time-range.ts';
+import { planBeginning } from '../rules/requests/paging.ts';
+import { readTimeRange } from '../rules/requests/read-time.ts';
 import * as comments from '../store/issues/comments.ts';
 import { presentComments } from './present-comments.ts';
 
@@ -15,7 +16,7 @@ export interface CommentQuery {
   limit?: string | undefined;
 }
 
-/** Clients of the reference read a whole conversation at once; more of it they have to ask for page by page. */
+/** Clients of the reference read a whole conversation at once; of a longer one they get the beginning, and a `Link` to the rest. */
 const WHOLE_CONVERSATION = { limit: 1000, offset: 0, bytes: 8 * 1024 * 1024 };
 
 /** What people wrote about an issue, oldest first. */
@@ -35,8 +36,10 @@ export async function listComments(
     comments.listByIssue(tx, found.issue.id, range, part),
     comments.countByIssue(tx, found.issue.id, range),
   ]);
-  const items = await presentComments(context, viewer, found, rows);
-  return { page: isPaged ? page : { page: 1, limit: Math.max(total, 1), offset: 0 }, total, items };
+  if (isPaged) return { page, total, items: await presentComments(context, viewer, found, rows) };
+  const beginning = planBeginning(rows.length, total, context.settings.MAX_RESPONSE_ITEMS);
+  const items = await presentComments(context, viewer, found, rows.slice(0, beginning?.shown));
+  return { page: { page: 1, limit: Math.max(total, 1), offset: 0 }, total, beginning, items };
 }
 
 /** A page of what people wrote in a repository, oldest first. */

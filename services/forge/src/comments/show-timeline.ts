@@ -7,7 +7,7 @@ import { type ListPage, pageOf } from '../list-answer.ts';
 import { milestoneJson } from '../milestones/milestone-json.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { type EntryDetails, readDetails } from '../rules/issues/timeline-details.ts';
-import { readTimeRange } from '../rules/texts/time-range.ts';
+import { readTimeRange } from '../rules/requests/read-time.ts';
 import * as timeline from '../store/issues/timeline.ts';
 import * as users from '../store/people/users.ts';
 import * as attachments from '../store/tracking/attachments.ts';

@@ -5,6 +5,7 @@ import { type ListPage, pageOf } from '../list-answer.ts';
 import { listCommits as readHistory } from '../outside/git/reading/history.ts';
 import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
 import { readTreePath } from '../rules/files/tree-path.ts';
+import { readQueryTime } from '../rules/requests/read-time.ts';
 import { presentCommits, readParts } from './present-commits.ts';
 import { findCommit, missingRevision, type ResolvedCommit, resolveCommit } from './resolve-commit.ts';
 
@@ -39,8 +40,8 @@ export async function listCommits(
     from,
     not,
     path,
-    since: readTime('Since', query.since),
-    until: readTime('Until', query.until),
+    since: readDay('since', query.since),
+    until: readDay('until', query.until),
   };
   const history = await readHistory(context.git, found.repository.id, range, page);
   if (history === undefined) throw unacceptable('the history cannot be read');
@@ -52,6 +53,12 @@ export async function listCommits(
   };
 }
 
+/** git reads what was before 1970 as far in the future. */
+function readDay(name: string, text: string | undefined): Date | undefined {
+  const time = readQueryTime(name, text, { days: true });
+  return time && new Date(Math.max(0, time.getTime()));
+}
+
 /** @throws 409 when there is no commit yet, 404 when nothing has the name */
 async function startOf(
   context: Context,
@@ -61,14 +68,4 @@ async function startOf(
   const start = await findCommit(context, found, name);
   if (start !== undefined) return start;
   throw !name && found.repository.empty ? repositoryEmpty() : missingRevision(found, name);
-}
-
-/** @throws 422 for what is no time */
-function readTime(name: string, text: string | undefined): Date | undefined {
-  if (!text) return undefined;
-  const time = new Date(text);
-  const year = time.getUTCFullYear();
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(year) || year < 1970 || year > 9999)
-    throw unacceptable(`[${name}]: expected a time such as 2026-01-31T00:00:00Z`);
-  return time;
 }

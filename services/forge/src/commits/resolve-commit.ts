@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { describeObject } from '../outside/git/reading/objects.ts';
-import { followRefs } from '../outside/git/reading/resolve.ts';
+import { followRefs, isReached } from '../outside/git/reading/resolve.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
-import { guessRevision } from '../rules/git/revision.ts';
+import { guessRevision, isWholeId, readObjectId } from '../rules/git/revision.ts';
 
 /** A query parameter that names something in git; NUL stays in it, so that it names nothing. */
 export const revisionParameter = z
@@ -22,7 +22,8 @@ export interface ResolvedCommit {
 }
 
 /**
- * The commit that a branch, a tag, a full ref, an id or its beginning names; without any, the default branch's.
+ * The commit that a branch, a tag, a full ref, an id or the beginning of one that a ref leads to names; without any,
+ * the default branch's.
  * @throws 404
  */
 export async function resolveCommit(
@@ -50,7 +51,7 @@ export async function findRevision(
 ): Promise<string | undefined> {
   const resolved = await findCommit(context, found, name);
   if (resolved !== undefined) return resolved.commit;
-  const { id } = guessRevision(name);
+  const id = readObjectId(name);
   return id && (await describeObject(context.git, found.repository.id, `${id}^{tree}`))?.id;
 }
 
@@ -76,5 +77,7 @@ export async function findCommit(
   }
   if (id === undefined) return undefined;
   const info = await describeObject(git, repository.id, `${id}^{commit}`);
+  // Who tries beginnings through finds nothing that was removed, not even by the time it takes to be told so.
+  if (!isWholeId(id) && !(await isReached(git, repository.id, info?.id ?? 'HEAD'))) return undefined;
   return info && { commit: info.id, kind: 'commit', name: info.id };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { listAnswer } from '../list-answer.ts';
+import { pullSchema } from '../pulls/pull-json.ts';
 import { readMediaType } from '../rules/files/media-type.ts';
 import { errorSchema, pageParameters, parameter, repositoryPath } from '../wire-schemas.ts';
 import { commitSchema } from './commit-json.ts';
@@ -9,6 +10,7 @@ import { listCommits } from './list-commits.ts';
 import { readParts } from './present-commits.ts';
 import { revisionParameter } from './resolve-commit.ts';
 import { showCommit, showCommitChanges } from './show-commit.ts';
+import { showMergedPull } from './show-merged-pull.ts';
 
 const commitPath = repositoryPath.extend({ sha: z.string() });
 const partParameters = { stat: parameter, files: parameter, verification: parameter };
@@ -52,6 +54,18 @@ export const list = endpoint({
         'access-control-expose-headers': exposed,
       },
     };
+  },
+});
+
+/** `GET /repos/{owner}/{repo}/commits/{sha}/pull` */
+export const pull = endpoint({
+  summary: 'The pull request whose merge made a commit',
+  access: 'reader',
+  area: 'repository',
+  params: commitPath,
+  answers: { 200: pullSchema, 404: errorSchema },
+  async handle({ params, caller }, context) {
+    return { status: 200, body: await showMergedPull(context, caller, params) };
   },
 });
 

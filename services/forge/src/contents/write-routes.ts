@@ -5,6 +5,7 @@ import { endpoint } from '../endpoint.ts';
 import { unacceptable } from '../failures.ts';
 import { readBase64 } from '../rules/files/base64.ts';
 import { checkFilePath } from '../rules/files/file-path.ts';
+import { readBodyTime } from '../rules/requests/read-time.ts';
 import { errorSchema, optional, repositoryPath, requiredText } from '../wire-schemas.ts';
 import { changeFiles, type FilesChanged } from './change-files.ts';
 import { fileAnswerJson, fileAnswerSchema, filesAnswerJson, filesAnswerSchema } from './file-answer-json.ts';
@@ -179,10 +180,8 @@ function commitOf(body: Fields) {
 
 /** @throws 422 for a time that git cannot keep */
 function readDate(text: string | null | undefined): Date | undefined {
-  // A Go client sends the zero time for one that it does not mean.
-  if (!text || text.startsWith('0001-01-01T')) return undefined;
-  const date = new Date(text);
-  if (!(date.getTime() >= 0 && date.getUTCFullYear() <= LAST_YEAR))
+  const date = readBodyTime(text);
+  if (date !== undefined && !(date.getTime() >= 0 && date.getUTCFullYear() <= LAST_YEAR))
     throw unacceptable('[Dates]: git keeps times from 1970 on');
   return date;
 }

@@ -23,6 +23,7 @@ export const GIT: readonly Line[] = [
   ['GET', '/repos/:owner/:repo/licenses', languages.licenses],
 
   ['GET', '/repos/:owner/:repo/commits', commits.list],
+  ['GET', '/repos/:owner/:repo/commits/:sha/pull', commits.pull],
   ['GET', '/repos/:owner/:repo/compare/*', commits.compare],
   ['GET', '/repos/:owner/:repo/git/commits/:sha', commits.show],
   ['GET', '/repos/:owner/:repo/git/commits/:sha.:diffType(^(?:diff|patch)$)', commits.changes],

@@ -68,6 +68,7 @@ export const PEOPLE: readonly Line[] = [
 
   ['GET', '/admin/users', siteAdmin.users],
   ['DELETE', '/admin/users/:username', siteAdmin.removeUser],
+  ['POST', '/admin/users/:username/rename', siteAdmin.renameUser],
   ['POST', '/admin/users/:username/orgs', siteAdmin.createOrganizationFor],
   ['GET', '/admin/orgs', siteAdmin.organizations],
 

@@ -1,6 +1,7 @@
 import * as collaborators from '../collaborators/routes.ts';
 import * as repositoryTeams from '../collaborators/team-routes.ts';
 import * as forks from '../forks/routes.ts';
+import * as generating from '../generating/routes.ts';
 import * as protections from '../protections/routes.ts';
 import * as lists from '../repositories/list-routes.ts';
 import * as repositories from '../repositories/routes.ts';
@@ -15,6 +16,8 @@ export const REPOSITORIES: readonly Line[] = [
   ['GET', '/licenses/:name', starters.licence],
   ['GET', '/gitignore/templates', starters.gitignores],
   ['GET', '/gitignore/templates/:name', starters.gitignore],
+  ['GET', '/label/templates', starters.labelSets],
+  ['GET', '/label/templates/:name', starters.labelSet],
 
   ['GET', '/user/repos', lists.listOwn],
   ['POST', '/user/repos', repositories.create],
@@ -35,6 +38,7 @@ export const REPOSITORIES: readonly Line[] = [
   ['POST', '/repos/:owner/:repo/transfer/reject', transfers.reject],
   ['GET', '/repos/:owner/:repo/forks', forks.list],
   ['POST', '/repos/:owner/:repo/forks', forks.create],
+  ['POST', '/repos/:owner/:repo/generate', generating.create],
   ['GET', '/repos/:owner/:repo/topics', topics.list],
   ['PUT', '/repos/:owner/:repo/topics', topics.replace],
   ['PUT', '/repos/:owner/:repo/topics/:topic', topics.add],
@@ -55,6 +59,7 @@ export const REPOSITORIES: readonly Line[] = [
 
   ['GET', '/repos/:owner/:repo/branch_protections', protections.list],
   ['POST', '/repos/:owner/:repo/branch_protections', protections.create],
+  ['POST', '/repos/:owner/:repo/branch_protections/priority', protections.reorder],
   ['GET', '/repos/:owner/:repo/branch_protections/*', protections.show],
   ['PATCH', '/repos/:owner/:repo/branch_protections/*', protections.edit],
   ['DELETE', '/repos/:owner/:repo/branch_protections/*', protections.remove],

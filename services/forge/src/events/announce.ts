@@ -17,6 +17,8 @@ export interface IssueEvent {
     | 'synchronized'
     | 'deleted';
   issueId: number;
+  /** Who was or is no longer assigned: each is an event of its own. */
+  assigneeId?: number;
   /** What was there before, of what an edit changed. */
   changes?: Readonly<Partial<Record<'title' | 'body' | 'ref', { from: string }>>>;
   /** Commit whose message closed it. */

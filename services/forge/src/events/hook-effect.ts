@@ -1,23 +1,38 @@
 import { type OutgoingAnswer, OutgoingFailed } from '@croft/http/outgoing';
-import type { Deliver } from '@croft/sql';
+import { type Deliver, inBatches } from '@croft/sql';
 import type { Context } from '../context.ts';
 import { isWorthRetrying, writeHookRequest } from '../rules/events/hook-request.ts';
 import * as deliveries from '../store/events/hook-deliveries.ts';
-import { deliveryOf } from './happening-effect.ts';
+import { deliveryOf } from './send-to-hooks.ts';
 
 /** With the back-off of the outbox they span about ten minutes. */
 const MAX_ATTEMPTS = 8;
 /** Of the receiver's answer; enough to see what it complains about. */
 const KEPT_ANSWER_BYTES = 64 * 1024;
+/** As many share a statement. */
+const MOST = 64;
+/** Deliveries that end within this time are written down together. */
+const GATHER_MS = 5;
 /** Less than what an outbox allows a delivery. */
 const MAX_TIMEOUT_MS = 20_000;
 
 /** Sends a delivery to its hook and writes down what came back; throws to have it tried again. */
 export function hookEffect(context: Context): Deliver {
   const { database, settings, webhooks } = context;
+  const load = inBatches({ most: MOST }, async (ids: readonly number[]) => {
+    const rows = await deliveries.mapWithHooks(database.autocommit(), ids);
+    return ids.map((id) => rows.get(id));
+  });
+  const recordEnd = inBatches(
+    { most: MOST, gatherMs: GATHER_MS },
+    async (ends: readonly deliveries.End[]) => {
+      await deliveries.recordEnds(database.autocommit(), ends);
+      return ends;
+    },
+  );
   return async (row, signal) => {
     const id = deliveryOf(row);
-    const delivery = await deliveries.findWithHook(database.autocommit(), id);
+    const delivery = await load(id);
     // Its hook was deleted, or somebody else brought it to its end.
     if (delivery === undefined || delivery.delivered_at !== null) return;
     const request = prepare(context, delivery);
@@ -58,8 +73,8 @@ export function hookEffect(context: Context): Deliver {
       await end(attempted, attempted.error === null);
       return 'finished';
     }
-    function end(attempted: deliveries.Attempt, succeeded: boolean): Promise<void> {
-      return deliveries.recordEnd(database.autocommit(), id, row.id, { ...attempted, succeeded });
+    function end(attempted: deliveries.Attempt, succeeded: boolean): Promise<unknown> {
+      return recordEnd({ ...attempted, id, outbox_id: row.id, succeeded });
     }
   };
 }

@@ -5,13 +5,8 @@ import * as comments from '../store/issues/comments.ts';
 import type { Happening, IssueEvent } from './announce.ts';
 import type { Place } from './place.ts';
 
-/** What people are told of; the rest is for hooks only. */
-const AUDIENCES: Partial<Record<IssueEvent['action'], Notice['audience']>> = {
-  opened: 'everybody',
-  closed: 'everybody',
-  reopened: 'everybody',
-  assigned: 'assignees',
-};
+/** What everybody is told of who watches, takes part or is mentioned. Of `assigned` only who it is; the rest is for hooks. */
+const FOR_EVERYBODY: readonly IssueEvent['action'][] = ['opened', 'closed', 'reopened'];
 
 /** Who is to be told of something; undefined when nobody is. */
 export async function noticeOf(
@@ -24,13 +19,16 @@ export async function noticeOf(
   const { actorId } = happening;
   const notice = { eventId, repositoryId, issueId: issue.id, isPull: issue.is_pull, actorId };
   if (happening.kind === 'issue') {
-    const audience = AUDIENCES[happening.action];
-    if (audience === undefined) return undefined;
-    const mentioned = happening.action === 'opened' ? readMentions(`${issue.title}\n${issue.body}`) : [];
-    return { ...notice, audience, commentId: null, mentioned };
+    const { action, assigneeId } = happening;
+    if (action === 'assigned' && assigneeId !== undefined) {
+      return { ...notice, onlyAssignee: assigneeId, commentId: null, mentioned: [] };
+    }
+    if (!FOR_EVERYBODY.includes(action)) return undefined;
+    const mentioned = action === 'opened' ? readMentions(`${issue.title}\n${issue.body}`) : [];
+    return { ...notice, onlyAssignee: null, commentId: null, mentioned };
   }
   if (happening.kind !== 'comment' || happening.action !== 'created') return undefined;
   const comment = await comments.findById(database.autocommit(), repositoryId, happening.commentId);
   if (comment === undefined) return undefined;
-  return { ...notice, audience: 'everybody', commentId: comment.id, mentioned: readMentions(comment.body) };
+  return { ...notice, onlyAssignee: null, commentId: comment.id, mentioned: readMentions(comment.body) };
 }

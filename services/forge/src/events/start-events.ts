@@ -3,12 +3,15 @@ import { type Outbox, startOutbox } from '@croft/sql';
 import type { Context } from '../context.ts';
 import * as deliveries from '../store/events/hook-deliveries.ts';
 import { HAPPENING } from './announce.ts';
-import { HOOK, happeningEffect } from './happening-effect.ts';
+import { happeningEffect } from './happening-effect.ts';
 import { hookEffect } from './hook-effect.ts';
+import { HOOK } from './send-to-hooks.ts';
 
 /** Requests under way; a host that does not answer in time holds one of them. */
 const SLOTS = 128;
-const PER_HOST = 10;
+const PER_HOST = 20;
+/** Announcements under way; the more, the fewer statements each takes. */
+const EXPANSIONS = 64;
 const CLEAN_UP_MS = 600_000;
 const BATCH = 500;
 
@@ -20,6 +23,7 @@ export function startEvents(context: Context): { close(): Promise<void> } {
     log,
     slots: SLOTS,
     perLane: PER_HOST,
+    withoutLane: EXPANSIONS,
     handlers: { [HAPPENING]: happeningEffect(context), [HOOK]: hookEffect(context) },
   });
   const stop = new AbortController();

@@ -1,13 +1,9 @@
 import { presentComments } from '../comments/present-comments.ts';
 import type { Context } from '../context.ts';
-import { presentIssues } from '../issues/present-issues.ts';
-import { presentRepository } from '../repositories/present-repositories.ts';
 import type { HookEventType } from '../rules/events/hook-events.ts';
 import * as comments from '../store/issues/comments.ts';
-import type { UserRow } from '../store/people/users.ts';
-import { userJson } from '../users/user-json.ts';
 import type { CommentEvent } from './announce.ts';
-import { presentPullOf, type Subject } from './write-issue-messages.ts';
+import { presentIssueOf, presentPullOf, type Subject } from './write-issue-messages.ts';
 import type { HookMessage } from './write-messages.ts';
 
 /** What hooks are told of a comment. */
@@ -15,21 +11,19 @@ export async function writeCommentMessages(
   context: Context,
   event: CommentEvent,
   subject: Subject,
-  actor: UserRow,
   type: HookEventType,
 ): Promise<HookMessage[]> {
-  const { found, issue } = subject;
+  const { issue, repository, sender } = subject;
   const comment = await presentComment(context, event, subject);
   if (comment === undefined) return [];
-  const [json] = await presentIssues(context, undefined, found, [issue]);
   const payload = {
     action: event.action,
-    issue: json,
+    issue: await presentIssueOf(context, subject),
     ...(issue.is_pull ? { pull_request: await presentPullOf(context, subject) } : {}),
     comment,
     ...(event.action === 'edited' ? { changes: { body: { from: event.from ?? '' } } } : {}),
-    repository: await presentRepository(context, undefined, found),
-    sender: userJson(actor, undefined, context.links),
+    repository,
+    sender,
     is_pull: issue.is_pull,
   };
   return [{ type, payload }];

@@ -2,12 +2,10 @@ import type { Context } from '../context.ts';
 import { presentIssues } from '../issues/present-issues.ts';
 import { presentPulls } from '../pulls/present-pulls.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
-import { presentRepository } from '../repositories/present-repositories.ts';
 import type { HookEventType } from '../rules/events/hook-events.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import type { UserRow } from '../store/people/users.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import { userJson } from '../users/user-json.ts';
 import type { IssueEvent } from './announce.ts';
 import type { HookMessage } from './write-messages.ts';
 
@@ -15,18 +13,20 @@ import type { HookMessage } from './write-messages.ts';
 export interface Subject {
   found: VisibleRepository;
   issue: IssueWithPull;
+  /** Its poster and assignees, as far as they are still there. */
+  people: readonly UserRow[];
+  repository: object;
+  sender: object;
 }
 
 /** What hooks are told of an issue or a pull request. */
 export async function writeIssueMessages(
   context: Context,
   event: IssueEvent,
-  { found, issue }: Subject,
-  actor: UserRow,
+  subject: Subject,
   type: HookEventType,
 ): Promise<HookMessage[]> {
-  const repository = await presentRepository(context, undefined, found);
-  const sender = userJson(actor, undefined, context.links);
+  const { issue, repository, sender } = subject;
   const about = {
     action: event.action,
     number: issue.number,
@@ -34,10 +34,10 @@ export async function writeIssueMessages(
   };
   const commit = { commit_id: event.commitId ?? '' };
   if (!issue.is_pull) {
-    const [json] = await presentIssues(context, undefined, found, [issue]);
+    const json = await presentIssueOf(context, subject);
     return [{ type, payload: { ...about, issue: json, repository, sender, ...commit } }];
   }
-  const pull = await presentPullOf(context, { found, issue });
+  const pull = await presentPullOf(context, subject);
   const payload = {
     ...about,
     pull_request: pull,
@@ -49,6 +49,14 @@ export async function writeIssueMessages(
     ...event.head,
   };
   return [{ type, payload }];
+}
+
+/** An issue as nobody in particular sees it. */
+export async function presentIssueOf(
+  context: Context,
+  { found, issue, people }: Subject,
+): Promise<object | undefined> {
+  return (await presentIssues(context, undefined, found, [issue], people))[0];
 }
 
 /** A pull request as nobody in particular sees it. */

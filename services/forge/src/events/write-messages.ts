@@ -2,7 +2,9 @@ import type { Context } from '../context.ts';
 import { NO_COMMIT } from '../outside/git/refs.ts';
 import type { HookEventType } from '../rules/events/hook-events.ts';
 import * as users from '../store/people/users.ts';
+import { userJson } from '../users/user-json.ts';
 import type { Happening, IssueEvent } from './announce.ts';
+import type { EventLoads } from './event-loads.ts';
 import type { Place } from './place.ts';
 import { writeCommentMessages } from './write-comment-messages.ts';
 import { writeIssueMessages } from './write-issue-messages.ts';
@@ -50,21 +52,25 @@ export function eventTypesOf(happening: Happening, { issue }: Place): HookEventT
 /** Writes what hooks are told of something that happened, as things are after it. */
 export async function writeMessages(
   context: Context,
+  loads: EventLoads,
   happening: Happening,
   place: Place,
 ): Promise<HookMessage[]> {
   const { actorId } = happening;
-  const people = await users.mapByIds(context.database.autocommit(), [actorId]);
-  const actor = people.get(actorId) ?? users.GHOST;
+  const actor = (await loads.account(actorId)) ?? users.GHOST;
+  const sender = userJson(actor, undefined, context.links);
   const types = eventTypesOf(happening, place);
   const [type = 'push'] = types;
   const { found, issue } = place;
   if (happening.kind === 'repository')
-    return await writeRepositoryMessages(context, happening, place, actor, type);
+    return await writeRepositoryMessages(context, loads, happening, place, sender, type);
   if (found === undefined) return [];
-  if (happening.kind === 'ref') return await writeRefMessages(context, happening, found, actor);
+  const about = { repository: await loads.repositoryJson(found), sender };
+  if (happening.kind === 'ref') return await writeRefMessages(context, happening, found, about);
   if (issue === undefined) return [];
+  const people = await Promise.all([issue.poster_id ?? actorId, ...issue.assignee_ids].map(loads.account));
+  const subject = { found, issue, people: people.filter((one) => one !== undefined), ...about };
   return happening.kind === 'issue'
-    ? await writeIssueMessages(context, happening, { found, issue }, actor, type)
-    : await writeCommentMessages(context, happening, { found, issue }, actor, type);
+    ? await writeIssueMessages(context, happening, subject, type)
+    : await writeCommentMessages(context, happening, subject, type);
 }

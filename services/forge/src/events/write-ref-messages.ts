@@ -1,9 +1,6 @@
 import type { Context } from '../context.ts';
 import { NO_COMMIT } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
-import { presentRepository } from '../repositories/present-repositories.ts';
-import type { UserRow } from '../store/people/users.ts';
-import { userJson } from '../users/user-json.ts';
 import type { RefEvent } from './announce.ts';
 import { readPushedCommits } from './pushed-commits.ts';
 import type { HookMessage } from './write-messages.ts';
@@ -13,14 +10,11 @@ export async function writeRefMessages(
   context: Context,
   event: RefEvent,
   found: VisibleRepository,
-  actor: UserRow,
+  about: { repository: object; sender: object },
 ): Promise<HookMessage[]> {
   const { ref, before, after } = event;
-  const repository = await presentRepository(context, undefined, found);
-  const sender = userJson(actor, undefined, context.links);
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.*)$/s.exec(ref) ?? [];
   const named = { ref: name, ref_type: kind === 'tags' ? 'tag' : 'branch' };
-  const about = { repository, sender };
   const messages: HookMessage[] = [];
   if (kind !== undefined && before === NO_COMMIT)
     messages.push({ type: 'create', ref, payload: { sha: after, ...named, ...about } });

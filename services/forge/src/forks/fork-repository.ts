@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
-import { alreadyForked, forbidden, notFound, unacceptable } from '../failures.ts';
-import { findOrganization } from '../organizations/find-organization.ts';
+import { alreadyForked, notFound, unacceptable } from '../failures.ts';
 import { listRefs, shareObjects, writePackedRefs } from '../outside/git/copy.ts';
 import { makeRepository } from '../outside/git/repository.ts';
 import { by, makeNew } from '../repositories/create-repository.ts';
+import { findNewOwner } from '../repositories/find-new-owner.ts';
 import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
-import type { UserRow } from '../store/people/users.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 
 /** Pull requests and what else is ours stay with the original. */
@@ -61,7 +60,7 @@ export async function forkRepository(
         });
         // Its folder goes only after its row said so: as long as the row does not, everything was there to copy.
         if (!(await isThere())) throw notFound();
-        return !refs.some(({ ref }) => ref.startsWith('refs/heads/'));
+        return refs.filter(({ ref }) => ref.startsWith('refs/heads/')).length;
       } catch (error) {
         throw (await isThere()) ? error : notFound();
       }
@@ -72,11 +71,4 @@ export async function forkRepository(
       await announce(tx, { kind: 'repository', action: 'forked', forkId: fork.id, ...by(source, caller) });
     },
   });
-}
-
-async function findNewOwner(context: Context, caller: Caller, organization: string): Promise<UserRow> {
-  if (organization === '') return caller.user;
-  const found = await findOrganization(context, caller, organization);
-  if (!found.creates) throw forbidden('Given user is not allowed to create repository in organization.');
-  return found.organization;
 }

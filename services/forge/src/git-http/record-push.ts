@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts';
 import { announceAll } from '../events/announce.ts';
-import { listBranches, NO_COMMIT, pointHeadAt, readRefIds } from '../outside/git/refs.ts';
+import { branchRef, listBranches, NO_COMMIT, pointHeadAt, readRefIds } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
 import { chooseDefaultBranch } from '../rules/git/default-branch.ts';
 import { settleEach } from '../settle-each.ts';
+import * as contents from '../store/repositories/contents.ts';
 import type { PushDetails, PushRow, RefMove } from '../store/repositories/pushes.ts';
 import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
@@ -65,12 +66,25 @@ async function takeOver(
   const { id, repository_id: repositoryId, actor_id: actorId, details } = push;
   if (moves.length > 0 && details.renamed !== undefined) await rename(context, repositoryId, details.renamed);
   if (moves.length > 0 || mayHaveMore) await followBranches(context, repositoryId, actorId);
+  if (mayHaveMore || moves.some(changesBranches)) await countBranches(context, repositoryId);
   await database.transaction(async (tx) => {
     if (!(await pushes.remove(tx, id)) || actorId === null) return;
     await announceAll(
       tx,
       moves.map((move) => ({ kind: 'ref', ...move, repositoryId, actorId })),
     );
+  });
+}
+
+/** Whether a move adds or takes away a branch. */
+const changesBranches = ({ ref, before, after }: RefMove) =>
+  ref.startsWith(branchRef('')) && (before === NO_COMMIT) !== (after === NO_COMMIT);
+
+/** Counts one after the other, so that the last one has seen all moves. */
+async function countBranches({ database, git, queues }: Context, repositoryId: number): Promise<void> {
+  await queues.inTurn(`branch count of ${repositoryId}`, async () => {
+    const { length } = await listBranches(git, repositoryId);
+    await contents.setBranches(database.autocommit(), repositoryId, length);
   });
 }
 

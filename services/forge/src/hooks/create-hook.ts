@@ -3,6 +3,7 @@ import { unacceptable } from '../failures.ts';
 import {
   checkAuthorization,
   checkBranchFilter,
+  checkHookName,
   checkHookType,
   readCompleteConfig,
 } from '../rules/events/hook-config.ts';
@@ -20,6 +21,8 @@ export interface NewHook {
   branchFilter: string;
   authorization: string;
   active: boolean;
+  /** What people call it. */
+  name: string;
 }
 
 /**
@@ -36,6 +39,7 @@ export async function createHook(
   const events = readHookEvents(wanted.events);
   checkBranchFilter(wanted.branchFilter);
   checkAuthorization(wanted.authorization);
+  checkHookName(wanted.name);
   const seal = (text: string) => (text === '' ? null : sealing.seal(text));
   const hook = {
     type: wanted.type,
@@ -46,6 +50,7 @@ export async function createHook(
     events,
     branch_filter: wanted.branchFilter,
     active: wanted.active,
+    name: wanted.name,
   };
   const made = await hooks.insert(database.autocommit(), scope, hook, MAX_HOOKS);
   if (made === undefined) throw unacceptable(`there are ${MAX_HOOKS} webhooks already`);

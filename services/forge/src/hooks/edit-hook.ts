@@ -1,6 +1,11 @@
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import { checkAuthorization, checkBranchFilter, readHookConfig } from '../rules/events/hook-config.ts';
+import {
+  checkAuthorization,
+  checkBranchFilter,
+  checkHookName,
+  readHookConfig,
+} from '../rules/events/hook-config.ts';
 import { readHookEvents } from '../rules/events/hook-events.ts';
 import * as hooks from '../store/events/hooks.ts';
 
@@ -11,6 +16,7 @@ export interface HookEdit {
   branchFilter: string | null | undefined;
   authorization: string | null | undefined;
   active: boolean | null | undefined;
+  name: string | null | undefined;
 }
 
 /**
@@ -26,6 +32,7 @@ export async function editHook(
   const branchFilter = wanted.branchFilter ?? hook.branch_filter;
   checkBranchFilter(branchFilter);
   checkAuthorization(wanted.authorization ?? '');
+  checkHookName(wanted.name ?? '');
   const seal = (text: string | null | undefined, before: Buffer | null) => {
     if (text === undefined || text === null) return before;
     return text === '' ? null : sealing.seal(text);
@@ -38,6 +45,7 @@ export async function editHook(
     events: wanted.events ? readHookEvents(wanted.events) : hook.events,
     branch_filter: branchFilter,
     active: wanted.active ?? hook.active,
+    name: wanted.name ?? hook.name,
   });
   if (changed === undefined) throw notFound();
   return changed;

@@ -21,6 +21,7 @@ const settings = {
   branch_filter: optional.text,
   authorization_header: optional.text,
   active: optional.boolean,
+  name: optional.text,
 };
 const config = z.record(z.string(), z.string().regex(/^[^\0]*$/, 'NUL is not allowed'));
 
@@ -77,6 +78,7 @@ export function hookEndpoints<Shape extends z.ZodRawShape>(
           branchFilter: body.branch_filter ?? '',
           authorization: body.authorization_header ?? '',
           active: body.active ?? false,
+          name: body.name ?? '',
         });
         return { status: 201, body: hookJson(hook) };
       },
@@ -102,6 +104,7 @@ export function hookEndpoints<Shape extends z.ZodRawShape>(
           config: body.config,
           events: body.events,
           active: body.active,
+          name: body.name,
           branchFilter: body.branch_filter,
           authorization: body.authorization_header,
         });

@@ -22,7 +22,7 @@ export function hookJson(row: HookRow): z.output<typeof hookSchema> {
   return {
     id: row.id,
     type: row.type,
-    name: '',
+    name: row.name,
     config: { url: row.url, content_type: row.content_type },
     events: row.events,
     branch_filter: row.branch_filter,

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { sendAgain } from '../events/happening-effect.ts';
+import { sendAgain } from '../events/send-to-hooks.ts';
 import { notFound } from '../failures.ts';
 import * as deliveries from '../store/events/hook-deliveries.ts';
 import type { HookRow } from '../store/events/hooks.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { sendToHooks } from '../events/happening-effect.ts';
+import { sendToHooks } from '../events/send-to-hooks.ts';
 import { pushPayload } from '../events/write-ref-messages.ts';
 import { notFound } from '../failures.ts';
 import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
@@ -33,5 +33,6 @@ export async function testHook(
     sender: userJson(caller.user, undefined, context.links),
   };
   const payload = await pushPayload(context, { ref: branchRef(name), before: at, after: at }, found, about);
-  await context.database.transaction((tx) => sendToHooks(tx, [hook], { type: 'push', payload }));
+  const sending = { message: { type: 'push' as const, payload }, receivers: [hook] };
+  await context.database.transaction((tx) => sendToHooks(tx, [sending]));
 }

@@ -12,6 +12,7 @@ import type { MilestoneRow } from '../store/issues/milestones.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { tellEdit } from './tell-edit.ts';
+import { assigneeEntry } from './timeline-entries.ts';
 
 /** An edit that was checked as far as that is possible without the row; what is undefined stays. */
 export interface IssueEdit extends WantedEdit {
@@ -71,14 +72,14 @@ export async function changeIssue(tx: Tx, issueId: number, edit: IssueEdit): Pro
 
 /**
  * Replaces the assignees of an issue that is held, and writes that to its timeline.
- * @returns what others are to be told
+ * @returns what others are to be told, of each of them
  */
 export async function assign(
   tx: Tx,
   issue: issues.IssueWithPull,
   assignees: readonly { id: number }[],
   actorId: number,
-): Promise<{ action: 'assigned' | 'unassigned' }[]> {
+): Promise<{ action: 'assigned' | 'unassigned'; assigneeId: number }[]> {
   const wanted = assignees.map(({ id }) => id);
   const added = wanted.filter((id) => !issue.assignee_ids.includes(id));
   const removed = issue.assignee_ids.filter((id) => !wanted.includes(id));
@@ -86,17 +87,13 @@ export async function assign(
     wanted.length === issue.assignee_ids.length && wanted.every((id, at) => issue.assignee_ids[at] === id);
   if (isSame) return [];
   await issueAssignees.replace(tx, issue.id, wanted);
-  const entry = (assignee: number, gone: boolean) => ({
-    issueId: issue.id,
-    kind: 'assignees',
-    posterId: actorId,
-    details: { assignee, removed_assignee: gone },
-  });
-  for (const id of added) await comments.add(tx, entry(id, false));
-  for (const id of removed) await comments.add(tx, entry(id, true));
+  await comments.addAll(tx, { issueId: issue.id, posterId: actorId }, [
+    ...removed.map((id) => assigneeEntry(id, 'removed')),
+    ...added.map((id) => assigneeEntry(id, 'added')),
+  ]);
   return [
-    ...(removed.length > 0 ? [{ action: 'unassigned' as const }] : []),
-    ...(added.length > 0 ? [{ action: 'assigned' as const }] : []),
+    ...removed.map((assigneeId) => ({ action: 'unassigned' as const, assigneeId })),
+    ...added.map((assigneeId) => ({ action: 'assigned' as const, assigneeId })),
   ];
 }
 

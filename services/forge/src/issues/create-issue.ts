@@ -8,11 +8,12 @@ import { deadlineOf } from '../rules/issues/deadline.ts';
 import { checkTitle } from '../rules/issues/issue-edit.ts';
 import { planLabels } from '../rules/issues/label.ts';
 import { checkText } from '../rules/issues/text-limits.ts';
-import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
+import { eventsOfNew } from './events-of-new.ts';
 import type { issueSchema } from './issue-json.ts';
 import { presentIssues } from './present-issues.ts';
 import { resolveWishes, type Wishes } from './resolve-wishes.ts';
+import { entriesOfNew } from './timeline-entries.ts';
 
 /** What the poster writes. */
 export interface NewIssue extends Wishes {
@@ -42,6 +43,12 @@ export async function createIssue(
   const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
   if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
   const { result: labels } = planLabels([], wishes.labels ?? [], 'replace');
+  const createdWith = {
+    milestoneId: wishes.milestone?.id ?? null,
+    labelIds: labels.map(({ id }) => id),
+    assigneeIds: (wishes.assignees ?? []).map(({ id }) => id),
+    closed: wanted.closed,
+  };
   const row = await context.database.transaction(async (tx) => {
     // Nothing blocks an issue that does not exist yet, so one that is made closed has no dependency to wait for.
     const made = await issues.insert(tx, {
@@ -52,23 +59,11 @@ export async function createIssue(
       body: checkText(wanted.body),
       ref: wanted.ref,
       deadlineAt: isWriter && wanted.deadline !== undefined ? deadlineOf(wanted.deadline) : undefined,
-      closed: wanted.closed,
-      milestoneId: wishes.milestone?.id ?? null,
-      assigneeIds: (wishes.assignees ?? []).map(({ id }) => id),
-      labelIds: labels.map(({ id }) => id),
+      ...createdWith,
+      entries: entriesOfNew(createdWith),
     });
     if (made === undefined) throw notFound();
-    const event = {
-      kind: 'issue',
-      issueId: made.id,
-      repositoryId: repository.id,
-      actorId: caller.userId,
-    } as const;
-    await announce(tx, { ...event, action: 'opened' });
-    if (wanted.closed) {
-      await comments.add(tx, { issueId: made.id, kind: 'close', posterId: caller.userId });
-      await announce(tx, { ...event, action: 'closed' });
-    }
+    await announce(tx, ...eventsOfNew(made, caller.userId, createdWith));
     return made;
   });
   // Rule 8: the refetched issue; of one that somebody deleted at once, what was made.

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { forbidden, unacceptable } from '../failures.ts';
+import { forbidden, notFound } from '../failures.ts';
 import { betweenMerges, changePull } from '../pulls/change-pull.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import type { WantedEdit } from '../rules/issues/issue-edit.ts';
@@ -28,8 +28,8 @@ export async function editIssue(
   const isWriter = mayWrite(found, issue.is_pull ? 'pulls' : 'issues');
   checkMayEdit(caller, issue, isWriter);
   checkNotArchived(found);
-  const wishes = await resolveWishes(context, found.repository, isWriter ? wanted : {});
-  if (wishes.milestone === null) throw unacceptable(`milestone does not exist [id: ${wanted.milestone}]`);
+  const wishes = await resolveWishes(context, found.repository, isWriter ? withEmptied(wanted) : {});
+  if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
   // 0 takes the milestone away.
   const milestone = isWriter && wanted.milestone === 0 ? null : wishes.milestone;
   await applyEdit(context, found, {
@@ -40,6 +40,11 @@ export async function editIssue(
     labels: wishes.labels,
     milestone,
   });
+}
+
+/** An empty `assignee` is a word about the assignees: there are none but those of the list. */
+function withEmptied(wanted: WantedIssueEdit): Wishes {
+  return wanted.assignee === '' ? { ...wanted, assignees: wanted.assignees ?? [] } : wanted;
 }
 
 /** Does a checked edit; the state of a pull request changes only between its merges. */

@@ -2,7 +2,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { findRepository, mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
-import { readIndex } from '../rules/issues/list-filter.ts';
+import { readIndex } from '../rules/requests/read-id.ts';
 import * as issues from '../store/issues/issues.ts';
 
 /** What a path says of something with a number. */

@@ -46,6 +46,7 @@ export const issueSchema = z.object({
   pin_order: z.int(),
   content_version: z.int(),
   time_estimate: z.int().describe('seconds'),
+  projects: z.array(z.object({})).describe('none'),
 });
 
 /** What stands around an issue. */
@@ -110,5 +111,6 @@ export function issueJson(
     pin_order: row.pin_order,
     content_version: row.content_version,
     time_estimate: row.time_estimate_seconds,
+    projects: [],
   };
 }

@@ -46,11 +46,10 @@ export async function listIssues(
   const [issues, pulls] = [mayRead(found, 'issues'), mayRead(found, 'pulls')];
   if (!issues && !pulls) throw notFound();
   const page = pageOf(context, query);
-  const { people, ...wanted } = await namedPeople(context, viewer, query);
-  const filter = { ...readFilter(query), ...wanted };
+  const filter = { ...readFilter(query), ...(await namedPeople(context, viewer, query)) };
   const scope = { repositoryId: repository.id, ownerId: repository.owner_id, issues, pulls };
   const tx = context.database.autocommit();
-  const { rows, total } = await inSearchTurn(viewer, filter, () =>
+  const { rows, total, people } = await inSearchTurn(viewer, filter, () =>
     issueLists.listInRepository(tx, scope, filter, page),
   );
   const items = await presentIssues(context, viewer, found, rows, people);
@@ -61,9 +60,7 @@ async function namedPeople(
   { database }: Context,
   viewer: Caller | undefined,
   query: RepositoryIssueQuery,
-): Promise<
-  Pick<issueLists.IssueFilter, 'createdBy' | 'assignedBy' | 'mentioned'> & { people: users.UserRow[] }
-> {
+): Promise<Pick<issueLists.IssueFilter, 'createdBy' | 'assignedBy' | 'mentioned'>> {
   const logins = [query.created_by, query.assigned_by, query.mentioned_by].filter((login) => !!login);
   const people =
     logins.length === 0
@@ -82,7 +79,6 @@ async function namedPeople(
   const [creator, assignee] = [find(query.created_by), find(query.assigned_by)];
   const mentioned = find(query.mentioned_by);
   return {
-    people,
     createdBy: creator?.id ?? null,
     assignedBy: assignee?.id ?? null,
     mentioned: mentioned?.login ?? '',

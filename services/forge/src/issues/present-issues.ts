@@ -33,6 +33,7 @@ export async function presentAnywhere(
   context: Context,
   viewer: Caller | undefined,
   rows: readonly IssueAnywhere[],
+  known: readonly UserRow[] = [],
 ): Promise<z.output<typeof issueSchema>[]> {
   return await present(
     context,
@@ -41,6 +42,7 @@ export async function presentAnywhere(
       row,
       home: { id: row.repository_id, name: row.repository_name, owner: row.owner_login },
     })),
+    known,
   );
 }
 
@@ -48,7 +50,7 @@ async function present(
   context: Context,
   viewer: Caller | undefined,
   issues: readonly { row: IssueWithPull; home: { id: number; name: string; owner: string } }[],
-  known: readonly UserRow[] = [],
+  known: readonly UserRow[],
 ): Promise<z.output<typeof issueSchema>[]> {
   const ids = issues.flatMap(({ row }) => [row.poster_id, ...row.assignee_ids]);
   const people = await loadPeople(context, ids, viewer === undefined ? known : [viewer.user, ...known]);

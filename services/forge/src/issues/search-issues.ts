@@ -6,7 +6,6 @@ import { viewerOf } from '../rules/access/permission.ts';
 import { readBoolean, readFilter } from '../rules/issues/list-filter.ts';
 import { readId } from '../rules/requests/read-id.ts';
 import * as issueLists from '../store/issues/issue-lists.ts';
-import * as users from '../store/people/users.ts';
 import { inSearchTurn } from './in-search-turn.ts';
 import type { IssueQuery } from './list-issues.ts';
 import { presentAnywhere } from './present-issues.ts';
@@ -40,20 +39,17 @@ export async function searchIssues(
   if (readBoolean(query.review_requested) || readBoolean(query.reviewed))
     return { page, total: 0, items: [] };
   const tx = context.database.autocommit();
+  const { createdBy, ...within } = await named(context, viewer, query);
   const scope = {
     ...viewerOf(viewer),
-    ...(await namedScope(context, viewer, query)),
+    ...within,
     priorityRepositoryId: readId(query.priority_repo_id ?? ''),
   };
-  const filter = {
-    ...readFilter(query),
-    ...relativeTo(viewer, query),
-    ...(await namedCreator(context, query)),
-  };
-  const { rows, total, linked } = await inSearchTurn(viewer, filter, () =>
+  const filter = { ...readFilter(query), ...relativeTo(viewer, query), ...createdBy };
+  const { rows, total, linked, people } = await inSearchTurn(viewer, filter, () =>
     issueLists.search(tx, scope, filter, page),
   );
-  return { page, total, linked, items: await presentAnywhere(context, viewer, rows) };
+  return { page, total, linked, items: await presentAnywhere(context, viewer, rows, people) };
 }
 
 /** Filters by the caller mean nothing without one. */
@@ -67,25 +63,19 @@ function relativeTo(viewer: Caller | undefined, query: SearchQuery) {
   };
 }
 
-async function namedCreator({ database }: Context, query: SearchQuery): Promise<{ createdBy?: number }> {
-  if (!query.created_by) return {};
-  const user = await users.findByLogin(database.autocommit(), query.created_by);
-  // Nobody wrote what somebody who does not exist wrote.
-  return { createdBy: user?.id ?? 0 };
-}
-
-async function namedScope(
+/** What the names in a query stand for. */
+async function named(
   { database }: Context,
   viewer: Caller | undefined,
-  query: SearchQuery,
-): Promise<{ ownerId: number | null; teamId: number | null }> {
-  if (!query.owner) {
-    if (query.team) throw badRequest('Owner organisation is required for filtering on team');
-    return { ownerId: null, teamId: null };
-  }
-  const names = { owner: query.owner, team: query.team ?? '' };
-  const found = await issueLists.findOwnerAndTeam(database.autocommit(), viewerOf(viewer), names);
-  if (found === undefined) throw badRequest('Owner not found');
-  if (query.team && found.team_id === null) throw badRequest('Team not found');
-  return { ownerId: found.owner_id, teamId: query.team ? found.team_id : null };
+  { owner = '', team = '', created_by: creator = '' }: SearchQuery,
+): Promise<{ ownerId: number | null; teamId: number | null; createdBy: { createdBy?: number } }> {
+  if (team && !owner) throw badRequest('Owner organisation is required for filtering on team');
+  if (!owner && !creator) return { ownerId: null, teamId: null, createdBy: {} };
+  const names = { owner, team, creator };
+  const found = await issueLists.findNamed(database.autocommit(), viewerOf(viewer), names);
+  const [ownerId = null, teamId = null] = [found?.owner_id, found?.team_id];
+  if (owner && ownerId === null) throw badRequest('Owner not found');
+  if (team && teamId === null) throw badRequest('Team not found');
+  // Nobody wrote what somebody who does not exist wrote.
+  return { ownerId, teamId, createdBy: creator ? { createdBy: found?.creator_id ?? 0 } : {} };
 }

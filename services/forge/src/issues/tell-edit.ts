@@ -3,6 +3,7 @@ import type { IssueEvent } from '../events/announce.ts';
 import { describeDeadline } from '../rules/issues/deadline.ts';
 import * as comments from '../store/issues/comments.ts';
 import type { IssueChange, IssueWithPull } from '../store/issues/issues.ts';
+import { milestoneEntry } from './timeline-entries.ts';
 
 /** What others are to be told of an edit. */
 export type ToldEdit = Pick<IssueEvent, 'action' | 'changes'>;
@@ -17,9 +18,7 @@ export async function tellEdit(
   after: IssueChange,
   actorId: number,
 ): Promise<ToldEdit[]> {
-  for (const entry of entriesOf(before, after)) {
-    await comments.add(tx, { issueId: before.id, posterId: actorId, ...entry });
-  }
+  await comments.addAll(tx, { issueId: before.id, posterId: actorId }, entriesOf(before, after));
   const changes = {
     ...(before.title === after.title ? {} : { title: { from: before.title } }),
     ...(before.body === after.body ? {} : { body: { from: before.body } }),
@@ -35,14 +34,8 @@ export async function tellEdit(
   return told;
 }
 
-interface Entry {
-  kind: string;
-  body?: string;
-  details?: Readonly<Record<string, unknown>>;
-}
-
-function entriesOf(before: IssueWithPull, after: IssueChange): Entry[] {
-  const entries: Entry[] = [];
+function entriesOf(before: IssueWithPull, after: IssueChange): comments.TimelineEntry[] {
+  const entries: comments.TimelineEntry[] = [];
   if (before.title !== after.title) {
     entries.push({ kind: 'change_title', details: { old_title: before.title, new_title: after.title } });
   }
@@ -52,8 +45,7 @@ function entriesOf(before: IssueWithPull, after: IssueChange): Entry[] {
   const deadline = describeDeadline(before.deadline_at, after.deadline_at);
   if (deadline !== undefined) entries.push(deadline);
   if (before.milestone_id !== after.milestone_id) {
-    const details = { old_milestone: before.milestone_id, milestone: after.milestone_id };
-    entries.push({ kind: 'milestone', details });
+    entries.push(milestoneEntry(before.milestone_id, after.milestone_id));
   }
   if ((before.closed_at === null) !== (after.closed_at === null)) {
     entries.push({ kind: after.closed_at === null ? 'reopen' : 'close' });

@@ -5,6 +5,7 @@ import { announce } from '../events/announce.ts';
 import { forbidden, notFound, unacceptable } from '../failures.ts';
 import { findIssue, type NumberedPath, type VisibleIssue } from '../issues/find-issue.ts';
 import { resolveWishes } from '../issues/resolve-wishes.ts';
+import { labelEntry } from '../issues/timeline-entries.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import { planLabels } from '../rules/issues/label.ts';
 import { readId } from '../rules/requests/read-id.ts';
@@ -78,16 +79,10 @@ export async function applyLabels(
   if (!changed) return { labels: result, changed };
   const idsOf = (some: readonly labels.LabelCard[]) => some.map(({ id }) => id);
   await labels.change(tx, issue.id, idsOf(added), idsOf(removed));
-  const entry = (label: labels.LabelCard, body: string) => ({
-    issueId: issue.id,
-    kind: 'label',
-    posterId: doerId,
-    // '1' says that it was added; so does the reference.
-    body,
-    details: { label: label.id },
-  });
-  for (const label of added) await comments.add(tx, entry(label, '1'));
-  for (const label of removed) await comments.add(tx, entry(label, ''));
+  await comments.addAll(tx, { issueId: issue.id, posterId: doerId }, [
+    ...added.map((label) => labelEntry(label, 'added')),
+    ...removed.map((label) => labelEntry(label, 'removed')),
+  ]);
   await announce(tx, {
     kind: 'issue',
     action: result.length === 0 ? 'label_cleared' : 'label_updated',

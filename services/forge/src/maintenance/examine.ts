@@ -76,8 +76,10 @@ async function examineOne(
     const head = await readHead(git, row.id);
     if (head !== `refs/heads/${row.default_branch}`)
       found(`HEAD is ${head}, and the default branch ${row.default_branch}`, 'set the default branch again');
-    const isEmpty = ![...refs.keys()].some((ref) => ref.startsWith('refs/heads/'));
-    if (row.empty && !isEmpty) found('it counts as empty, and has branches', START);
+    const branches = [...refs.keys()].filter((ref) => ref.startsWith('refs/heads/')).length;
+    if (row.empty && branches > 0) found('it counts as empty, and has branches', START);
+    else if (row.branches !== null && row.branches !== branches)
+      found(`it counts ${row.branches} branches, and has ${branches}`, 'add a branch, or remove one');
     for (const pull of await examination.listPulls(database.autocommit(), row.id)) {
       const kept = refs.get(`refs/pull/${pull.number}/head`);
       if (kept === undefined && pull.written_sha !== null)

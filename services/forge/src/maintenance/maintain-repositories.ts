@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
+import { noteContents } from '../languages/note-contents.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
 import { measureStorage, type Storage, startUpkeep } from '../outside/git/upkeep.ts';
 import * as issueLists from '../store/issues/issue-lists.ts';
@@ -75,7 +76,8 @@ export async function sweepWords(
 }
 
 /**
- * Looks after the repository whose turn it is: measures it, and tidies up when it lies in many pieces.
+ * Looks after the repository whose turn it is: measures it, notes what lists show of its contents, and tidies up when it
+ * lies in many pieces.
  * @returns false when there was none
  */
 export async function maintainNext(
@@ -88,6 +90,7 @@ export async function maintainNext(
   if (turn === undefined) return false;
   const { id } = turn;
   try {
+    await noteContents(context, id);
     let storage = await measureStorage(git, id);
     if (turn.failures > 0 || storage.looseObjects > LOOSE_OBJECTS || storage.packs > PACKS) {
       await tidyUp(context, id, storage, closing);

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { findIssueHome } from '../labels/find-label-home.ts';
-import { readTime } from '../rules/issues/deadline.ts';
+import { readBodyTime } from '../rules/requests/read-time.ts';
 import * as milestones from '../store/issues/milestones.ts';
 
 /** What a request says of a new milestone. */
@@ -24,7 +24,7 @@ export async function createMilestone(
   return await milestones.insert(tx, repository.id, {
     title: wanted.title,
     description: wanted.description ?? '',
-    dueAt: wanted.due_on ? (readTime(wanted.due_on) ?? null) : null,
+    dueAt: readBodyTime(wanted.due_on) ?? null,
     closedAt: wanted.state === 'closed' ? tx.now : null,
   });
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import { readTime } from '../rules/issues/deadline.ts';
+import { readBodyTime } from '../rules/requests/read-time.ts';
 import * as milestones from '../store/issues/milestones.ts';
 import type { NewMilestone } from './create-milestone.ts';
 import { findMilestone, type MilestonePath } from './find-milestone.ts';
@@ -21,7 +21,7 @@ export async function editMilestone(
     const after = await milestones.update(tx, current.id, {
       title: wanted.title || current.title,
       description: wanted.description ?? current.description,
-      dueAt: wanted.due_on ? (readTime(wanted.due_on) ?? null) : current.due_at,
+      dueAt: wanted.due_on ? (readBodyTime(wanted.due_on) ?? null) : current.due_at,
       closedAt: closes ? (current.closed_at ?? tx.now) : null,
     });
     if (after === undefined) throw notFound();

@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { findRepository } from '../repositories/find-repository.ts';
 import { viewerOf } from '../rules/access/permission.ts';
-import { readKinds, readStatuses, readTime, type ThreadStatus } from '../rules/events/thread-filter.ts';
+import { readKinds, readStatuses, type ThreadStatus } from '../rules/events/thread-filter.ts';
+import { readTimeRange } from '../rules/requests/read-time.ts';
 import type { ThreadFilter } from '../store/events/notifications.ts';
 import * as notifications from '../store/events/notifications.ts';
 import { presentThreads } from './present-threads.ts';
@@ -54,12 +55,13 @@ export async function threadsOf(
   fallback?: readonly ThreadStatus[],
 ): Promise<ThreadFilter> {
   const found = path && (await findRepository(context, caller, path));
+  const range = readTimeRange(query);
   return {
     ...viewerOf(caller),
     repositoryId: found?.repository.id ?? null,
     statuses: readStatuses({ all: query.all, statusTypes: query['status-types'] }, fallback),
     kinds: readKinds(query['subject-type'] ?? []),
-    since: readTime(query.since),
-    before: readTime(query.before),
+    since: range.since ?? null,
+    before: range.before ?? null,
   };
 }

@@ -1,6 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { readNewStatus, readTime } from '../rules/events/thread-filter.ts';
+import { readNewStatus } from '../rules/events/thread-filter.ts';
+import { readQueryTime } from '../rules/requests/read-time.ts';
 import * as notifications from '../store/events/notifications.ts';
 import { findThread } from './find-thread.ts';
 import { type ThreadQuery, threadsOf } from './list-threads.ts';
@@ -25,7 +26,7 @@ export async function markThreads(
   const status = readNewStatus(marks['to-status']);
   const { database } = context;
   const tx = database.autocommit();
-  const until = readTime(marks.last_read_at) ?? tx.now;
+  const until = readQueryTime('last_read_at', marks.last_read_at) ?? tx.now;
   const filter = await threadsOf(context, caller, path, { ...marks, before: undefined }, ['unread']);
   const changed = await notifications.mark(tx, { ...filter, before: until }, status);
   return await presentThreads(context, caller, changed);

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { unacceptable } from '../failures.ts';
+import { nameTaken } from '../failures.ts';
 import { checkAccountName } from '../rules/access/name.ts';
 import { checkProfile } from '../rules/access/profile.ts';
 import * as organizations from '../store/people/organizations.ts';
@@ -21,6 +21,3 @@ export async function createOrganization(
   if (made === undefined) throw nameTaken(login);
   return made;
 }
-
-/** Some account has the name. */
-export const nameTaken = (login: string) => unacceptable(`user already exists [name: ${login}]`);

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { forbidden, Moved, notFound } from '../failures.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { OWNERS_LEVEL } from '../rules/access/team-access.ts';
+import * as formerLogins from '../store/people/former-logins.ts';
 import * as organizations from '../store/people/organizations.ts';
 import type { UserRow } from '../store/people/users.ts';
 
@@ -29,8 +30,8 @@ export async function findOrganization(
   const tx = database.autocommit();
   const row = await organizations.findVisible(tx, name, viewer);
   if (row === undefined) {
-    const moved = await organizations.findByFormerName(tx, name, viewer);
-    throw moved === undefined ? notFound() : new Moved([name], [moved.login]);
+    const moved = await formerLogins.findOwner(tx, name, viewer);
+    throw moved?.kind === 'organization' ? new Moved([name], [moved.login]) : notFound();
   }
   const { role, creates, ...organization } = row;
   return {

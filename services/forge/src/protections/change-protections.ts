@@ -1,6 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { forbidden, notFound } from '../failures.ts';
+import { forbidden, notFound, unacceptable } from '../failures.ts';
 import {
   checkAdmin,
   checkNotArchived,
@@ -74,6 +74,24 @@ export async function removeProtection(
   const found = await findToChange(context, caller, path);
   const row = await findProtectionRow(context, found, path.name);
   await branchProtections.remove(context.database.autocommit(), row.id);
+}
+
+/**
+ * Gives protections the priorities 1, 2, … in the order of their ids: all of them or none.
+ * @throws 403, 404, 422 for an id that is none of the repository, or there twice, 423
+ */
+export async function reorderProtections(
+  context: Context,
+  caller: Caller,
+  path: RepositoryPath,
+  ids: readonly number[],
+): Promise<void> {
+  const { repository } = await findToChange(context, caller, path);
+  if (new Set(ids).size < ids.length) throw unacceptable('[Ids]: Unique');
+  await context.database.transaction(async (tx) => {
+    const changed = await branchProtections.reorder(tx, repository.id, ids);
+    if (changed !== ids.length) throw unacceptable('branch protection does not exist');
+  });
 }
 
 async function findToChange(

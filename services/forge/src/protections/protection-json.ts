@@ -85,6 +85,7 @@ export const PLAIN = [...SWITCHES, ...PATTERNS, 'status_check_contexts', 'requir
 
 /** A protection on the wire. */
 export const protectionSchema = z.object({
+  id: z.int().describe('for `branch_protections/priority`'),
   rule_name: z.string(),
   branch_name: z.string(),
   priority: z.int(),
@@ -116,6 +117,7 @@ export function protectionJson(
   const teams = Object.fromEntries(TEAMS.map((key) => [key, named(options[key], names.teams)]));
   return {
     ...options,
+    id: row.id,
     ...(people as Record<(typeof PEOPLE)[number], string[]>),
     ...(teams as Record<(typeof TEAMS)[number], string[]>),
     status_check_contexts: [...options.status_check_contexts],

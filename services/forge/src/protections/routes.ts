@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { emptySchema, errorSchema, optional, repositoryPath } from '../wire-schemas.ts';
-import { createProtection, editProtection, removeProtection } from './change-protections.ts';
+import {
+  createProtection,
+  editProtection,
+  removeProtection,
+  reorderProtections,
+} from './change-protections.ts';
 import { listProtections, showProtection } from './list-protections.ts';
 import { presentProtections } from './present-protections.ts';
 import { protectionFields, protectionSchema } from './protection-json.ts';
@@ -36,6 +41,20 @@ export const create = endpoint({
     const wish = { ...fields, ruleName: ruleName || branchName || '' };
     const made = await createProtection(context, caller, params, wish);
     return { status: 201, body: (await presentProtections(context, [made]))[0] };
+  },
+});
+
+/** `POST /repos/{owner}/{repo}/branch_protections/priority` */
+export const reorder = endpoint({
+  summary: 'Put protections in another order; those that are not named keep their priority',
+  access: 'caller',
+  area: 'repository',
+  params: repositoryPath,
+  body: z.object({ ids: optional.integers.describe('the first counts first') }),
+  answers: { 204: emptySchema, ...refusals },
+  async handle({ params, body, caller }, context) {
+    await reorderProtections(context, caller, params, body.ids ?? []);
+    return { status: 204 };
   },
 });
 

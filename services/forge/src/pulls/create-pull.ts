@@ -2,7 +2,9 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { notFound, pullExists } from '../failures.ts';
+import { eventsOfNew } from '../issues/events-of-new.ts';
 import { resolveWishes, type Wishes } from '../issues/resolve-wishes.ts';
+import { entriesOfNew } from '../issues/timeline-entries.ts';
 import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
 import { checkNotArchived, findRepository, mayRead } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
@@ -66,6 +68,7 @@ export async function createPull(
       milestoneId: wishes.milestone?.id ?? null,
       assigneeIds: (wishes.assignees ?? []).map((user) => user.id),
       labelIds: planLabels([], wishes.labels ?? [], 'replace').result.map((label) => label.id),
+      closed: false,
     };
     const { id, number } = await insertPull(context, draft, { ...branches, headSha: headTip });
     // When it is not, the next push or start does it.
@@ -75,7 +78,7 @@ export async function createPull(
   });
 }
 
-type Draft = Omit<issues.NewIssueRow, 'repositoryId' | 'isPull' | 'ref' | 'closed'>;
+type Draft = Omit<issues.NewIssueRow, 'repositoryId' | 'isPull' | 'ref' | 'entries'>;
 
 type Branches = Parameters<typeof pulls.findOpenTwin>[1] & { headSha: string };
 
@@ -87,13 +90,13 @@ async function insertPull(
   return await database.transaction(async (tx) => {
     const { repositoryId } = branches;
     // Holds the repository's row from here: another process that creates the same pull request waits, then finds ours.
-    const issue = await issues.insert(tx, { ...draft, repositoryId, isPull: true, ref: '', closed: false });
+    const entries = entriesOfNew(draft);
+    const issue = await issues.insert(tx, { ...draft, repositoryId, isPull: true, ref: '', entries });
     if (issue === undefined) throw notFound();
     const twin = await pulls.findOpenTwin(tx, branches);
     if (twin !== undefined) throw pullExists(twin.number);
     const { id } = await pulls.insert(tx, { ...branches, issueId: issue.id });
-    const by = { repositoryId, actorId: draft.posterId };
-    await announce(tx, { kind: 'issue', action: 'opened', issueId: issue.id, ...by });
+    await announce(tx, ...eventsOfNew(issue, draft.posterId, draft));
     return { id, number: issue.number };
   });
 }

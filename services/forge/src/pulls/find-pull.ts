@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
-import { readIndex } from '../rules/issues/list-filter.ts';
+import { readIndex } from '../rules/requests/read-id.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 
 /** A pull request the caller may see, with its repository. */

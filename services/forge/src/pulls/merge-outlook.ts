@@ -9,7 +9,10 @@ import type { MergeOutlook } from '../rules/pulls/mergeable.ts';
  */
 export class MergeOutlooks {
   readonly #git: Git;
-  readonly #known = new LRUCache<string, Promise<MergeOutlook>>({ max: 20_000 });
+  readonly #known = new LRUCache<string, Promise<MergeOutlook>>({
+    maxSize: 20_000,
+    sizeCalculation: () => 1,
+  });
 
   constructor(git: Git) {
     this.#git = git;

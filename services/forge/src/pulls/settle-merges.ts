@@ -14,11 +14,13 @@ import * as repositories from '../store/repositories/repositories.ts';
 /**
  * Records a merge whose commit is on the base branch, and ends its intent: all of it or nothing. False when there is
  * nothing to record: it is merged already, or has another base.
+ * @param headWritten whether its own ref is at the merged head, too
  */
 export async function recordMerge(
   { database }: Context,
   pull: pulls.PullWithIssue,
   merge: Omit<merges.MergeRow, 'started_at'>,
+  headWritten = true,
 ): Promise<boolean> {
   return await database.transaction(async (tx) => {
     // First, as edits do: issue, then pull request, then repository.
@@ -30,6 +32,7 @@ export async function recordMerge(
       commitSha: merge.commit_sha,
       headSha: merge.head_sha,
       mergeBase: merge.merge_base,
+      headWritten,
       at: tx.now,
     });
     if (marked && (await issues.close(tx, pull.issue_id)))
@@ -86,8 +89,9 @@ export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue)
   const landed = tip !== undefined && (await hasCommit(git, pull.repository_id, tip, merge.commit_sha));
   if (landed) {
     // git moves the refs of one transaction one after the other: the crash may have come between.
-    await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: merge.head_sha }]);
-    await recordMerge(context, pull, merge);
+    const head = { ref: pullRef(pull.number), new: merge.head_sha };
+    const written = (await moveRefs(git, pull.repository_id, [head])) === 'done';
+    await recordMerge(context, pull, merge, written);
   } else {
     await merges.remove(database.autocommit(), pull.id);
   }

@@ -10,7 +10,7 @@ import { followComment, followIssueText } from './follow-texts.ts';
  * close what they say they do. Behind the announcement and not in the request, whose transaction would have to hold
  * issues of other repositories. Doing it again does nothing again.
  * @param issue what it happened to, as it is now
- * @param signal ends the work on a push between two references
+ * @param signal ends it between two references
  */
 export async function followHappening(
   context: Context,
@@ -22,11 +22,12 @@ export async function followHappening(
   if (kind === 'ref') return await followCommits(context, repositoryId, actorId, happening, signal);
   if (issue === undefined) return;
   if (kind === 'comment') {
-    if (happening.action !== 'deleted') await followComment(context, actorId, issue, happening.commentId);
+    if (happening.action !== 'deleted')
+      await followComment(context, actorId, issue, happening.commentId, signal);
   } else if (kind === 'issue') {
     const { action, changes } = happening;
     const isWritten = action === 'opened' || changes?.title !== undefined || changes?.body !== undefined;
-    if (isWritten) await followIssueText(context, actorId, issue);
-    if (action === 'closed' && issue.merged_at !== null) await followMerge(context, issue);
+    if (isWritten) await followIssueText(context, actorId, issue, signal);
+    if (action === 'closed' && issue.merged_at !== null) await followMerge(context, issue, signal);
   }
 }

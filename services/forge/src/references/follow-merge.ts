@@ -8,8 +8,13 @@ import { findTargets } from './find-targets.ts';
 /**
  * Closes what the text of a pull request wants closed, once it is merged to the default branch and in the name of
  * whoever merged it; what he may not close stays. Doing it again does nothing again, for closed is closed.
+ * @param signal ends it between two issues
  */
-export async function followMerge(context: Context, merged: IssueWithPull): Promise<void> {
+export async function followMerge(
+  context: Context,
+  merged: IssueWithPull,
+  signal: AbortSignal,
+): Promise<void> {
   const tx = context.database.autocommit();
   const pull = await pulls.findByNumber(tx, merged.repository_id, merged.number);
   if (pull === undefined || pull.merged_by === null || pull.merge_commit_sha === null) return;
@@ -20,6 +25,7 @@ export async function followMerge(context: Context, merged: IssueWithPull): Prom
   const text = `${merged.title}\n${merged.body}`;
   const targets = await findTargets(context, actorId, merged.repository_id, text);
   for (const target of targets) {
+    signal.throwIfAborted();
     if (target.action !== 'closes' || !target.mayClose) continue;
     await context.database.transaction((inside) => closeByCommit(inside, target.id, { actorId, commitSha }));
   }

@@ -4,15 +4,20 @@ import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as references from '../store/issues/references.ts';
 import { findTargets, type Target } from './find-targets.ts';
 
-/** Tells of the text of an issue in the timelines of the issues it names, in the name of whoever wrote or changed it. */
+/**
+ * Tells of the text of an issue in the timelines of the issues it names, in the name of whoever wrote or changed it.
+ * @param signal ends it between two references
+ */
 export async function followIssueText(
   context: Context,
   actorId: number,
   issue: IssueWithPull,
+  signal: AbortSignal,
 ): Promise<void> {
   const text = `${issue.title}\n${issue.body}`;
   const targets = await findTargets(context, actorId, issue.repository_id, text);
   for (const target of targets) {
+    signal.throwIfAborted();
     if (target.id === issue.id) continue;
     const kind = issue.is_pull ? 'pull_ref' : 'issue_ref';
     const entry = entryOf(target, actorId, issue.id);
@@ -28,11 +33,13 @@ export async function followComment(
   actorId: number,
   issue: IssueWithPull,
   commentId: number,
+  signal: AbortSignal,
 ): Promise<void> {
   const { database } = context;
   const comment = await comments.findById(database.autocommit(), issue.repository_id, commentId);
   if (comment === undefined) return;
   for (const target of await findTargets(context, actorId, issue.repository_id, comment.body)) {
+    signal.throwIfAborted();
     if (target.id === issue.id) continue;
     const entry = entryOf(target, actorId, issue.id);
     await database.transaction(async (tx) => {

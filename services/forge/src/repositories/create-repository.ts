@@ -4,17 +4,17 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { notFound, repositoryExists, unacceptable } from '../failures.ts';
-import { blobObject, commitObject, treeObject, writeObject } from '../outside/git/objects.ts';
-import { branchRef, moveRefs, NO_COMMIT } from '../outside/git/refs.ts';
 import { makeRepository, removeRepository } from '../outside/git/repository.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
+import { findLabelSet } from '../starters/label-sets.ts';
 import { starterFiles } from '../starters/starter-files.ts';
+import * as labels from '../store/issues/labels.ts';
 import * as collaborators from '../store/people/collaborators.ts';
 import * as users from '../store/people/users.ts';
 import * as repositories from '../store/repositories/repositories.ts';
-import { publicAddress } from '../users/user-json.ts';
 import { findRepositoryById, type VisibleRepository } from './find-repository.ts';
+import { commitFiles } from './first-commit.ts';
 
 const MAX_DESCRIPTION = 2048;
 const ADMIN_LEVEL = 3;
@@ -31,6 +31,10 @@ export interface NewRepository {
   autoInit: boolean;
   licence: string;
   gitignores: string;
+  /** Name of the template of the README; empty for the one there is. */
+  readme: string;
+  /** Name of the label set it starts with, or nothing. */
+  labelSet: string;
 }
 
 /**
@@ -52,22 +56,28 @@ export async function createRepository(
     owner: owner.full_name || owner.login,
     year: context.clock.now().getUTCFullYear(),
   });
+  const labelSet = wanted.labelSet === '' ? [] : findLabelSet(wanted.labelSet);
+  if (labelSet === undefined) throw unacceptable(`label template does not exist [name: ${wanted.labelSet}]`);
   const draft = { ...wanted, ownerId: owner.id, website: '', defaultBranch, forkOf: null };
-  const isEmpty = !wanted.autoInit;
   return await makeNew(context, caller, draft, {
     fill: async (row) => {
       await makeRepository(context.git, row.id, defaultBranch);
-      if (wanted.autoInit) await commitFiles(context, caller, row, files);
-      return isEmpty;
+      if (!wanted.autoInit) return 0;
+      await commitFiles(context, caller, row, files);
+      return 1;
     },
-    also: (tx, row) => announce(tx, { kind: 'repository', action: 'created', ...by(row, caller) }),
+    also: async (tx, row) => {
+      const home = { repositoryId: row.id, organizationId: null };
+      for (const label of labelSet) await labels.insert(tx, home, { ...label, archivedAt: null });
+      await announce(tx, { kind: 'repository', action: 'created', ...by(row, caller) });
+    },
   });
 }
 
 /** How a new repository gets what is in it. */
 export interface Making {
-  /** Makes the folder; says whether it has no branch. */
-  fill(row: repositories.RepositoryRow): Promise<boolean>;
+  /** Makes the folder; returns how many branches it has. */
+  fill(row: repositories.RepositoryRow): Promise<number>;
   /** What else belongs to the moment in which it is there. */
   also(tx: Tx, row: repositories.RepositoryRow): Promise<void>;
 }
@@ -86,9 +96,9 @@ export async function makeNew(
   const intent = await repositories.insert(database.autocommit(), draft);
   if (intent === undefined) throw await explainRefusal(context, draft);
   try {
-    const isEmpty = await making.fill(intent);
+    const branches = await making.fill(intent);
     await database.transaction(async (tx) => {
-      const ready = await repositories.markReady(tx, intent.id, isEmpty);
+      const ready = await repositories.markReady(tx, intent.id, branches);
       if (ready === undefined) throw new Error(`repository ${intent.id} went away while it was made`);
       if (!(await repositories.mayAdministrate(tx, intent.id, caller.userId)) && !caller.isAdmin)
         await collaborators.put(tx, intent.id, caller.userId, ADMIN_LEVEL);
@@ -133,30 +143,3 @@ export const by = (row: { id: number }, caller: Caller) => ({
   repositoryId: row.id,
   actorId: caller.userId,
 });
-
-async function commitFiles(
-  context: Context,
-  caller: Caller,
-  row: repositories.RepositoryRow,
-  files: ReadonlyMap<string, string>,
-): Promise<void> {
-  const { git, clock, links } = context;
-  const blobs = [...files].map(([name, text]) => ({ name, blob: blobObject(text) }));
-  const tree = treeObject(...blobs.map(({ name, blob }) => [name, blob.id] as const));
-  const { user } = caller;
-  const signature = {
-    name: user.full_name || user.login,
-    email: publicAddress(user, links),
-    at: clock.now(),
-  };
-  const commit = commitObject({
-    tree: tree.id,
-    parents: [],
-    author: signature,
-    committer: signature,
-    message: 'Initial commit',
-  });
-  for (const object of [...blobs.map(({ blob }) => blob), tree, commit])
-    await writeObject(git, row.id, object);
-  await moveRefs(git, row.id, [{ ref: branchRef(row.default_branch), new: commit.id, old: NO_COMMIT }]);
-}

@@ -23,6 +23,8 @@ const newRepository = z.object({
   default_branch: optional.text,
   gitignores: optional.text,
   license: optional.text,
+  readme: optional.text.describe('only `Default` there is'),
+  issue_labels: optional.text.describe('one of `/label/templates`'),
 });
 
 const readNew = (body: z.output<typeof newRepository>): NewRepository => ({
@@ -34,6 +36,8 @@ const readNew = (body: z.output<typeof newRepository>): NewRepository => ({
   defaultBranch: body.default_branch ?? '',
   licence: body.license ?? '',
   gitignores: body.gitignores ?? '',
+  readme: body.readme ?? '',
+  labelSet: body.issue_labels ?? '',
 });
 
 /** `POST /user/repos` */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { notFound } from '../failures.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import { findRepository, findRepositoryById } from './find-repository.ts';
 import { presentRepository } from './present-repositories.ts';
 import type { repositorySchema } from './repository-json.ts';
@@ -24,6 +24,5 @@ export async function showRepositoryById(
   viewer: Caller | undefined,
   id: string,
 ): Promise<z.output<typeof repositorySchema>> {
-  if (!/^\d{1,15}$/.test(id)) throw notFound();
-  return await presentRepository(context, viewer, await findRepositoryById(context, viewer, Number(id)));
+  return await presentRepository(context, viewer, await findRepositoryById(context, viewer, readId(id)));
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { chooseDefaultBranch } from './git/default-branch.ts';
 import { readProtocol } from './git/git-protocol.ts';
-import { countForLink, readIndex, readKeyword, readKind, readState } from './issues/list-filter.ts';
+import { countForLink, readKeyword, readKind, readState } from './issues/list-filter.ts';
 import { decideBranchDeletion } from './pulls/branch-deletion.ts';
 import { decideDiffFormat } from './pulls/diff-format.ts';
 import { readHead } from './pulls/head-ref.ts';
 import { mergeMessage } from './pulls/merge-message.ts';
 import { foldKeys } from './requests/fold-keys.ts';
+import { readIndex } from './requests/read-id.ts';
 
 describe('merge rule 9: deleting the head branch', () => {
   it.each([

@@ -6,9 +6,10 @@ import { listOrganizations } from '../organizations/list-organizations.ts';
 import { fieldsOf, newOrganization } from '../organizations/new-organization.ts';
 import { organizationJson, organizationSchema } from '../organizations/organization-json.ts';
 import { findPerson } from '../users/find-user.ts';
+import { renameAccount } from '../users/rename-account.ts';
 import { searchUsers } from '../users/search-users.ts';
 import { userSchema } from '../users/user-json.ts';
-import { emptySchema, errorSchema, pageParameters } from '../wire-schemas.ts';
+import { emptySchema, errorSchema, pageParameters, requiredText } from '../wire-schemas.ts';
 import { deleteAccount } from './delete-account.ts';
 
 const path = z.object({ username: z.string() });
@@ -49,6 +50,20 @@ export const createOrganizationFor = endpoint({
     const owner = await findPerson(context, params.username);
     const made = await createOrganization(context, owner.id, body.username, fieldsOf(body));
     return { status: 201, body: organizationJson(made, caller) };
+  },
+});
+
+/** `POST /admin/users/{username}/rename` */
+export const renameUser = endpoint({
+  summary: 'Give a person another name; the old one leads to it',
+  access: 'caller',
+  area: 'admin',
+  params: path,
+  body: z.object({ new_username: requiredText }),
+  answers: { 204: emptySchema, 403: errorSchema, 404: errorSchema, 422: errorSchema },
+  async handle({ params, body }, context) {
+    await renameAccount(context, await findPerson(context, params.username), body.new_username);
+    return { status: 204 };
   },
 });
 

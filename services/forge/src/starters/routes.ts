@@ -3,6 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { notFound } from '../failures.ts';
 import { errorSchema } from '../wire-schemas.ts';
 import { GITIGNORES } from './gitignores.ts';
+import { findLabelSet, LABEL_SETS } from './label-sets.ts';
 import { LICENCES } from './licences.ts';
 
 const nameOnly = z.object({ name: z.string() });
@@ -65,5 +66,40 @@ export const gitignore = endpoint({
     );
     if (found === undefined) throw notFound();
     return { status: 200, body: { name: found[0], source: found[1] } };
+  },
+});
+
+/** `GET /label/templates` */
+export const labelSets = endpoint({
+  summary: 'Names of label sets a repository may start with',
+  access: 'public',
+  area: 'misc',
+  answers: { 200: z.array(z.string()) },
+  async handle() {
+    return { status: 200, body: Object.keys(LABEL_SETS) };
+  },
+});
+
+/** `GET /label/templates/{name}` */
+export const labelSet = endpoint({
+  summary: 'The labels of a set',
+  access: 'public',
+  area: 'misc',
+  params: nameOnly,
+  answers: {
+    200: z.array(
+      z.object({
+        name: z.string(),
+        color: z.string(),
+        description: z.string(),
+        exclusive: z.boolean(),
+      }),
+    ),
+    404: errorSchema,
+  },
+  async handle({ params }) {
+    const labels = findLabelSet(params.name);
+    if (labels === undefined) throw notFound();
+    return { status: 200, body: [...labels] };
   },
 });

@@ -10,6 +10,8 @@ export interface StarterWish {
   licence: string;
   /** Names of gitignore templates, separated by commas. */
   gitignores: string;
+  /** Name of the template of the README. */
+  readme: string;
   /** Who holds the rights. */
   owner: string;
   year: number;
@@ -20,7 +22,9 @@ export interface StarterWish {
  * @throws 422 for a template nobody has
  */
 export function starterFiles(wish: StarterWish): Map<string, string> {
-  const { name, description } = wish;
+  const { name, description, readme } = wish;
+  if (!['', 'default'].includes(readme.toLowerCase()))
+    throw unacceptable(`readme does not exist [name: ${readme}]`);
   const files = new Map([
     ['README.md', [`# ${name}`, '', ...(description === '' ? [] : [description, ''])].join('\n')],
   ]);

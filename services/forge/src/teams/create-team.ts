@@ -13,6 +13,7 @@ export interface NewTeam extends WantedTeamAccess {
   description: string;
   includesAllRepositories: boolean;
   canCreateRepositories: boolean;
+  visibility: teams.TeamVisibility;
 }
 
 /**

@@ -16,6 +16,7 @@ export interface TeamEdit extends WantedTeamAccess {
   description?: string | undefined;
   includesAllRepositories?: boolean | undefined;
   canCreateRepositories?: boolean | undefined;
+  visibility?: teams.TeamVisibility | undefined;
 }
 
 /**
@@ -38,6 +39,7 @@ export async function editTeam(
     access: before.level === OWNERS_LEVEL ? before : readTeamAccess(edit, before),
     includesAllRepositories: edit.includesAllRepositories ?? before.includes_all_repositories,
     canCreateRepositories: edit.canCreateRepositories ?? before.can_create_repositories,
+    visibility: edit.visibility ?? before.visibility,
   };
   checkTeamTexts(fields);
   try {

@@ -3,10 +3,11 @@ import type { Context } from '../context.ts';
 import { forbidden, notFound } from '../failures.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { OWNERS_LEVEL } from '../rules/access/team-access.ts';
+import { readId } from '../rules/requests/read-id.ts';
 import * as teams from '../store/people/teams.ts';
 import type { UserRow } from '../store/people/users.ts';
 
-/** A team of an organization the caller is in. */
+/** A team that the caller may know of, of an organization he is in. */
 export interface VisibleTeam {
   team: teams.TeamRow;
   organization: UserRow;
@@ -15,7 +16,7 @@ export interface VisibleTeam {
 
 /**
  * The team with an id, for its members and the owners of its organization.
- * @throws 404 for whoever is not in the organization, 403 for its other members
+ * @throws 404 for whoever is not in the organization, and of a private team for its other members; else 403 for those
  */
 export async function findTeam(context: Context, caller: Caller, id: string): Promise<VisibleTeam> {
   const viewer = viewerOf(caller);
@@ -26,6 +27,3 @@ export async function findTeam(context: Context, caller: Caller, id: string): Pr
   if (!isOwner && !isInTeam) throw forbidden('Must be a team member');
   return { team, organization, isOwner };
 }
-
-/** An id of a path; 0, which none has, for anything else. */
-const readId = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : 0);

@@ -28,7 +28,9 @@ export async function listTeams(
   const page = pageOf(context, query);
   const tx = context.database.autocommit();
   const sought = { part: (filter.q ?? '').trim(), inDescriptions: filter.include_desc !== 'false' };
-  return present(await teams.listOfOrganization(tx, found.organization.id, sought, page), caller, page);
+  const viewer = viewerOf(caller);
+  const known = await teams.listOfOrganization(tx, found.organization.id, viewer, sought, page);
+  return present(known, caller, page);
 }
 
 /** A page of the teams the caller is in. */

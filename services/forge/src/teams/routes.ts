@@ -18,6 +18,7 @@ const fields = {
   units: optional.texts,
   units_map: z.record(z.string(), z.string()).nullish(),
   can_create_org_repo: optional.boolean,
+  visibility: z.enum(['public', 'limited', 'private']).or(z.literal('')).nullish(),
 };
 
 /** `GET /orgs/{org}/teams` */
@@ -78,6 +79,7 @@ export const create = endpoint({
       description: body.description ?? '',
       includesAllRepositories: body.includes_all_repositories ?? false,
       canCreateRepositories: body.can_create_org_repo ?? false,
+      visibility: body.visibility || 'limited',
       permission: body.permission,
       units: body.units,
       unitsMap: body.units_map,
@@ -113,6 +115,7 @@ export const edit = endpoint({
       description: body.description ?? undefined,
       includesAllRepositories: body.includes_all_repositories ?? undefined,
       canCreateRepositories: body.can_create_org_repo ?? undefined,
+      visibility: body.visibility || undefined,
       permission: body.permission,
       units: body.units,
       unitsMap: body.units_map,

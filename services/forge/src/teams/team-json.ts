@@ -16,6 +16,7 @@ export const teamSchema = z.object({
   units: z.array(z.string()),
   units_map: z.record(z.string(), z.string()),
   can_create_org_repo: z.boolean(),
+  visibility: z.string(),
 });
 
 /** A team with its organization. */
@@ -32,5 +33,6 @@ export function teamJson(
     includes_all_repositories: row.includes_all_repositories,
     ...teamAccessJson(row),
     can_create_org_repo: row.can_create_repositories,
+    visibility: row.visibility,
   };
 }

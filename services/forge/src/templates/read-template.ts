@@ -1,5 +1,8 @@
-import { parse } from 'yaml';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
 import { z } from 'zod';
+
+const require = createRequire(import.meta.url);
 
 /** Folders in which templates are looked for; the first that has any counts. */
 export const TEMPLATE_FOLDERS = ['', '.gitea/', '.github/'].flatMap((home) =>
@@ -172,6 +175,8 @@ const NOT_YAML = Symbol('not YAML');
 /** What stands in YAML; nothing that is not data, and no small text that means a large one. */
 function readYaml(content: string): unknown {
   if (isDeep(content)) return NOT_YAML;
+  // Seventy modules that no start should wait for.
+  const { parse } = require('yaml') as typeof Yaml;
   try {
     return parse(content, { schema: 'core', maxAliasCount: 20, prettyErrors: false, logLevel: 'silent' });
   } catch {

@@ -7,7 +7,7 @@ import { presentAnywhere } from '../issues/present-issues.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { findRepository, mayWrite } from '../repositories/find-repository.ts';
 import { viewerOf } from '../rules/access/permission.ts';
-import { readTimeRange } from '../rules/texts/time-range.ts';
+import { readTimeRange } from '../rules/requests/read-time.ts';
 import * as timeline from '../store/issues/timeline.ts';
 import * as users from '../store/people/users.ts';
 import * as trackedTimes from '../store/tracking/tracked-times.ts';

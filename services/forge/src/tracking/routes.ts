@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { endpoint } from '../endpoint.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { listAnswer } from '../list-answer.ts';
-import { readTime } from '../rules/issues/deadline.ts';
+import { readBodyTime } from '../rules/requests/read-time.ts';
 import {
   emptySchema,
   errorSchema,
@@ -57,7 +57,7 @@ export const add = endpoint({
     423: errorSchema,
   },
   async handle({ params, body, caller }, context) {
-    const at = body.created ? readTime(body.created) : undefined;
+    const at = readBodyTime(body.created);
     const spent = { seconds: body.time, at, userName: body.user_name ?? '' };
     const row = await addTime(context, caller, params, spent);
     return { status: 200, body: (await presentTimes(context, caller, [row]))[0] };

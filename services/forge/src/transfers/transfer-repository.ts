@@ -36,7 +36,7 @@ export async function transferRepository(
   if (target === undefined) throw notFound('The new owner does not exist or cannot be found');
   const mayActFor = await speaksFor(context, caller, target);
   if (target.id === owner.id) throw unacceptable('the repository belongs to this owner already');
-  await checkTeams(context, target, wanted.teamIds);
+  await checkTeams(context, caller, target, wanted.teamIds);
   if (mayActFor) {
     await giveAway(context, found, target, wanted.teamIds);
     return await seenAfter(context, caller, found, target);
@@ -122,6 +122,7 @@ async function speaksFor(context: Context, caller: Caller, target: users.UserRow
 
 async function checkTeams(
   { database }: Context,
+  caller: Caller,
   target: users.UserRow,
   teamIds: readonly number[],
 ): Promise<void> {
@@ -129,7 +130,8 @@ async function checkTeams(
   if (target.kind !== 'organization')
     throw unacceptable('only repositories of organizations can be given to teams');
   const all = { part: '', inDescriptions: false };
-  const known = await teams.listOfOrganization(database.autocommit(), target.id, all, EVERYTHING);
+  const tx = database.autocommit();
+  const known = await teams.listOfOrganization(tx, target.id, viewerOf(caller), all, EVERYTHING);
   const unknown = teamIds.find((id) => !known.teams.some((team) => team.id === id));
   if (unknown !== undefined) throw forbidden(`team ${unknown} does not belong to the organization`);
 }

@@ -36,7 +36,7 @@ export const search = endpoint({
   summary: 'People by a part of their name',
   access: 'reader',
   area: 'user',
-  query: z.object({ ...pageParameters, q: parameter }),
+  query: z.object({ ...pageParameters, q: parameter, uid: parameter.describe('only the one with this id') }),
   answers: { 200: z.object({ ok: z.boolean(), data: z.array(userSchema) }) },
   async handle({ query, caller, url }, context) {
     const found = await searchUsers(context, caller, query);

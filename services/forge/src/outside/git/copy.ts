@@ -65,6 +65,15 @@ export async function shareObjects(from: string, to: string, how: 'link' | 'copy
   }
 }
 
+/** Puts everything below a tree into the objects of a repository nobody works with yet, and nothing else. */
+export async function packTree(git: Git, repositoryId: number, tree: string, folder: string): Promise<void> {
+  const packs = join(folder, 'objects', 'pack');
+  const args = ['pack-objects', '--revs', '--quiet', join(packs, 'pack')];
+  const { code, stderr } = await git.run(repositoryId, args, `${tree}\n`);
+  if (code !== 0) throw new Error(`the tree ${tree} of repository ${repositoryId} was not packed: ${stderr}`);
+  await sync(packs);
+}
+
 /** Writes refs to a repository nobody works with yet. */
 export async function writePackedRefs(folder: string, refs: readonly RefValue[]): Promise<void> {
   if (refs.length === 0) return;

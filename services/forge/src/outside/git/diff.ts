@@ -1,6 +1,6 @@
 import type { DiffFormat } from '../../rules/pulls/diff-format.ts';
 import type { RunningProgram } from './broker.ts';
-import { gitOptions } from './environment.ts';
+import { gitOptions, objectsOf } from './environment.ts';
 import type { Git } from './git.ts';
 
 /** Two commits. */
@@ -24,12 +24,17 @@ const COMMANDS: Record<DiffFormat, (range: Range) => string[]> = {
   ],
 };
 
-/** Starts git showing the changes between two commits on its standard output. */
+/**
+ * Starts git showing the changes between two commits on its standard output.
+ * @param beside id of another repository, whose objects are needed as well
+ */
 export function startDiff(
   git: Git,
   repositoryId: number,
   range: Range,
   format: DiffFormat,
+  beside?: number,
 ): Promise<RunningProgram> {
-  return git.start([...gitOptions(git.folderOf(repositoryId)), ...COMMANDS[format](range)], false);
+  const args = [...gitOptions(git.folderOf(repositoryId)), ...COMMANDS[format](range)];
+  return git.start(args, false, objectsOf(git, beside));
 }

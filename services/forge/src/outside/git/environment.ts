@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 /**
  * All a git process finds in its environment, besides where programs are: nothing of the machine's, the user's or our own
  * configuration, and no terminal to ask a question on.
@@ -39,4 +41,13 @@ export function gitOptions(
     `${name}=${value}`,
   ]);
   return folder === undefined ? configuration : [...configuration, `--git-dir=${folder}`];
+}
+
+/** Lets a git process read the objects of another repository, too, as long as it lives. */
+export function objectsOf(
+  git: { folderOf(id: number): string },
+  repositoryId: number | undefined,
+): Record<string, string> {
+  if (repositoryId === undefined) return {};
+  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: join(git.folderOf(repositoryId), 'objects') };
 }

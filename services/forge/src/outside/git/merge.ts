@@ -1,4 +1,5 @@
 import { ConversationEnded, type TakeAnswer } from './conversation.ts';
+import { objectsOf } from './environment.ts';
 import type { Git } from './git.ts';
 import { adoptObjects, type GitObject, writeObject } from './objects.ts';
 
@@ -8,19 +9,19 @@ export interface MergedTree {
   conflicts: string[];
 }
 
-/** The best common ancestor of two commits; undefined when their histories are unrelated. */
+/**
+ * The best common ancestor of two commits; undefined when their histories are unrelated.
+ * @param beside id of another repository, whose objects are needed as well
+ */
 export async function findMergeBase(
   git: Git,
   repositoryId: number,
   one: string,
   other: string,
+  beside?: number,
 ): Promise<string | undefined> {
-  const { code, stdout, stderr } = await git.run(repositoryId, [
-    'merge-base',
-    '--end-of-options',
-    one,
-    other,
-  ]);
+  const args = ['merge-base', '--end-of-options', one, other];
+  const { code, stdout, stderr } = await git.run(repositoryId, args, undefined, objectsOf(git, beside));
   if (code === 0) return stdout.toString().trim();
   if (code === 1) return undefined;
   throw new Error(`merge-base of ${one} and ${other} failed: ${stderr}`);

@@ -55,6 +55,11 @@ export function checkBranchFilter(filter: string): void {
     throw unacceptable('[BranchFilter]: GlobPattern');
 }
 
+/** @throws 422 for a name that is too long */
+export function checkHookName(name: string): void {
+  if (name.length > 255) throw unacceptable('[Name]: MaxSize(255)');
+}
+
 /** @throws 422 for what cannot stand in a header */
 export function checkAuthorization(header: string): void {
   if (header.length > MAX_SECRET || !/^[\x20-\x7e]*$/.test(header))

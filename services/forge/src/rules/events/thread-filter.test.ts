@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readKinds, readNewStatus, readStatuses, readThreadId, readTime } from './thread-filter.ts';
+import { readKinds, readNewStatus, readStatuses, readThreadId } from './thread-filter.ts';
 
 it.each([
   [undefined, [], ['unread', 'pinned']],
@@ -30,15 +30,6 @@ describe('what a request sets and asks', () => {
     expect(readNewStatus(undefined)).toBe('read');
     expect(readNewStatus('Pinned')).toBe('pinned');
     expect(() => readNewStatus('gone')).toThrow('gone is not a notification status');
-  });
-
-  it.each(['yesterday', '2026-01-31', '2026-13-31T00:00:00Z'])('%s is no time', (text) => {
-    expect(() => readTime(text)).toThrow('is not a time');
-  });
-
-  it('takes a time whose plus was decoded as a space', () => {
-    expect(readTime('2026-01-31T01:00:00 01:00')).toEqual(new Date('2026-01-31T00:00:00Z'));
-    expect(readTime(undefined)).toBeNull();
   });
 
   it('takes numbers only', () => {

@@ -1,4 +1,5 @@
 import { badRequest, unacceptable } from '../../failures.ts';
+import { readId } from '../requests/read-id.ts';
 
 const STATUSES = ['unread', 'read', 'pinned'] as const;
 
@@ -32,21 +33,12 @@ export function readNewStatus(text: string | undefined): ThreadStatus {
   return known;
 }
 
-/** @throws 422 for what is no time */
-export function readTime(text: string | undefined): Date | null {
-  if (text === undefined || text === '') return null;
-  const time = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+ -]\d\d:\d\d)$/i.test(text)
-    ? new Date(text.replace(/ (?=\d\d:\d\d$)/, '+'))
-    : undefined;
-  if (time === undefined || Number.isNaN(time.getTime())) throw unacceptable(`${text} is not a time`);
-  return time;
-}
-
 /**
  * The number of a thread in a path.
  * @throws 400 for what is no number
  */
 export function readThreadId(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw badRequest(`${text} is not a number`);
-  return Number(text);
+  const id = readId(text);
+  if (id === 0) throw badRequest(`${text} is not a number`);
+  return id;
 }

@@ -9,3 +9,14 @@ export function splitComparison(text: string): [base: string, head: string] | un
     ? [base, head]
     : undefined;
 }
+
+/**
+ * The head of a comparison: a name of the repository itself, or one of another repository of its network, such as
+ * `owner:name` or `owner/repo:name`. No name in git has a colon.
+ */
+export function splitHead(text: string): { owner?: string; repo?: string; name: string } {
+  const [place, name] = text.split(':', 2);
+  if (place === undefined || name === undefined) return { name: text };
+  const [owner = '', repo] = place.split('/', 2);
+  return { owner, ...(repo === undefined ? {} : { repo }), name };
+}

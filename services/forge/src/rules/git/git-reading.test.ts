@@ -5,7 +5,7 @@ import { isLicenseFile, licenseOf } from '../files/licenses.ts';
 import { submoduleAddress } from '../files/submodules.ts';
 import { readTreePath } from '../files/tree-path.ts';
 import { combineStates } from './combined-status.ts';
-import { splitComparison } from './comparison.ts';
+import { splitComparison, splitHead } from './comparison.ts';
 import { guessRevision } from './revision.ts';
 
 describe('what a revision may mean', () => {
@@ -68,6 +68,14 @@ it('comparisons have two names', () => {
   expect(splitComparison('v1.0...v2.0')).toEqual(['v1.0', 'v2.0']);
   expect(splitComparison('...b')).toEqual(['', 'b']);
   for (const text of ['', '...', 'a', 'a...b...c', 'a.b']) expect(splitComparison(text)).toBe(undefined);
+});
+
+it('the head of a comparison may be somewhere else', () => {
+  expect(splitHead('main')).toEqual({ name: 'main' });
+  expect(splitHead('ada:feature/x')).toEqual({ owner: 'ada', name: 'feature/x' });
+  expect(splitHead('ada/garden:main')).toEqual({ owner: 'ada', repo: 'garden', name: 'main' });
+  expect(splitHead(':main')).toEqual({ owner: '', name: 'main' });
+  expect(splitHead('ada:')).toEqual({ owner: 'ada', name: '' });
 });
 
 it('the worst state counts', () => {

@@ -8,16 +8,16 @@ export interface RevisionGuess {
   id: string | undefined;
 }
 
-/** Or its beginning, as short as git shows it: shorter ones could be tried through, for what no ref reaches any more. */
-const ID = /^[0-9a-f]{7,40}$/i;
+/** An id or its beginning, as short as git shows it. */
+const ID_OR_START = /^[0-9a-f]{7,40}$/i;
 
 /**
  * A branch before a tag before a commit, as git's own expressions have it the other way round only for branches and
  * tags; a whole id is nothing else. Expressions (`main~1`, `@{-1}`, `:/text`, `a:b`) mean nothing here.
  */
 export function guessRevision(text: string): RevisionGuess {
-  const id = readObjectId(text);
-  if (id?.length === 40) return { refs: [], id };
+  const id = ID_OR_START.test(text) ? text.toLowerCase() : undefined;
+  if (isWholeId(id)) return { refs: [], id };
   const pull = /^(?:refs\/)?pull\/([1-9]\d{0,8})\/head$/.exec(text)?.[1];
   const full = /^(?:refs\/)?(heads|tags)\/(.+)$/.exec(text);
   const guesses: RevisionGuess['refs'] = [];
@@ -33,7 +33,13 @@ export function guessRevision(text: string): RevisionGuess {
   return { refs: guesses, id };
 }
 
-/** The id of an object, or its beginning, in lower case; undefined for everything else. */
+/** The whole id of an object, in lower case; undefined for everything else. */
 export function readObjectId(text: string): string | undefined {
-  return ID.test(text) ? text.toLowerCase() : undefined;
+  const id = text.toLowerCase();
+  return isWholeId(id) ? id : undefined;
+}
+
+/** Whether it is no beginning: beginnings could be tried through, so they name only what a ref leads to. */
+export function isWholeId(id: string | undefined): id is string {
+  return /^[0-9a-f]{40}$/.test(id ?? '');
 }

@@ -19,14 +19,6 @@ export function decideDeadline(wanted: {
   return deadlineOf(wanted.deadline) ?? null;
 }
 
-/** A moment as a request names it; undefined for Go's zero time. Of fractions of seconds nothing is kept. */
-export function readTime(text: string): Date | undefined {
-  if (text.startsWith('0001-01-01')) return undefined;
-  const time = new Date(text);
-  time.setMilliseconds(0);
-  return time;
-}
-
 /** How the timeline tells of another deadline: the dates, a new one before the old one as in the reference. */
 export function describeDeadline(
   before: Date | null,

@@ -1,4 +1,5 @@
 import { unacceptable } from '../../failures.ts';
+import { readTimeRange } from '../requests/read-time.ts';
 
 /** Which issues or pull requests a list shows: `closed`, `all`, and everything else means open. */
 export function readState(state: string | undefined): 'open' | 'closed' | 'all' {
@@ -37,20 +38,6 @@ function readNames(text: string | undefined): string[] {
 /** `true` as Go reads it. */
 export const readBoolean = (text: string | undefined) => /^(1|t|true)$/i.test(text ?? '');
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
-
-/**
- * A time to filter by; null without one.
- * @throws 422 for anything that is no RFC 3339
- */
-function readFilterTime(text: string | undefined): Date | null {
-  if (!text) return null;
-  // A plus that nobody encoded arrives as a space.
-  const time = new Date(RFC_3339.test(text.replace(' ', '+')) ? text.replace(' ', '+') : Number.NaN);
-  if (Number.isNaN(time.getTime())) throw unacceptable(`invalid time format: ${text.slice(0, 40)}`);
-  return time;
-}
-
 /** What every list of issues can be filtered by. */
 export function readFilter(query: {
   state?: string | undefined;
@@ -62,20 +49,16 @@ export function readFilter(query: {
   before?: string | undefined;
 }) {
   const milestones = readNames(query.milestones);
+  const range = readTimeRange(query);
   return {
     state: readState(query.state),
     kind: readKind(query.type),
     keyword: readKeyword(query.q),
     labels: readNames(query.labels),
     milestones: milestones.length === 0 ? null : milestones,
-    since: readFilterTime(query.since),
-    before: readFilterTime(query.before),
+    since: range.since ?? null,
+    before: range.before ?? null,
   };
-}
-
-/** The number of an issue or pull request in a path; 0, which none has, for anything else. */
-export function readIndex(text: string): number {
-  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { unacceptable } from '../../failures.ts';
 import { REPOSITORY_SORTS, type RepositoryFilter } from '../../repositories/repository-filter.ts';
+import { readId } from '../requests/read-id.ts';
 
 /** Parameters of a search, as they come. */
 export type RepositoryQuery = Readonly<
@@ -40,7 +41,7 @@ export function readRepositoryFilter(query: RepositoryQuery): RepositoryFilter {
   const by = REPOSITORY_SORTS.find((known) => known === sort) ?? OTHER_SORTS[sort];
   if (sort !== '' && by === undefined) throw unacceptable(`Invalid sort mode: "${sort}"`);
   if (!['', 'asc', 'desc'].includes(order)) throw unacceptable(`Invalid sort order: "${order}"`);
-  const ownerId = readId(query.uid);
+  const ownerId = idOf(query.uid);
   const isExclusive = readBoolean(query.exclusive) === true || mode === 'source' || mode === 'fork';
   return compact({
     keyword: (query.q ?? '').trim(),
@@ -48,9 +49,9 @@ export function readRepositoryFilter(query: RepositoryQuery): RepositoryFilter {
     inDescription: readBoolean(query.includeDesc),
     ownerId,
     reach: mode === 'collaborative' ? 'given' : isExclusive ? 'owned' : 'both',
-    firstOwnerId: readId(query.priority_owner_id),
-    teamId: readId(query.team_id),
-    starredBy: readId(query.starredBy),
+    firstOwnerId: idOf(query.priority_owner_id),
+    teamId: idOf(query.team_id),
+    starredBy: idOf(query.starredBy),
     // `private=false` leaves private ones out, true lets them in.
     isPrivate: readBoolean(query.is_private) ?? (readBoolean(query.private) === false ? false : undefined),
     isTemplate: readBoolean(query.template),
@@ -63,9 +64,7 @@ export function readRepositoryFilter(query: RepositoryQuery): RepositoryFilter {
   });
 }
 
-function readId(text: string | undefined): number | undefined {
-  return /^[1-9]\d{0,14}$/.test(text ?? '') ? Number(text) : undefined;
-}
+const idOf = (text: string | undefined) => readId(text ?? '') || undefined;
 
 function readBoolean(text: string | undefined): boolean | undefined {
   if (/^(true|1|t|yes|on)$/i.test(text ?? '')) return true;

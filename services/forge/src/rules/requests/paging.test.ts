@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageLinks, readPage } from './paging.ts';
+import { pageLinks, planBeginning, readPage, restLinks } from './paging.ts';
 
 const sizes = { fallback: 30, maximum: 50 };
 
@@ -35,5 +35,26 @@ describe('Link', () => {
     ['nothing', at(1), 0, undefined],
   ])('of %s', (_what, page, total, link) => {
     expect(pageLinks('https://h/x?state=all&limit=10&page=2', page, total)).toBe(link);
+  });
+});
+
+describe('the beginning of a list that is too long for one answer', () => {
+  it.each([
+    ['everything', 7, 7, undefined],
+    ['nothing', 0, 0, undefined],
+    ['whole pages', 1000, 1070, { shown: 1000, limit: 50 }],
+    ['no part of a page', 1010, 1070, { shown: 1000, limit: 50 }],
+    ['less than a page', 3, 20, { shown: 3, limit: 3 }],
+    ['one', 1, 2, { shown: 1, limit: 1 }],
+  ])('of %s', (_what, loaded, total, plan) => {
+    expect(planBeginning(loaded, total, 50)).toEqual(plan);
+  });
+
+  it('leads to the page behind it, and to the last', () => {
+    const u = (page: number) => `<https://h/x?limit=50&page=${page}&since=y>`;
+    const beginning = { shown: 1000, limit: 50 };
+    expect(restLinks('https://h/x?since=y', beginning, 1070)).toBe(
+      `${u(21)}; rel="next",${u(22)}; rel="last"`,
+    );
   });
 });

@@ -26,15 +26,44 @@ function positive(text: string | undefined): number | undefined {
  */
 export function pageLinks(address: string, page: Page, total: number): string | undefined {
   const last = Math.max(1, Math.ceil(total / page.limit));
-  const url = new URL(address);
-  const link = (rel: string, number: number) => {
-    url.searchParams.set('page', String(number));
-    url.searchParams.sort();
-    return `<${url.href}>; rel="${rel}"`;
-  };
+  const link = linksTo(address);
   const links = [
     ...(page.page < last ? [link('next', page.page + 1), link('last', last)] : []),
     ...(page.page > 1 ? [link('first', 1), link('prev', page.page - 1)] : []),
   ];
   return links.length === 0 ? undefined : links.join(',');
+}
+
+/** The beginning of a list that was asked for as a whole: how much of it is shown, and in pages of what size the rest is. */
+export interface Beginning {
+  shown: number;
+  limit: number;
+}
+
+/**
+ * What to show of a list that is longer than an answer may be: as many whole pages as there are, so that a page follows.
+ * @param loaded entries at hand, at least one
+ * @param maximum of a page
+ * @returns undefined when that is all
+ */
+export function planBeginning(loaded: number, total: number, maximum: number): Beginning | undefined {
+  if (loaded >= total) return undefined;
+  const limit = Math.min(loaded, maximum);
+  return { shown: loaded - (loaded % limit), limit };
+}
+
+/** The `Link` header of such a beginning: the page where the rest begins, and the last one. */
+export function restLinks(address: string, { shown, limit }: Beginning, total: number): string {
+  const link = linksTo(address, limit);
+  return [link('next', shown / limit + 1), link('last', Math.ceil(total / limit))].join(',');
+}
+
+function linksTo(address: string, limit?: number): (rel: string, page: number) => string {
+  const url = new URL(address);
+  if (limit !== undefined) url.searchParams.set('limit', String(limit));
+  return (rel, page) => {
+    url.searchParams.set('page', String(page));
+    url.searchParams.sort();
+    return `<${url.href}>; rel="${rel}"`;
+  };
 }

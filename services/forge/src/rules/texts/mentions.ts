@@ -1,3 +1,5 @@
+import { withoutCode } from './prose.ts';
+
 /** A text that names more calls nobody in particular. */
 const MAX_MENTIONS = 50;
 
@@ -13,17 +15,4 @@ export function readMentions(text: string): string[] {
     if (names.size >= MAX_MENTIONS) break;
   }
   return [...names];
-}
-
-/** Fences first: line by line, for a fence that is never closed lasts to the end. */
-function withoutCode(text: string): string {
-  const lines: string[] = [];
-  let fence: string | undefined;
-  for (const line of text.split('\n')) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (fence === undefined && mark !== undefined) fence = mark;
-    else if (fence !== undefined && mark?.startsWith(fence)) fence = undefined;
-    else if (fence === undefined) lines.push(line.replace(/`[^`]*`/g, ' '));
-  }
-  return lines.join('\n');
 }

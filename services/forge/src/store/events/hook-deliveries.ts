@@ -17,26 +17,44 @@ export type DeliveryWithHook = DeliveryRow & { hook: Pick<HookRow, 'type' | 'url
     'secret' | 'authorization_header' | 'repository_id'
   > & { owner_kind: string | null };
 
-/** Writes down what is to be sent to some hooks, as far as they are still there. */
-export function insert(
+/** Something that is to be sent to some hooks. */
+export interface NewDeliveries {
+  hookIds: readonly number[];
+  event: string;
+  eventType: string;
+  payload: string;
+}
+
+/** Writes down what is to be sent to hooks, as far as they are still there, in its order. */
+export function insertAll(
   tx: Tx,
-  delivery: { hookIds: readonly number[]; event: string; eventType: string; payload: string },
+  sent: readonly NewDeliveries[],
 ): Promise<{ id: number; hook_id: number }[]> {
+  const messages = sent.map(({ event, eventType, payload }, position) => {
+    return { position, event, event_type: eventType, payload };
+  });
+  const receivers = sent.flatMap(({ hookIds }, position) => hookIds.map((hookId) => ({ hookId, position })));
   return tx.rows<{ id: number; hook_id: number }>`
     insert into :schema.hook_deliveries (hook_id, uuid, event, event_type, payload, created_at)
-    select id, gen_random_uuid(), ${delivery.event}, ${delivery.eventType}, ${delivery.payload}, ${tx.now}
-    from :schema.hooks where id = any(${delivery.hookIds}::bigint[]) order by id for key share
+    select h.id, gen_random_uuid(), m.event, m.event_type, m.payload, ${tx.now}
+    from unnest(${receivers.map(({ hookId }) => hookId)}::bigint[],
+        ${receivers.map(({ position }) => position)}::bigint[]) as r(hook_id, position)
+      join json_to_recordset(${JSON.stringify(messages)}::json)
+        as m(position bigint, event text, event_type text, payload text) on m.position = r.position
+      join :schema.hooks h on h.id = r.hook_id
+    order by r.position, h.id for key share of h
     returning id, hook_id`;
 }
 
-/** A delivery and where it goes. */
-export function findWithHook(tx: Tx, id: number): Promise<DeliveryWithHook | undefined> {
-  return tx.row<DeliveryWithHook>`
+/** Deliveries and where they go, by their ids. */
+export async function mapWithHooks(tx: Tx, ids: readonly number[]): Promise<Map<number, DeliveryWithHook>> {
+  const rows = await tx.rows<DeliveryWithHook>`
     select d.*, jsonb_build_object('type', h.type, 'url', h.url, 'content_type', h.content_type) as hook, h.secret,
       h.authorization_header, h.repository_id, o.kind as owner_kind
     from :schema.hook_deliveries d join :schema.hooks h on h.id = d.hook_id
       left join :schema.users o on o.id = h.owner_id
-    where d.id = ${id}`;
+    where d.id = any(${ids}::bigint[])`;
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Writes down how an attempt went, after which there will be others. */
@@ -48,20 +66,24 @@ export async function recordAttempt(tx: Tx, id: number, attempt: Attempt): Promi
     where id = ${id}`;
 }
 
-/** Writes down how the last attempt went and takes its row from the outbox: both or nothing. */
-export async function recordEnd(
-  tx: Tx,
-  id: number,
-  outboxId: number,
-  attempt: Attempt & { succeeded: boolean },
-): Promise<void> {
+/** How the last attempt of a delivery went, with its row of the outbox. */
+export type End = Attempt & { id: number; outbox_id: number; succeeded: boolean };
+
+/**
+ * Writes down how last attempts went and takes their rows from the outbox: all or nothing. The ids come twice, since by
+ * those inside of JSON the planner would read whole tables.
+ */
+export async function recordEnds(tx: Tx, ends: readonly End[]): Promise<void> {
   await tx.run`
-    with finished as (delete from :schema.outbox where id = ${outboxId})
-    update :schema.hook_deliveries set attempts = ${attempt.attempts}, status = ${attempt.status},
-      request_headers = ${json(attempt.request_headers)}, response_headers = ${json(attempt.response_headers)},
-      response_body = ${attempt.response_body}, error = ${attempt.error}, delivered_at = ${tx.now},
-      succeeded = ${attempt.succeeded}
-    where id = ${id}`;
+    with ended as (
+      select * from json_to_recordset(${JSON.stringify(ends)}::json) as e(id bigint, outbox_id bigint, attempts integer,
+        status integer, request_headers jsonb, response_headers jsonb, response_body text, error text,
+        succeeded boolean)
+    ), finished as (delete from :schema.outbox where id = any(${ends.map((one) => one.outbox_id)}::bigint[]))
+    update :schema.hook_deliveries d set attempts = e.attempts, status = e.status,
+      request_headers = e.request_headers, response_headers = e.response_headers, response_body = e.response_body,
+      error = e.error, delivered_at = ${tx.now}, succeeded = e.succeeded
+    from ended e where d.id = e.id and d.id = any(${ends.map(({ id }) => id)}::bigint[])`;
 }
 
 /** A page of the deliveries of a hook, newest first. */

@@ -13,7 +13,7 @@ export type HookRow = Tables['hooks'];
 /** What may change about a hook. */
 export type HookChange = Pick<
   HookRow,
-  'url' | 'content_type' | 'secret' | 'authorization_header' | 'events' | 'branch_filter' | 'active'
+  'url' | 'content_type' | 'secret' | 'authorization_header' | 'events' | 'branch_filter' | 'active' | 'name'
 >;
 
 /** A page of the hooks of a place, oldest first. */
@@ -49,10 +49,10 @@ export function insert(
 ): Promise<HookRow | undefined> {
   return tx.row<HookRow>`
     insert into :schema.hooks (repository_id, owner_id, type, url, content_type, secret, authorization_header, events,
-      branch_filter, active, created_at, updated_at)
+      branch_filter, active, name, created_at, updated_at)
     select ${scope.repositoryId}::bigint, ${scope.ownerId}::bigint, ${hook.type}, ${hook.url}, ${hook.content_type},
       ${hook.secret}::bytea, ${hook.authorization_header}::bytea, ${hook.events}::text[], ${hook.branch_filter},
-      ${hook.active}, ${tx.now}, ${tx.now}
+      ${hook.active}, ${hook.name}, ${tx.now}, ${tx.now}
     where (select count(*) from :schema.hooks where repository_id is not distinct from ${scope.repositoryId}::bigint
       and owner_id is not distinct from ${scope.ownerId}::bigint) < ${most}
     returning *`;
@@ -63,7 +63,7 @@ export function update(tx: Tx, id: number, hook: HookChange): Promise<HookRow | 
   return tx.row<HookRow>`
     update :schema.hooks set url = ${hook.url}, content_type = ${hook.content_type}, secret = ${hook.secret},
       authorization_header = ${hook.authorization_header}, events = ${hook.events}, branch_filter = ${hook.branch_filter},
-      active = ${hook.active}, updated_at = ${tx.now}
+      active = ${hook.active}, name = ${hook.name}, updated_at = ${tx.now}
     where id = ${id} returning *`;
 }
 
@@ -72,17 +72,15 @@ export async function deleteById(tx: Tx, id: number): Promise<void> {
   await tx.run`delete from :schema.hooks where id = ${id}`;
 }
 
-/** Active hooks that some of the events interest, and that were there already: of the repository, its owner, the system. */
-export function listInterested(
+/** Active hooks of some repositories, their owners and the system. */
+export function listOfPlaces(
   tx: Tx,
-  place: { repositoryId: number; ownerId: number },
-  events: readonly string[],
-  at: Date,
+  places: readonly { repositoryId: number; ownerId: number }[],
 ): Promise<HookRow[]> {
   return tx.rows<HookRow>`
     select * from :schema.hooks
-    where active and created_at <= ${at} and events && ${events}::text[]
-      and (repository_id = ${place.repositoryId} or owner_id = ${place.ownerId}
-        or (repository_id is null and owner_id is null))
+    where active and (repository_id = any(${places.map(({ repositoryId }) => repositoryId)}::bigint[])
+      or owner_id = any(${places.map(({ ownerId }) => ownerId)}::bigint[])
+      or (repository_id is null and owner_id is null))
     order by id`;
 }

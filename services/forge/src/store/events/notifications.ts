@@ -36,8 +36,8 @@ export interface Notice {
   commentId: number | null;
   /** Nobody is told of what he did himself. */
   actorId: number;
-  /** Only the assignees, or everybody who watches, takes part or is mentioned. */
-  audience: 'assignees' | 'everybody';
+  /** Null for everybody who watches, takes part or is mentioned. */
+  onlyAssignee: number | null;
   /** Names in lower case. */
   mentioned: readonly string[];
 }
@@ -49,21 +49,22 @@ export interface Notice {
 export async function notify(tx: Tx, notice: Notice): Promise<void> {
   await tx.run`
     with candidates as (
-      select user_id from :schema.issue_assignees where issue_id = ${notice.issueId}
+      select user_id from :schema.issue_assignees
+      where issue_id = ${notice.issueId} and user_id = coalesce(${notice.onlyAssignee}::bigint, user_id)
       union
       select user_id from :schema.watches
-      where repository_id = ${notice.repositoryId} and not ignored and ${notice.audience}::text = 'everybody'
+      where repository_id = ${notice.repositoryId} and not ignored and ${notice.onlyAssignee}::bigint is null
       union
       select user_id from :schema.issue_subscriptions
-      where issue_id = ${notice.issueId} and subscribed and ${notice.audience}::text = 'everybody'
+      where issue_id = ${notice.issueId} and subscribed and ${notice.onlyAssignee}::bigint is null
       union
-      select poster_id from :schema.issues where id = ${notice.issueId} and ${notice.audience}::text = 'everybody'
+      select poster_id from :schema.issues where id = ${notice.issueId} and ${notice.onlyAssignee}::bigint is null
       union
       select poster_id from :schema.comments
-      where issue_id = ${notice.issueId} and kind = 'comment' and ${notice.audience}::text = 'everybody'
+      where issue_id = ${notice.issueId} and kind = 'comment' and ${notice.onlyAssignee}::bigint is null
       union
       select id from :schema.users
-      where login_key = any(${notice.mentioned}::text[]) and ${notice.audience}::text = 'everybody'
+      where login_key = any(${notice.mentioned}::text[]) and ${notice.onlyAssignee}::bigint is null
     )
     insert into :schema.notifications (user_id, repository_id, issue_id, status, comment_id, event_id, updated_at)
     select u.id, ${notice.repositoryId}, ${notice.issueId}, 'unread',

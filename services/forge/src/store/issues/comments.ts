@@ -4,16 +4,18 @@ import type { Tables } from '../../tables.gen.ts';
 /** Something that happened to an issue, in its timeline; `kind` has the reference's names, `comment` is what people write. */
 export type CommentRow = Tables['comments'];
 
-/** Adds to the timeline of an issue. `details` are by the names of the API, with ids of what they refer to. */
+/** What is to be added to a timeline. */
+export interface TimelineEntry {
+  kind: string;
+  body?: string;
+  /** By the names of the API, with ids of what they refer to. */
+  details?: Readonly<Record<string, unknown>>;
+}
+
+/** Adds to the timeline of an issue. */
 export async function add(
   tx: Tx,
-  entry: {
-    issueId: number;
-    kind: string;
-    posterId: number | null;
-    body?: string;
-    details?: Readonly<Record<string, unknown>>;
-  },
+  entry: TimelineEntry & { issueId: number; posterId: number | null },
 ): Promise<CommentRow> {
   const row = await tx.row<CommentRow>`
     insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
@@ -22,6 +24,21 @@ export async function add(
     returning *`;
   if (row === undefined) throw new Error('insert returned no row');
   return row;
+}
+
+/** Adds several at once, in their order. */
+export async function addAll(
+  tx: Tx,
+  { issueId, posterId }: { issueId: number; posterId: number | null },
+  entries: readonly TimelineEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.run`
+    insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
+    select ${issueId}::bigint, e.kind, ${posterId}::bigint, coalesce(e.body, ''), coalesce(e.details, '{}'), ${tx.now}, ${tx.now}
+    from rows from (jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as (kind text, body text, details jsonb))
+      with ordinality as e (kind, body, details, place)
+    order by e.place`;
 }
 
 /** A comment with what is needed of its issue. */

@@ -1,6 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import { type AttachmentRow, reviveAttachment } from '../tracking/attachments.ts';
+import type { TimelineEntry } from './comments.ts';
 import type { LabelCard } from './labels.ts';
 import { type MilestoneRow, reviveMilestone } from './milestones.ts';
 
@@ -44,6 +45,14 @@ export async function findByNumber(
   return row && reviveSurroundings(row);
 }
 
+/** Issues by their ids, as a map. */
+export async function mapByIds(tx: Tx, ids: readonly number[]): Promise<Map<number, IssueWithPull>> {
+  const rows = await tx.rows<IssueWithPull>`
+    select i.*, s.* from :schema.issues i join :schema.issue_surroundings s on s.issue_id = i.id
+    where i.id = any(${ids}::bigint[])`;
+  return new Map(rows.map((row) => [row.id, reviveSurroundings(row)]));
+}
+
 /** An issue, held against other writers until the transaction ends. */
 export async function lockById(tx: Tx, id: number): Promise<IssueWithPull | undefined> {
   // In two steps: what stands around it has to be read when nobody else is writing it any more.
@@ -66,6 +75,8 @@ export interface NewIssueRow {
   milestoneId: number | null;
   assigneeIds: readonly number[];
   labelIds: readonly number[];
+  /** What its timeline begins with. */
+  entries: readonly TimelineEntry[];
 }
 
 /**
@@ -95,6 +106,13 @@ export function insert(tx: Tx, issue: NewIssueRow): Promise<IssueRow | undefined
     ), labelled as (
       insert into :schema.issue_labels (issue_id, label_id)
       select made.id, l.id from made, :schema.labels l where l.id = any(${issue.labelIds}::bigint[])
+    ), told as (
+      insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
+      select made.id, e.kind, made.poster_id, coalesce(e.body, ''), coalesce(e.details, '{}'), ${tx.now}, ${tx.now}
+      from made, rows from (
+        jsonb_to_recordset(${JSON.stringify(issue.entries)}::jsonb) as (kind text, body text, details jsonb))
+        with ordinality as e (kind, body, details, place)
+      order by e.place
     )
     select * from made`;
 }

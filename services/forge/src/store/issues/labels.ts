@@ -80,6 +80,14 @@ export async function insert(tx: Tx, home: LabelHome, fields: LabelFields): Prom
   return row;
 }
 
+/** Gives a repository the labels of another. */
+export async function copy(tx: Tx, from: number, to: number): Promise<void> {
+  await tx.run`
+    insert into :schema.labels (repository_id, name, color, description, exclusive, archived_at, created_at, updated_at)
+    select ${to}::bigint, name, color, description, exclusive, archived_at, ${tx.now}, ${tx.now}
+    from :schema.labels where repository_id = ${from} order by id`;
+}
+
 /** Writes a changed label; undefined when it is gone. */
 export function update(tx: Tx, id: number, fields: LabelFields): Promise<LabelRow | undefined> {
   return tx.row<LabelRow>`

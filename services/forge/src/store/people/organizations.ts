@@ -61,14 +61,6 @@ export function findVisible(
       and :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, o.id, o.visibility)`;
 }
 
-/** The organization that had a name before, if somebody may know of it. */
-export function findByFormerName(tx: Tx, login: string, viewer: Viewer): Promise<UserRow | undefined> {
-  return tx.row<UserRow>`
-    select o.* from :schema.former_logins f join :schema.users o on o.id = f.user_id
-    where f.login_key = lower(${login}) and o.kind = 'organization'
-      and :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, o.id, o.visibility)`;
-}
-
 /** All organizations somebody may know of, in the order of their names. */
 export async function listVisible(
   tx: Tx,
@@ -115,16 +107,6 @@ export function update(tx: Tx, id: number, fields: OrganizationFields): Promise<
       website = ${fields.website}, location = ${fields.location}, visibility = ${fields.visibility},
       repository_admins_manage_teams = ${fields.repositoryAdminsManageTeams}
     where id = ${id} and kind = 'organization' returning *`;
-}
-
-/** Gives an organization another name; the old one leads to it. Fails on the unique name when it is taken. */
-export async function rename(tx: Tx, id: number, login: string): Promise<void> {
-  await tx.run`
-    with before as (select id, login_key from :schema.users where id = ${id} and kind = 'organization' for update),
-    renamed as (update :schema.users u set login = ${login} from before b where u.id = b.id)
-    insert into :schema.former_logins (login_key, user_id)
-    select login_key, id from before where login_key <> lower(${login})
-    on conflict (login_key) do update set user_id = excluded.user_id`;
 }
 
 /** Holds an organization until the transaction ends: its owners and repositories stay as they are. */

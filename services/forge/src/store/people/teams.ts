@@ -3,8 +3,11 @@ import type { Tables } from '../../tables.gen.ts';
 import type { Viewer } from '../../viewer.ts';
 import { reviveUser, type UserRow } from './users.ts';
 
+/** A private team is known to its members and to owners only, others to everybody in the organization. */
+export type TeamVisibility = 'public' | 'limited' | 'private';
+
 /** A team. */
-export type TeamRow = Tables['teams'];
+export type TeamRow = Tables['teams'] & { visibility: TeamVisibility };
 
 /** A team with its organization, and what its viewer is in both. */
 export type TeamWithRole = TeamRow & {
@@ -22,6 +25,7 @@ export interface TeamFields {
   access: Pick<TeamRow, 'level' | 'code' | 'issues' | 'pulls'>;
   includesAllRepositories: boolean;
   canCreateRepositories: boolean;
+  visibility: TeamVisibility;
 }
 
 /** Makes a team; undefined when the organization has one of this name, or is gone. */
@@ -29,15 +33,15 @@ export function insert(tx: Tx, organizationId: number, fields: TeamFields): Prom
   const { level, code, issues, pulls } = fields.access;
   return tx.row<TeamRow>`
     insert into :schema.teams (organization_id, name, description, level, code, issues, pulls,
-      includes_all_repositories, can_create_repositories, created_at)
+      includes_all_repositories, can_create_repositories, visibility, created_at)
     select o.id, ${fields.name}, ${fields.description}, ${level}::smallint, ${code}::smallint, ${issues}::smallint,
       ${pulls}::smallint, ${fields.includesAllRepositories}::boolean, ${fields.canCreateRepositories}::boolean,
-      ${tx.now}::timestamptz
+      ${fields.visibility}, ${tx.now}::timestamptz
     from :schema.users o where o.id = ${organizationId} for key share
     on conflict do nothing returning *`;
 }
 
-/** A team of an organization somebody may know of. */
+/** A team somebody may know of. */
 export async function findVisible(tx: Tx, id: number, viewer: Viewer): Promise<TeamWithRole | undefined> {
   const row = await tx.row<TeamWithRole>`
     select t.*, to_jsonb(o) as organization, m.role, m.in_team
@@ -47,7 +51,8 @@ export async function findVisible(tx: Tx, id: number, viewer: Viewer): Promise<T
       where x.user_id = ${viewer.userId} and y.organization_id = o.id
     ) m
     where t.id = ${id}
-      and :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, o.id, o.visibility)`;
+      and :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, o.id, o.visibility)
+      and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)`;
   return row && { ...row, organization: reviveUser(row.organization) };
 }
 
@@ -57,10 +62,11 @@ export interface FoundTeams {
   teams: (TeamRow & { organization: UserRow })[];
 }
 
-/** Teams of an organization by a part of their name, or of their description too; owners first. */
+/** Teams of an organization that a member may know of, by a part of their name, or of their description too; owners first. */
 export async function listOfOrganization(
   tx: Tx,
   organizationId: number,
+  viewer: Viewer,
   filter: { part: string; inDescriptions: boolean },
   page: { limit: number; offset: number },
 ): Promise<FoundTeams> {
@@ -69,7 +75,8 @@ export async function listOfOrganization(
     with found as (
       select t.*, to_jsonb(o) as organization, (t.level < 4)::text || t.name_key as place
       from :schema.teams t join :schema.users o on o.id = t.organization_id
-      where t.organization_id = ${organizationId} and (position(lower(${filter.part}) in t.name_key) > 0
+      where t.organization_id = ${organizationId}
+        and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t) and (position(lower(${filter.part}) in t.name_key) > 0
         or (${filter.inDescriptions} and position(lower(${filter.part}) in lower(t.description)) > 0))
     )
     select (select count(*) from found) as total, coalesce(jsonb_agg(to_jsonb(p) order by p.place), '[]') as teams
@@ -111,7 +118,7 @@ export function update(tx: Tx, id: number, fields: TeamFields): Promise<TeamRow 
   return tx.row<TeamRow>`
     update :schema.teams set name = ${fields.name}, description = ${fields.description}, level = ${level}, code = ${code},
       issues = ${issues}, pulls = ${pulls}, includes_all_repositories = ${fields.includesAllRepositories},
-      can_create_repositories = ${fields.canCreateRepositories}
+      can_create_repositories = ${fields.canCreateRepositories}, visibility = ${fields.visibility}
     where id = ${id} returning *`;
 }
 

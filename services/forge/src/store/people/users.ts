@@ -74,13 +74,6 @@ export function listVisible(tx: Tx, logins: readonly string[], viewer: Viewer): 
       or :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, u.id, u.visibility))`;
 }
 
-/** The account that another row refers to. */
-export async function getById(tx: Tx, id: number): Promise<UserRow> {
-  const row = await tx.row<UserRow>`select * from :schema.users where id = ${id}`;
-  if (row === undefined) throw new Error(`account ${id} is missing`);
-  return row;
-}
-
 /** Accounts by their ids, as a map. */
 export async function mapByIds(tx: Tx, ids: readonly number[]): Promise<Map<number, UserRow>> {
   const rows = await tx.rows<UserRow>`select * from :schema.users where id = any(${ids}::bigint[])`;
@@ -175,16 +168,20 @@ export function reviveFound(row: FoundUsers | undefined): FoundUsers {
   return { total: row.total, users: row.users.map(reviveUser) };
 }
 
-/** People by a part of their names, all with an empty one; in the order of their names. */
+/**
+ * People by a part of their names, all with an empty one; in the order of their names.
+ * @param id only the one with this id; null for whoever it is
+ */
 export async function searchPeople(
   tx: Tx,
   part: string,
+  id: number | null,
   page: { limit: number; offset: number },
 ): Promise<FoundUsers> {
   return reviveFound(
     await tx.row<FoundUsers>`
     with found as (
-      select * from :schema.users where kind = 'person'
+      select * from :schema.users where kind = 'person' and (${id}::bigint is null or id = ${id}::bigint)
         and (position(lower(${part}) in login_key) > 0 or position(lower(${part}) in lower(full_name)) > 0)
     )
     select (select count(*) from found) as total, coalesce(jsonb_agg(to_jsonb(p) order by p.login_key), '[]') as users

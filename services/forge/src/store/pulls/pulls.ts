@@ -184,12 +184,15 @@ export async function markMerged(
     commitSha: string;
     headSha: string;
     mergeBase: string;
+    /** Whether its ref is there; else it says so, and the next start writes it. */
+    headWritten: boolean;
     at: Date;
   },
 ): Promise<boolean> {
   const changed = await tx.run`
     update :schema.pulls set merged_at = ${merge.at}, merged_by = ${merge.mergedBy}, merge_commit_sha = ${merge.commitSha},
-      merge_base = ${merge.mergeBase}, head_sha = ${merge.headSha}, written_sha = ${merge.headSha}
+      merge_base = ${merge.mergeBase}, head_sha = ${merge.headSha},
+      written_sha = case when ${merge.headWritten}::boolean then ${merge.headSha} else written_sha end
     where id = ${merge.pullId} and base_branch = ${merge.baseBranch} and merged_at is null`;
   return changed > 0;
 }

@@ -61,6 +61,14 @@ export function update(
     where id = ${id} returning *`;
 }
 
+/** Gives protections of a repository the priorities 1, 2, … in an order; returns how many there were. */
+export function reorder(tx: Tx, repositoryId: number, ids: readonly number[]): Promise<number> {
+  return tx.run`
+    update :schema.branch_protections p set priority = o.place, updated_at = ${tx.now}
+    from unnest(${ids}::bigint[]) with ordinality as o (id, place)
+    where p.id = o.id and p.repository_id = ${repositoryId}`;
+}
+
 /** Lifts a protection. */
 export async function remove(tx: Tx, id: number): Promise<void> {
   await tx.run`delete from :schema.branch_protections where id = ${id}`;

@@ -103,6 +103,13 @@ export function findById(tx: Tx, id: number): Promise<RepositoryRow | undefined>
   return tx.row<RepositoryRow>`select * from :schema.repositories where id = ${id}`;
 }
 
+/** Repositories by their ids, as a map. */
+export async function mapByIds(tx: Tx, ids: readonly number[]): Promise<Map<number, RepositoryRow>> {
+  const rows = await tx.rows<RepositoryRow>`
+    select * from :schema.repositories where id = any(${ids}::bigint[])`;
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** What a new repository starts with. */
 export interface RepositoryDraft {
   ownerId: number;
@@ -139,10 +146,11 @@ export function findFork(tx: Tx, ownerId: number, forkOf: number): Promise<Repos
 }
 
 /** The folder is there; its name no longer leads to a repository that had it before. */
-export function markReady(tx: Tx, id: number, empty: boolean): Promise<RepositoryRow | undefined> {
+export function markReady(tx: Tx, id: number, branches: number): Promise<RepositoryRow | undefined> {
   return tx.row<RepositoryRow>`
     with ready as (
-      update :schema.repositories set state = 'ready', empty = ${empty} where id = ${id} and state = 'making' returning *
+      update :schema.repositories set state = 'ready', empty = ${branches === 0}, branches = ${branches}
+      where id = ${id} and state = 'making' returning *
     ), freed as (
       delete from :schema.former_repository_names f using ready
       where f.owner_id = ready.owner_id and f.name_key = ready.name_key

@@ -8,12 +8,14 @@ export interface ExaminedRepository {
   state: 'making' | 'ready' | 'removing';
   empty: boolean;
   default_branch: string;
+  /** Null as long as nobody has counted. */
+  branches: number | null;
 }
 
 /** All repositories there are. */
 export function listRepositories(tx: Tx): Promise<ExaminedRepository[]> {
   return tx.rows<ExaminedRepository>`
-    select r.id, o.login as owner, r.name, r.state, r.empty, r.default_branch
+    select r.id, o.login as owner, r.name, r.state, r.empty, r.default_branch, r.branches
     from :schema.repositories r join :schema.users o on o.id = r.owner_id order by r.id`;
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { objectsOf } from '../environment.ts';
 import type { Git } from '../git.ts';
 import { inTurn } from './turns.ts';
 
@@ -12,6 +13,8 @@ export interface HistoryQuery {
   path: string;
   since: Date | undefined;
   until: Date | undefined;
+  /** Id of another repository, whose objects are needed as well. */
+  beside?: number | undefined;
 }
 
 /** A page of commits, newest first, and how many there are in all. */
@@ -46,7 +49,7 @@ export async function listCommits(
   return { ids, total };
 
   async function run(options: string[]): Promise<string[] | undefined> {
-    const environment = { GIT_LITERAL_PATHSPECS: '1' };
+    const environment = { GIT_LITERAL_PATHSPECS: '1', ...objectsOf(git, query.beside) };
     const { code, stdout } = await inTurn(git, () =>
       git.run(repositoryId, ['rev-list', ...options, ...args], undefined, environment),
     );

@@ -1,6 +1,7 @@
 import type { Git } from '../git.ts';
 import { looksLikeDescription } from '../refs.ts';
 import { describeObject, describeObjects, type ObjectInfo } from './objects.ts';
+import { inTurn } from './turns.ts';
 
 /**
  * What full refs lead to, tags followed to their commits, in their order; undefined for those that do not exist or lead
@@ -25,6 +26,17 @@ export async function followRefs(
       return info?.id;
     }),
   );
+}
+
+/**
+ * Whether a branch, a tag or a pull request leads to a commit: a walk from there to it, at most over all of the history.
+ * @param commit its whole id, or HEAD
+ */
+export async function isReached(git: Git, repositoryId: number, commit: string): Promise<boolean> {
+  // Without those whose push is not decided yet.
+  const args = ['rev-list', '--max-count=1', commit, '--not', '--exclude=refs/staged/*', '--all'];
+  const { code, stdout } = await inTurn(git, () => git.run(repositoryId, args));
+  return code === 0 && stdout.length === 0;
 }
 
 async function followExactly(git: Git, repositoryId: number, ref: string): Promise<ObjectInfo | undefined> {

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { readBodyTime, readQueryTime, readTimeRange } from './read-time.ts';
+
+describe('a time in a query', () => {
+  it.each([
+    ['2026-01-31T01:00:00Z', '2026-01-31T01:00:00.000Z'],
+    ['2026-01-31t01:00:00z', '2026-01-31T01:00:00.000Z'],
+    ['2026-01-31T01:00:00.5Z', '2026-01-31T01:00:00.500Z'],
+    ['2026-01-31T01:00+01:00', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31T01:00:00 01:00', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31 01:00:00 01:00', '2026-01-31T00:00:00.000Z'],
+  ])('%s is %s', (text, time) => expect(readQueryTime('since', text)?.toISOString()).toBe(time));
+
+  it.each([undefined, ''])('%j is none', (text) => expect(readQueryTime('since', text)).toBeUndefined());
+
+  it('is a day where days are times', () => {
+    const day = (text: string) => readQueryTime('since', text, { days: true })?.toISOString();
+    expect(day('2026-01-31')).toBe('2026-01-31T00:00:00.000Z');
+    expect(() => day('2026-01-32')).toThrow('[since]: expected a time');
+  });
+
+  it.each([
+    'yesterday',
+    '2026-01-31',
+    '2026-13-31T00:00:00Z',
+    '2026-01-31T00:00:00',
+    '2026-01-31T25:00:00Z',
+    '99999-01-01',
+    '1700000000',
+    '2026-01-31T00:00:00Z\0',
+    `2026-01-31T00:00:00.${'0'.repeat(1000)}Z`,
+  ])('%j is refused', (text) => {
+    expect(() => readTimeRange({ before: text })).toThrow(
+      '[before]: expected a time such as 2026-01-31T00:00:00Z',
+    );
+  });
+});
+
+it.each([
+  ['2026-01-31T01:00:00.999+01:00', '2026-01-31T00:00:00.000Z'],
+  ['0001-01-01T00:00:00Z', undefined],
+  ['', undefined],
+  [null, undefined],
+  [undefined, undefined],
+])('a time in a body: %j is %s', (text, time) => expect(readBodyTime(text)?.toISOString()).toBe(time));
