@@ -31,7 +31,7 @@ export async function* figures(): AsyncGenerator<Figure> {
     yield* measure(clients, 'a list of a repository', LISTS, { limitMs: 15, count: 3_000 });
     yield* measure(clients, 'a search without a keyword', SEARCHES, { limitMs: 15, count: 1_500 });
     yield* measure(clients, 'a search for a keyword', KEYWORDS, { limitMs: 40, count: 600 });
-    await Promise.all(clients.map(({ end }) => end()));
+    await Promise.all(clients.map(({ by }) => by.end()));
   } finally {
     await postgres.stop();
     if (kept === undefined) await rm(folder, { recursive: true, force: true });
@@ -48,8 +48,8 @@ async function prepare(databaseUrl: string, mark: string): Promise<void> {
 
 /** Connections of different people. */
 interface Reader {
-  ask(path: string): Promise<string>;
-  end: Client['end'];
+  by: Client;
+  token: string;
 }
 
 async function connect(address: string, databaseUrl: string): Promise<Reader[]> {
@@ -58,11 +58,7 @@ async function connect(address: string, databaseUrl: string): Promise<Reader[]> 
     select auth_user_id, email, full_name from :schema.users where id = any(${readers(AT_ONCE)}) order by id`;
   await database.close();
   return await Promise.all(
-    accounts.map(async (account) => {
-      const token = tokenOf(account);
-      const by = await client(address);
-      return { ask: (path) => by.send('GET', path, undefined, token), end: by.end };
-    }),
+    accounts.map(async (account) => ({ by: await client(address), token: tokenOf(account) })),
   );
 }
 
@@ -97,12 +93,12 @@ async function load(clients: readonly Reader[], requests: Requests, count: numbe
   const kinds = Object.values(requests);
   const times: number[] = [];
   let next = 0;
-  const work = async ({ ask }: Reader): Promise<void> => {
+  const work = async ({ by, token }: Reader): Promise<void> => {
     while (next < count) {
       const round = next++;
       const path = kinds[round % kinds.length]?.(Math.floor(round / kinds.length)) ?? '';
       const startedAt = performance.now();
-      await ask(path);
+      await by.send('GET', path, undefined, token);
       times.push(performance.now() - startedAt);
     }
   };

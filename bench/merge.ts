@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { silentLog } from '@croft/runtime';
 import { Git } from '../services/forge/src/outside/git/git.ts';
-import { writeMerge } from '../services/forge/src/outside/git/merge.ts';
+import { writeMerge } from '../services/forge/src/outside/git/merging/merge.ts';
 import { commitObject } from '../services/forge/src/outside/git/objects.ts';
 import { branchRef, moveRefs, readRefs } from '../services/forge/src/outside/git/refs.ts';
 import { makeRepository } from '../services/forge/src/outside/git/repository.ts';

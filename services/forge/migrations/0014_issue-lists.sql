@@ -135,7 +135,7 @@ create function :schema.find_narrow(
   scope :schema.list_scope[], by_bits boolean, matching :schema.block_bits[], is_closed boolean, only_pulls boolean,
   milestones text[], since timestamptz, before timestamptz, creator bigint, assignee bigint, mentioned text,
   priority bigint, size integer, skip integer
-) returns table (total bigint, ids bigint[]) language plpgsql stable set plan_cache_mode to force_custom_plan as $$
+) returns table (total bigint, ids bigint[]) language plpgsql stable rows 1 set plan_cache_mode to force_custom_plan as $$
 declare
   wanted bigint[] := array(
     select m.id from :schema.milestones m
@@ -168,7 +168,10 @@ create function :schema.find_issues(
   scope :schema.list_scope[], state text, kind text, labels text[], keyword text, mentioned text,
   milestones text[], since timestamptz, before timestamptz, creator bigint, assignee bigint,
   priority bigint, size integer, skip integer
-) returns table (total bigint, linked bigint, ids bigint[]) language plpgsql stable as $$
+) returns table (total bigint, linked bigint, ids bigint[])
+  -- One row: for more the planner would prepare what stands around all issues there are.
+  language plpgsql stable rows 1
+as $$
 declare
   is_closed boolean := case state when 'closed' then true when 'open' then false end;
   only_pulls boolean := case kind when 'pulls' then true when 'issues' then false end;

@@ -75,6 +75,28 @@ export const unrelatedHistories = (style: string) =>
     body: { Style: style, StdOut: '', StdErr: 'fatal: refusing to merge unrelated histories', Err: {} },
   });
 
+/** A commit of the head does not fit on the base; members as in the reference's conflict answers. */
+export const rebaseConflicts = (style: string, commit: string, files: readonly string[]) =>
+  new Failure(
+    'conflict',
+    'rebase_conflicts',
+    `commit ${commit.slice(0, 10)} conflicts with the base branch`,
+    {
+      body: { Style: style, StdOut: '', StdErr: '', CommitSHA: commit, Err: {}, conflicted_files: files },
+    },
+  );
+
+/** The base branch has commits that the head has not, so it cannot just follow. */
+export const notFastForward = () =>
+  new Failure(
+    'conflict',
+    'not_fast_forward',
+    'the head branch is behind the base branch: update it, or merge in another style',
+  );
+
+/** What was to be taken for a merge commit is none of the base branch. */
+export const wrongCommit = () => new Failure('conflict', 'wrong_commit', 'Wrong commit ID');
+
 /** The request's body is larger than this route reads. */
 export const tooLarge = (message: string) => new Failure('too-large', 'too_large', message);
 

@@ -9,7 +9,7 @@ import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Broker } from '../src/outside/git/broker.ts';
 import { Git } from '../src/outside/git/git.ts';
-import { tryMerge, writeMerge } from '../src/outside/git/merge.ts';
+import { tryMerge, writeMerge } from '../src/outside/git/merging/merge.ts';
 import { blobObject, commitObject, treeObject, writeObject } from '../src/outside/git/objects.ts';
 import { branchRef, moveRefs, NO_COMMIT, readRef, readRefs } from '../src/outside/git/refs.ts';
 import { makeRepository } from '../src/outside/git/repository.ts';

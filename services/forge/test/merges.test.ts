@@ -209,7 +209,6 @@ describe('a merge is refused', () => {
       {},
       405,
     ],
-    ['with a style that is not served yet', () => pull('styled', { styled: '1' }), { Do: 'squash' }, 405],
     ['with a style nobody knows', () => pull('styled-2', { styled: '1' }), { Do: 'octopus' }, 405],
     [
       'for when checks succeed',

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { forbidden } from '../failures.ts';
-import { findMergeBase, hasCommit } from '../outside/git/merge.ts';
+import { findMergeBase, hasCommit } from '../outside/git/merging/merge.ts';
 import { listChangedPaths } from '../outside/git/reading/changed-paths.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';

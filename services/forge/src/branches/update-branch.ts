@@ -2,7 +2,7 @@ import type { Caller } from '../caller/caller.ts';
 import { resolveCommit } from '../commits/resolve-commit.ts';
 import type { Context } from '../context.ts';
 import { headMoved, notFound, unacceptable } from '../failures.ts';
-import { hasCommit } from '../outside/git/merge.ts';
+import { hasCommit } from '../outside/git/merging/merge.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { findWritable } from './find-writable.ts';

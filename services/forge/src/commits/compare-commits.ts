@@ -4,7 +4,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound, unacceptable } from '../failures.ts';
 import { startDiff } from '../outside/git/diff.ts';
-import { findMergeBase } from '../outside/git/merge.ts';
+import { findMergeBase } from '../outside/git/merging/merge.ts';
 import { listCommits } from '../outside/git/reading/history.ts';
 import {
   accessTo,

@@ -68,7 +68,9 @@ export async function writeMessages(
   const about = { repository: await loads.repositoryJson(found), sender };
   if (happening.kind === 'ref') return await writeRefMessages(context, happening, found, about);
   if (issue === undefined) return [];
-  const people = await Promise.all([issue.poster_id ?? actorId, ...issue.assignee_ids].map(loads.account));
+  const people = await Promise.all(
+    [issue.poster_id ?? actorId, ...issue.assignee_ids].map((id) => loads.account(id)),
+  );
   const subject = { found, issue, people: people.filter((one) => one !== undefined), ...about };
   return happening.kind === 'issue'
     ? await writeIssueMessages(context, happening, subject, type)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Git } from '../outside/git/git.ts';
-import { findMergeBase, tryMerge } from '../outside/git/merge.ts';
+import { findMergeBase, tryMerge } from '../outside/git/merging/merge.ts';
 import type { MergeOutlook } from '../rules/pulls/mergeable.ts';
 
 /**

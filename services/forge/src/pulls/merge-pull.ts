@@ -2,24 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadPushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { baseMoved, headMoved, notFound, notMergeable } from '../failures.ts';
+import { baseMoved, headMoved, notFound, notMergeable, wrongCommit } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
-import { writeMerge } from '../outside/git/merge.ts';
-import { commitObject } from '../outside/git/objects.ts';
+import { loadPeople } from '../issues/load-people.ts';
+import { hasCommit } from '../outside/git/merging/merge.ts';
 import { listChangedPaths } from '../outside/git/reading/changed-paths.ts';
-import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
+import { readObject } from '../outside/git/reading/objects.ts';
+import { parseCommit } from '../outside/git/reading/parse-commit.ts';
+import { branchRef, moveRefs, pullRef, readRef, readRefs } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import { findKept, findProtection, mayMergeInto, type Protection } from '../rules/git/protection.ts';
-import { mergeMessage } from '../rules/pulls/merge-message.ts';
-import { checkOutlook, checkStyle } from '../rules/pulls/mergeable.ts';
+import { type MergeStyle, readStyle } from '../rules/pulls/merge-style.ts';
+import { checkOutlook } from '../rules/pulls/mergeable.ts';
 import * as merges from '../store/pulls/merges.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import { publicAddress } from '../users/user-json.ts';
 import { deleteHeadBranch } from './delete-head-branch.ts';
 import { findPull, type VisiblePull } from './find-pull.ts';
+import { messageOf } from './merge-words.ts';
 import { recordMerge, settleMergeOf } from './settle-merges.ts';
 import { branchQueue, followHeads } from './sync-pulls.ts';
+import { writeDecided } from './write-merge.ts';
 
 /** How the caller wants it merged. */
 export interface WantedMerge {
@@ -28,6 +31,8 @@ export interface WantedMerge {
   message: string;
   /** The head the caller has seen; empty for whatever it is. */
   headCommit: string;
+  /** The commit that merged it, when it was merged by hand. */
+  mergeCommit: string;
   whenChecksSucceed: boolean;
   deleteBranch: boolean;
 }
@@ -46,7 +51,7 @@ export async function mergePull(
   const { repository } = found;
   checkMergeIsPossible(found);
   checkNotArchived(found);
-  checkStyle(wanted.style);
+  const style = readStyle(wanted.style, repository);
   if (wanted.whenChecksSucceed) throw notMergeable('merging when checks succeed is not available');
 
   await context.queues.inTurn(branchQueue(repository.id), async () => {
@@ -55,16 +60,54 @@ export async function mergePull(
     const now = await findPull(context, caller, path);
     checkMergeIsPossible(now);
     const { pull } = now;
+    if (style === 'manually-merged') return await markMerged(context, caller, pull, wanted.mergeCommit);
     const { protections, pusher } = await loadPushRules(context, now, caller.userId);
     const protection = findProtection(protections, pull.base_branch);
     if (!mayMergeInto(protection, pusher)) throw mayNotMerge();
     if (protection?.options.require_signed_commits)
       throw notMergeable('the protected branch takes signed commits only, and the merge would not be signed');
-    await carryOut(context, pull, await prepare(context, caller, pull, wanted, protection));
+    await carryOut(context, pull, await prepare(context, caller, now, { ...wanted, style }, protection));
     // The base may itself be the head of other pull requests.
     await followHeads(context, repository.id, caller.userId, pull.base_branch);
   });
   if (wanted.deleteBranch) await deleteHeadBranch(context, caller.userId, found);
+}
+
+/**
+ * Merge rule 4: somebody merged it by hand, and names the commit.
+ * @throws 409 when that is no full id, or not on the base branch
+ */
+async function markMerged(
+  context: Context,
+  caller: Caller,
+  pull: PullWithIssue,
+  commit: string,
+): Promise<void> {
+  const repositoryId = pull.repository_id;
+  const base = await readRef(context.git, repositoryId, branchRef(pull.base_branch));
+  if (base === undefined) throw notFound('the base branch does not exist');
+  if (!/^[0-9a-f]{40}$/.test(commit) || !(await hasCommit(context.git, repositoryId, base, commit)))
+    throw wrongCommit();
+  const object = await readObject(context.git, repositoryId, commit);
+  const outlook = await context.outlooks.of(repositoryId, base, pull.head_sha);
+  const merge = {
+    pull_id: pull.id,
+    merged_by: caller.userId,
+    base_branch: pull.base_branch,
+    base_sha: base,
+    head_sha: pull.head_sha,
+    merge_base: outlook.mergeBase ?? base,
+    commit_sha: commit,
+  };
+  const at = object === undefined ? undefined : parseCommit(object).author.at;
+  if (
+    !(await recordMerge(context, pull, merge, {
+      by: 'hand',
+      at,
+      headWritten: pull.written_sha === pull.head_sha,
+    }))
+  )
+    throw baseMoved();
 }
 
 const mayNotMerge = () => notMergeable('User not allowed to merge PR');
@@ -78,44 +121,39 @@ function checkMergeIsPossible({ pull, ...found }: VisiblePull): void {
 
 /** Decides, and writes the merge to where nobody sees it yet. */
 async function prepare(
-  { git, outlooks, clock, links }: Context,
+  context: Context,
   caller: Caller,
-  pull: PullWithIssue,
-  wanted: WantedMerge,
+  found: VisiblePull,
+  wanted: Pick<WantedMerge, 'title' | 'message' | 'headCommit'> & {
+    style: Exclude<MergeStyle, 'manually-merged'>;
+  },
   protection: Protection | undefined,
 ): Promise<Omit<merges.MergeRow, 'started_at'>> {
+  const { git, outlooks } = context;
+  const { pull } = found;
+  const { style } = wanted;
   const repositoryId = pull.repository_id;
   const refs = [branchRef(pull.base_branch), branchRef(pull.head_branch)];
   const [base, headTip] = await readRefs(git, repositoryId, refs);
   if (base === undefined) throw notFound('the base branch does not exist');
   const head = headTip ?? pull.head_sha;
   const outlook = await outlooks.of(repositoryId, base, head);
-  checkOutlook(pull.title, outlook);
+  checkOutlook(pull.title, outlook, style);
   if (wanted.headCommit !== '' && wanted.headCommit !== head) throw headMoved();
   // With a clean outlook there is one.
   const mergeBase = outlook.mergeBase ?? base;
   await checkFiles(git, repositoryId, { from: mergeBase, to: head }, protection);
-
-  const { user } = caller;
-  const signature = {
-    name: user.full_name || user.login,
-    email: publicAddress(user, links),
-    at: clock.now(),
-  };
-  const { title, number, head_branch: headBranch, base_branch: baseBranch } = pull;
-  const message = mergeMessage({ ...wanted, pull: { title, number, headBranch, baseBranch } });
-  const parents = [base, head];
-  const commit = await writeMerge(git, repositoryId, { ours: base, theirs: head }, (tree) =>
-    commitObject({ tree, parents, author: signature, committer: signature, message }),
-  );
+  const poster = (await loadPeople(context, [pull.poster_id], [caller.user])).byId(pull.poster_id);
+  const message = () => messageOf(context, found, pull, poster, style, wanted);
+  const decided = { style, base, head, mergeBase, message, poster };
   return {
     pull_id: pull.id,
     merged_by: caller.userId,
-    base_branch: baseBranch,
+    base_branch: pull.base_branch,
     base_sha: base,
     head_sha: head,
     merge_base: mergeBase,
-    commit_sha: commit.id,
+    commit_sha: await writeDecided(context, repositoryId, caller, decided),
   };
 }
 

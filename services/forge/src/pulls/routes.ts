@@ -187,6 +187,7 @@ export const merge = endpoint({
       title: body.merge_title_field ?? '',
       message: body.merge_message_field ?? '',
       headCommit: body.head_commit_id ?? '',
+      mergeCommit: body.merge_commit_id ?? '',
       whenChecksSucceed: body.merge_when_checks_succeed ?? false,
       deleteBranch: body.delete_branch_after_merge ?? false,
     });

@@ -1,7 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
-import { hasCommit } from '../outside/git/merge.ts';
+import { hasCommit } from '../outside/git/merging/merge.ts';
 import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { settleEach } from '../settle-each.ts';
@@ -11,16 +11,24 @@ import * as merges from '../store/pulls/merges.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 
+/** What is unusual about a merge that is recorded. */
+interface RecordDetails {
+  by?: 'us' | 'hand';
+  at?: Date | undefined;
+  headWritten?: boolean;
+}
+
 /**
  * Records a merge whose commit is on the base branch, and ends its intent: all of it or nothing. False when there is
  * nothing to record: it is merged already, or has another base.
- * @param headWritten whether its own ref is at the merged head, too
+ * @param details who merged it, when not now, and whether its own ref is at the merged head, too; what somebody merged by
+ *   hand did not move the branch now
  */
 export async function recordMerge(
   { database }: Context,
   pull: pulls.PullWithIssue,
   merge: Omit<merges.MergeRow, 'started_at'>,
-  headWritten = true,
+  { by = 'us', at, headWritten = true }: RecordDetails = {},
 ): Promise<boolean> {
   return await database.transaction(async (tx) => {
     // First, as edits do: issue, then pull request, then repository.
@@ -33,11 +41,11 @@ export async function recordMerge(
       headSha: merge.head_sha,
       mergeBase: merge.merge_base,
       headWritten,
-      at: tx.now,
+      at: at ?? tx.now,
     });
     if (marked && (await issues.close(tx, pull.issue_id)))
       await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
-    if (marked) await tell(tx, pull, merge);
+    if (marked) await tell(tx, pull, merge, by);
     await merges.remove(tx, pull.id);
     return marked;
   });
@@ -48,20 +56,14 @@ async function tell(
   tx: Tx,
   pull: pulls.PullWithIssue,
   merge: Omit<merges.MergeRow, 'started_at'>,
+  by: 'us' | 'hand',
 ): Promise<void> {
   await notifications.markRead(tx, merge.merged_by, pull.issue_id);
-  const by = { repositoryId: pull.repository_id, actorId: merge.merged_by };
-  await announce(
-    tx,
-    { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...by },
-    {
-      kind: 'ref',
-      ref: branchRef(merge.base_branch),
-      before: merge.base_sha,
-      after: merge.commit_sha,
-      ...by,
-    },
-  );
+  const place = { repositoryId: pull.repository_id, actorId: merge.merged_by };
+  await announce(tx, { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...place });
+  if (by === 'hand' || merge.base_sha === merge.commit_sha) return;
+  const moved = { ref: branchRef(merge.base_branch), before: merge.base_sha, after: merge.commit_sha };
+  await announce(tx, { kind: 'ref', ...moved, ...place });
 }
 
 /** At start: finishes or abandons the merges that a crash interrupted. */
@@ -91,7 +93,7 @@ export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue)
     // git moves the refs of one transaction one after the other: the crash may have come between.
     const head = { ref: pullRef(pull.number), new: merge.head_sha };
     const written = (await moveRefs(git, pull.repository_id, [head])) === 'done';
-    await recordMerge(context, pull, merge, written);
+    await recordMerge(context, pull, merge, { headWritten: written });
   } else {
     await merges.remove(database.autocommit(), pull.id);
   }

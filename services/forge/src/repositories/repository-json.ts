@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Links } from '../links.ts';
 import { includes } from '../rules/access/permission.ts';
-import { type MergeStyle, SERVED_STYLES } from '../rules/pulls/merge-style.ts';
 import { teamSchema } from '../teams/team-json.ts';
 import { userJson, userSchema } from '../users/user-json.ts';
 import { timeSchema } from '../wire-schemas.ts';
@@ -113,9 +112,6 @@ function ownJson(
   viewer: Caller | undefined,
   links: Links,
 ): z.output<typeof ownMembers> {
-  // Styles that nobody can merge with yet are not offered, whatever the settings say.
-  const serves = (style: MergeStyle, allowed: boolean) =>
-    row.has_pulls && allowed && SERVED_STYLES.includes(style);
   const page = links.repository(owner.login, row.name);
   const address = links.api(`/repos/${owner.login}/${row.name}`);
   return {
@@ -173,12 +169,12 @@ function ownJson(
     has_packages: false,
     has_actions: false,
     ignore_whitespace_conflicts: false,
-    allow_merge_commits: serves('merge', row.allow_merge),
-    allow_rebase: serves('rebase', row.allow_rebase),
-    allow_rebase_explicit: serves('rebase-merge', row.allow_rebase_explicit),
-    allow_squash_merge: serves('squash', row.allow_squash),
-    allow_fast_forward_only_merge: serves('fast-forward-only', row.allow_fast_forward_only),
-    allow_manual_merge: serves('manually-merged', row.allow_manual_merge),
+    allow_merge_commits: row.has_pulls && row.allow_merge,
+    allow_rebase: row.has_pulls && row.allow_rebase,
+    allow_rebase_explicit: row.has_pulls && row.allow_rebase_explicit,
+    allow_squash_merge: row.has_pulls && row.allow_squash,
+    allow_fast_forward_only_merge: row.has_pulls && row.allow_fast_forward_only,
+    allow_manual_merge: row.has_pulls && row.allow_manual_merge,
     autodetect_manual_merge: false,
     allow_merge_update: false,
     allow_rebase_update: false,

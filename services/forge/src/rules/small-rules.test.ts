@@ -5,7 +5,6 @@ import { countForLink, readKeyword, readKind, readState } from './issues/list-fi
 import { decideBranchDeletion } from './pulls/branch-deletion.ts';
 import { decideDiffFormat } from './pulls/diff-format.ts';
 import { readHead } from './pulls/head-ref.ts';
-import { mergeMessage } from './pulls/merge-message.ts';
 import { foldKeys } from './requests/fold-keys.ts';
 import { readIndex } from './requests/read-id.ts';
 
@@ -91,16 +90,6 @@ describe('head of a new pull request (create rules 1 and 2)', () => {
     expect(() => readHead('main', 'main')).toThrow(expect.objectContaining({ kind: 'unprocessable' }));
     expect(() => readHead('a:b:c', 'main')).toThrow(expect.objectContaining({ kind: 'not-found' }));
   });
-});
-
-it.each([
-  ['', '', "Merge pull request 'T' (#7) from h into b"],
-  ['  ', ' body ', "Merge pull request 'T' (#7) from h into b\n\nbody"],
-  [' Mine ', '', 'Mine'],
-  ['Mine', 'more', 'Mine\n\nmore'],
-])('merge rule 6: title %j and message %j', (title, message, text) => {
-  const pull = { title: 'T', number: 7, headBranch: 'h', baseBranch: 'b' };
-  expect(mergeMessage({ title, message, pull })).toBe(text);
 });
 
 describe('filters of lists', () => {

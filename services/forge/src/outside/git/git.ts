@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { assertOutsideTransaction, type Log } from '@croft/runtime';
 import { LRUCache } from 'lru-cache';
@@ -43,7 +43,8 @@ export class Git {
   #quarantines = 0;
 
   private constructor(options: GitOptions, broker: Broker, unbuffered: readonly string[]) {
-    this.folder = options.folder;
+    // Programs may be started in other folders than ours.
+    this.folder = resolve(options.folder);
     this.#command = options.command;
     this.#broker = broker;
     this.#unbuffered = unbuffered;
@@ -184,21 +185,25 @@ export class Git {
         return await this.#talkTo([...gitOptions(folder), 'cat-file', '--batch-command']);
       case 'refs':
         return await this.#talkTo([...gitOptions(folder), 'update-ref', '-z', '--stdin']);
-      // Trials and merges write the merged trees to a folder of their own. What trials wrote goes with the process;
-      // what a merge wrote is moved into the repository, so it is on the same disk.
       case 'trials':
-        return await this.#tryMerges(folder, join(this.#broker.folder, `trials-${++this.#quarantines}`));
       case 'merges':
-        return await this.#tryMerges(folder, join(folder, 'objects', `tmp_objdir-merge-${randomUUID()}`));
+        return await this.#tryMerges(folder, this.quarantineFor(repositoryId, topic));
     }
+  }
+
+  /**
+   * A folder for the objects of merges, yet to be made. What trials write goes with it; what a merge wrote is moved into
+   * the repository, so it is on the same disk.
+   */
+  quarantineFor(repositoryId: number, topic: 'trials' | 'merges'): string {
+    return topic === 'trials'
+      ? join(this.#broker.folder, `trials-${++this.#quarantines}`)
+      : join(this.folderOf(repositoryId), 'objects', `tmp_objdir-merge-${randomUUID()}`);
   }
 
   async #tryMerges(folder: string, quarantine: string): Promise<Conversation> {
     await mkdir(quarantine);
-    const environment = {
-      GIT_OBJECT_DIRECTORY: quarantine,
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: join(folder, 'objects'),
-    };
+    const environment = quarantined(folder, quarantine);
     const options = gitOptions(folder, [['core.fsync', 'none']]);
     const conversation = await this.#talkTo([...options, ...MERGE_TREE], environment, this.#unbuffered);
     conversation.quarantine = quarantine;
@@ -211,6 +216,14 @@ export class Git {
     const [command, ...rest] = [...wrapper, this.#command, ...args] as [string, ...string[]];
     return new Conversation(await this.#broker.start({ command, args: rest, input: true, environment }));
   }
+}
+
+/** The environment in which git writes objects to a folder of their own and reads those of the repository, too. */
+export function quarantined(repositoryFolder: string, quarantine: string): Record<string, string> {
+  return {
+    GIT_OBJECT_DIRECTORY: quarantine,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(repositoryFolder, 'objects'),
+  };
 }
 
 const MERGE_TREE = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--stdin'] as const;

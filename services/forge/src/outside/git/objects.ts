@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
 import { assertOutsideTransaction } from '@croft/runtime';
@@ -57,23 +57,34 @@ export const treeObject = (...files: readonly (readonly [name: string, blobId: s
     ),
   );
 
-/**
- * Writes an object as git writes a loose one: compressed, on the disk before it gets its name. In our own process
- * because it is several times cheaper than starting `git hash-object`, and the format has not changed since 2005.
- */
+/** Writes an object to the repository; it is on the disk before it gets its name. */
 export async function writeObject(git: Git, repositoryId: number, object: GitObject): Promise<void> {
+  await writeLoose(join(git.folderOf(repositoryId), 'objects'), object, { flush: true });
+}
+
+/**
+ * Writes an object as git writes a loose one, to a folder of objects. In our own process because it is several times
+ * cheaper than starting `git hash-object`, and the format has not changed since 2005.
+ */
+export async function writeLoose(
+  objects: string,
+  object: GitObject,
+  { flush }: { flush: boolean },
+): Promise<void> {
   assertOutsideTransaction('writing a git object');
-  const objects = join(git.folderOf(repositoryId), 'objects');
   const temporary = join(objects, `tmp_obj_${randomBytes(6).toString('hex')}`);
   const compressed = await compress(object.bytes, { level: 1 });
   try {
-    await writeFile(temporary, compressed, { flag: 'wx', mode: 0o444, flush: true });
+    await writeFile(temporary, compressed, { flag: 'wx', mode: 0o444, flush });
     await place(temporary, objects, object.id);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
 }
+
+/** The file of a loose object in a folder of objects. */
+export const loosePath = (objects: string, id: string) => join(objects, id.slice(0, 2), id.slice(2));
 
 /** Files synced at once; more only wait for one another. */
 const AT_ONCE = 32;
@@ -109,24 +120,27 @@ export async function adoptObjects(git: Git, repositoryId: number, quarantine: s
 
 /** Gives an object its name. One that is there already has the same content. */
 async function place(file: string, objects: string, id: string): Promise<void> {
-  const folder = join(objects, id.slice(0, 2));
-  const name = join(folder, id.slice(2));
+  const name = loosePath(objects, id);
   try {
     await rename(file, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    await mkdir(folder, { recursive: true });
+    await mkdir(dirname(name), { recursive: true });
     await rename(file, name);
   }
 }
 
-function gitObject(type: string, content: Buffer): GitObject {
+/** An object of a content that is complete. */
+export function gitObject(type: string, content: Buffer): GitObject {
   const bytes = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]);
   return { id: createHash('sha1').update(bytes).digest('hex'), bytes };
 }
 
-/** Names and addresses are people's own text: what would end the line or the field is left out. */
-function signatureLine({ name, email, at }: Signature): string {
+/**
+ * Somebody as a commit's header says it. Names and addresses are people's own text: what would end the line or the field
+ * is left out.
+ */
+export function signatureLine({ name, email, at }: Signature): string {
   const clean = (text: string) => text.replace(/[\u0000-\u001f<>]/g, '').trim();
   return `${clean(name) || 'unknown'} <${clean(email)}> ${Math.floor(at.getTime() / 1000)} +0000`;
 }

@@ -1,3 +1,5 @@
+import { notMergeable } from '../../failures.ts';
+
 /** Ways to merge that a repository allows or not. */
 export const MERGE_STYLES = [
   'merge',
@@ -11,5 +13,32 @@ export const MERGE_STYLES = [
 /** One of them. */
 export type MergeStyle = (typeof MERGE_STYLES)[number];
 
-/** Those that merge requests can have so far; see mergeable.ts. */
-export const SERVED_STYLES: readonly MergeStyle[] = ['merge'];
+/** The switches of a repository. */
+export interface StyleSwitches {
+  allow_merge: boolean;
+  allow_rebase: boolean;
+  allow_rebase_explicit: boolean;
+  allow_squash: boolean;
+  allow_fast_forward_only: boolean;
+  allow_manual_merge: boolean;
+}
+
+const SWITCHES: Readonly<Record<MergeStyle, keyof StyleSwitches>> = {
+  merge: 'allow_merge',
+  rebase: 'allow_rebase',
+  'rebase-merge': 'allow_rebase_explicit',
+  squash: 'allow_squash',
+  'fast-forward-only': 'allow_fast_forward_only',
+  'manually-merged': 'allow_manual_merge',
+};
+
+/**
+ * The style a request names; an empty one means an ordinary merge (merge rule 5).
+ * @throws 405 for one that the repository does not allow, or that nobody knows
+ */
+export function readStyle(text: string, switches: StyleSwitches): MergeStyle {
+  const style = MERGE_STYLES.find((name) => name === (text || 'merge'));
+  if (style === undefined || !switches[SWITCHES[style]])
+    throw notMergeable(`${text || 'merge'} is not allowed an allowed merge style for this repository`);
+  return style;
+}

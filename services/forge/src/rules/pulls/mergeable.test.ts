@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkOutlook, checkStyle, isMergeable, isWorkInProgress, type MergeOutlook } from './mergeable.ts';
+import { checkOutlook, isMergeable, isWorkInProgress, type MergeOutlook } from './mergeable.ts';
 
 const outlook = (outcome: MergeOutlook['outcome']): MergeOutlook => ({
   mergeBase: 'b',
@@ -41,19 +41,8 @@ describe('merge rule 3', () => {
     ['unrelated', 'T', 'conflict'],
     ['unrelated', 'WIP: T', 'not-allowed'],
   ] as const)('%s with title %s: %s', (outcome, title, kind) => {
-    const check = () => checkOutlook(title, outlook(outcome));
+    const check = () => checkOutlook(title, outlook(outcome), 'merge');
     if (kind === undefined) expect(check).not.toThrow();
     else expect(check).toThrow(expect.objectContaining({ kind }));
   });
-});
-
-it.each([
-  ['', undefined],
-  ['merge', undefined],
-  ['squash', 'not-allowed'],
-  ['Merge', 'not-allowed'],
-  ['--ours', 'not-allowed'],
-])('merge rule 5: style %j is %s', (style, kind) => {
-  if (kind === undefined) expect(() => checkStyle(style)).not.toThrow();
-  else expect(() => checkStyle(style)).toThrow(expect.objectContaining({ kind }));
 });

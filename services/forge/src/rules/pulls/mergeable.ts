@@ -1,4 +1,5 @@
 import { notMergeable, unrelatedHistories } from '../../failures.ts';
+import type { MergeStyle } from './merge-style.ts';
 
 /** What merging a head into a base would give. */
 export interface MergeOutlook {
@@ -9,9 +10,6 @@ export interface MergeOutlook {
   /** The files that conflict. */
   conflicts: readonly string[];
 }
-
-/** Merge styles of the contract; the ones after the first are not served yet. */
-const STYLES = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only', 'manually-merged'] as const;
 
 /** A title that says the work is not finished. */
 export function isWorkInProgress(title: string): boolean {
@@ -27,22 +25,13 @@ export function isMergeable(title: string, outlook: MergeOutlook | undefined): b
 }
 
 /**
- * Merge rule 5: an empty style means an ordinary merge; styles that are not allowed, or that nobody knows, are 405.
- * @throws 405
- */
-export function checkStyle(style: string): void {
-  if (style === '' || style === STYLES[0]) return;
-  throw notMergeable(`${style} is not allowed an allowed merge style for this repository`);
-}
-
-/**
  * Merge rule 3, as far as commits decide: a pull request that is in progress, has conflicts or brings nothing is 405
  * for every style; unrelated histories are found by the merge itself, 409.
  * @throws 405, 409
  */
-export function checkOutlook(title: string, outlook: MergeOutlook): void {
+export function checkOutlook(title: string, outlook: MergeOutlook, style: MergeStyle): void {
   if (isWorkInProgress(title)) throw notMergeable('Work in progress PRs cannot be merged');
-  if (outlook.outcome === 'unrelated') throw unrelatedHistories(STYLES[0]);
+  if (outlook.outcome === 'unrelated') throw unrelatedHistories(style);
   if (outlook.outcome === 'conflicts') {
     throw notMergeable('Please try again later', { conflicted_files: outlook.conflicts });
   }

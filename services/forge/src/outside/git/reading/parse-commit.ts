@@ -38,7 +38,7 @@ export interface TagData {
 
 /** The parts of a commit's content. What people wrote may be anything; what is missing comes out empty. */
 export function parseCommit(object: ReadObject): CommitData {
-  const { headers, message, decode, signature, payload } = split(object.content);
+  const { headers, message, decode, signature, payload } = splitCommit(object.content);
   const first = (name: string) => headers.find((header) => header.name === name)?.value;
   return {
     id: object.id,
@@ -54,7 +54,7 @@ export function parseCommit(object: ReadObject): CommitData {
 
 /** The parts of an annotated tag's content. Its signature stands at the end of the message. */
 export function parseTag(object: ReadObject): TagData {
-  const { headers, message, decode } = split(object.content);
+  const { headers, message, decode } = splitCommit(object.content);
   const first = (name: string) => headers.find((header) => header.name === name)?.value;
   const tagger = first('tagger');
   const text = decode(message);
@@ -81,7 +81,7 @@ interface Header {
 }
 
 /** Headers, one a line and the further lines of one after a space; an empty line; the message. */
-function split(content: Buffer) {
+export function splitCommit(content: Buffer) {
   const headers: Header[] = [];
   const signed: Buffer[] = [];
   const signatures: Buffer[] = [];

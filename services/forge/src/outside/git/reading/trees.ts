@@ -95,20 +95,34 @@ async function findChild(
   return found;
 }
 
-/** `<mode> <name>\0` and twenty bytes of id for each entry. */
 function findInTree(content: Buffer, name: Buffer): TreeEntry | undefined {
-  for (let position = 0; position < content.length; ) {
-    const space = content.indexOf(' ', position);
-    const end = content.indexOf(0, space);
-    if (space === -1 || end === -1) return undefined;
-    if (name.length === end - space - 1 && name.compare(content, space + 1, end) === 0) {
-      const mode = content.toString('latin1', position, space).padStart(6, '0');
-      const id = content.toString('hex', end + 1, end + 21);
-      return { mode, type: typeOf(mode), id, path: name.toString(), size: 0 };
-    }
-    position = end + 21;
+  for (const { start, space, end } of scanTree(content)) {
+    if (name.length !== end - space - 1 || name.compare(content, space + 1, end) !== 0) continue;
+    return { ...readEntry(content, start, space, end), size: 0 };
   }
   return undefined;
+}
+
+/** The entries of a tree, without their sizes. */
+export function parseTree(content: Buffer): Omit<TreeEntry, 'size'>[] {
+  return Array.from(scanTree(content), ({ start, space, end }) => readEntry(content, start, space, end));
+}
+
+/** Where the parts of the entries of a tree are: `<mode> <name>\0` and twenty bytes of id for each. */
+function* scanTree(content: Buffer): Generator<{ start: number; space: number; end: number }, void> {
+  for (let start = 0; start < content.length; ) {
+    const space = content.indexOf(' ', start);
+    const end = content.indexOf(0, space);
+    if (space === -1 || end === -1) return;
+    yield { start, space, end };
+    start = end + 21;
+  }
+}
+
+function readEntry(content: Buffer, start: number, space: number, end: number): Omit<TreeEntry, 'size'> {
+  const mode = content.toString('latin1', start, space).padStart(6, '0');
+  const id = content.toString('hex', end + 1, end + 21);
+  return { mode, type: typeOf(mode), id, path: content.toString('utf8', space + 1, end) };
 }
 
 function typeOf(mode: string): TreeEntry['type'] {

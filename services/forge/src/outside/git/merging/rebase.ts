@@ -1,0 +1,177 @@
+import { rm } from 'node:fs/promises';
+import type { Git } from '../git.ts';
+import {
+  adoptObjects,
+  type GitObject,
+  gitObject,
+  loosePath,
+  type Signature,
+  signatureLine,
+  writeLoose,
+} from '../objects.ts';
+import { readObjects } from '../reading/objects.ts';
+import { type CommitData, parseCommit, splitCommit } from '../reading/parse-commit.ts';
+import { inMergeRoom, type MergedTree, type MergeRoom } from './merge-room.ts';
+
+/** Commits made anew on another one, the first first. */
+export interface Rebased {
+  /** The last of them, or where they were to go when nothing was left of them. */
+  tip: string;
+  tree: string;
+  conflict?: undefined;
+}
+
+/** A commit does not fit on what came before it. */
+export interface RebaseConflict {
+  conflict: { commit: string; files: string[] };
+}
+
+/** What is to be rebased. */
+export interface RebasePlan {
+  onto: string;
+  head: string;
+  committer: Signature;
+}
+
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
+/**
+ * Puts the commits that `head` has and `onto` has not on top of `onto`, one after the other, as `git rebase` does: merges
+ * are left out, so is what `onto` has in other words already (the same patch) and what brings nothing any more; authors
+ * stay, and commits that are where they belong stay the same. All on the disk when it returns, on no branch yet. Not twice
+ * at once in one repository.
+ * @param finish makes a last commit of the result
+ */
+export async function writeRebase(
+  git: Git,
+  repositoryId: number,
+  plan: RebasePlan,
+  finish?: (rebased: Rebased) => GitObject | undefined,
+): Promise<Rebased | RebaseConflict> {
+  const [picks, trees] = await loadPicks(git, repositoryId, plan);
+  return await inMergeRoom(git, repositoryId, 'merges', plan.onto, async (room) => {
+    const rebased = await pickAll(room, plan, picks, trees);
+    if (rebased.conflict !== undefined) return rebased;
+    const last = finish?.(rebased);
+    if (last !== undefined) await writeLoose(room.objects, last, { flush: false });
+    await adoptObjects(git, repositoryId, room.objects);
+    return last === undefined ? rebased : { ...rebased, tip: last.id };
+  });
+}
+
+interface Pick {
+  commit: CommitData;
+  content: Buffer;
+}
+
+async function pickAll(
+  room: MergeRoom,
+  { onto, committer }: RebasePlan,
+  picks: readonly Pick[],
+  trees: ReadonlyMap<string, string>,
+): Promise<Rebased | RebaseConflict> {
+  let tip = onto;
+  let tree = trees.get(onto) ?? EMPTY_TREE;
+  for (const { commit, content } of picks) {
+    const [parent] = commit.parents;
+    if (parent === tip) {
+      [tip, tree] = [commit.id, commit.tree];
+      continue;
+    }
+    const before = parent === undefined ? EMPTY_TREE : (trees.get(parent) ?? EMPTY_TREE);
+    const merged = await pickTree(room, { before, after: commit.tree, onto: tree });
+    if (merged.conflicts.length > 0) return { conflict: { commit: commit.id, files: merged.conflicts } };
+    const wasEmpty = commit.tree === before;
+    if (merged.tree === tree && !wasEmpty) continue;
+    const made = recommit(content, { tree: merged.tree, parent: tip, committer });
+    await writeLoose(room.objects, made, { flush: false });
+    [tip, tree] = [made.id, merged.tree];
+  }
+  return { tip, tree };
+}
+
+/**
+ * What a change from one tree to another makes of a third. git 2.39 merges commits only and finds their base by itself, so
+ * there are three for it, of which nothing remains.
+ */
+async function pickTree(
+  room: MergeRoom,
+  { before, after, onto }: { before: string; after: string; onto: string },
+): Promise<MergedTree> {
+  if (before === onto) return { tree: after, conflicts: [] };
+  if (before === after || onto === after) return { tree: onto, conflicts: [] };
+  const base = scaffold(before);
+  const [ours, theirs] = [scaffold(onto, base.id), scaffold(after, base.id)];
+  const scaffolding = [base, ours, theirs];
+  await Promise.all(scaffolding.map((commit) => writeLoose(room.objects, commit, { flush: false })));
+  try {
+    return await room.merge(ours.id, theirs.id);
+  } finally {
+    await Promise.all(scaffolding.map(({ id }) => rm(loosePath(room.objects, id), { force: true })));
+  }
+}
+
+function scaffold(tree: string, parent?: string): GitObject {
+  const who = 'croft <> 0 +0000';
+  const parents = parent === undefined ? '' : `parent ${parent}\n`;
+  return gitObject('commit', Buffer.from(`tree ${tree}\n${parents}author ${who}\ncommitter ${who}\n\n`));
+}
+
+/** The same commit elsewhere: its author and its message to the byte, without what was signed for the old place. */
+function recommit(
+  content: Buffer,
+  { tree, parent, committer }: { tree: string; parent: string; committer: Signature },
+): GitObject {
+  const { headers, message } = splitCommit(content);
+  const kept = (name: string) =>
+    headers
+      .filter((header) => header.name === name)
+      .map(({ value }) => Buffer.concat([Buffer.from(`${name} `), value, LINE_END]));
+  return gitObject(
+    'commit',
+    Buffer.concat([
+      Buffer.from(`tree ${tree}\nparent ${parent}\n`),
+      ...kept('author'),
+      Buffer.from(`committer ${signatureLine(committer)}\n`),
+      ...kept('encoding'),
+      LINE_END,
+      message,
+    ]),
+  );
+}
+
+const LINE_END = Buffer.from('\n');
+
+/** The commits to pick, the first first, and the trees of those and of what they were made on. */
+async function loadPicks(
+  git: Git,
+  repositoryId: number,
+  { onto, head }: RebasePlan,
+): Promise<[Pick[], ReadonlyMap<string, string>]> {
+  const range = ['--reverse', '--topo-order', '--no-merges', '--cherry-pick', '--right-only'];
+  const args = ['rev-list', ...range, `${onto}...${head}`];
+  const { code, stdout, stderr } = await git.run(repositoryId, args);
+  if (code !== 0) throw new Error(`rev-list of ${onto} and ${head} failed: ${stderr}`);
+  const ids = stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
+  const picks = await Promise.all(
+    (await readObjects(git, repositoryId, ids)).map(async (object, index) => {
+      if (object === undefined) throw new Error(`commit ${ids[index]} cannot be read`);
+      const isWhole = object.content.length === object.size;
+      const content = isWhole ? object.content : await readWhole(git, repositoryId, object.id);
+      return { commit: parseCommit({ ...object, content }), content };
+    }),
+  );
+  const trees = new Map(picks.map(({ commit }) => [commit.id, commit.tree]));
+  const others = [onto, ...picks.flatMap(({ commit }) => commit.parents)].filter((id) => !trees.has(id));
+  for (const object of await readObjects(git, repositoryId, [...new Set(others)]))
+    if (object !== undefined) trees.set(object.id, parseCommit(object).tree);
+  return [picks, trees];
+}
+
+/** A commit whose message is longer than the conversation takes. */
+async function readWhole(git: Git, repositoryId: number, id: string): Promise<Buffer> {
+  return (await git.run(repositoryId, ['cat-file', 'commit', id])).stdout;
+}

@@ -1,0 +1,79 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { notFastForward, rebaseConflicts } from '../failures.ts';
+import { writeMerge } from '../outside/git/merging/merge.ts';
+import { writeRebase } from '../outside/git/merging/rebase.ts';
+import { commitObject, type GitObject, type Signature, signatureLine } from '../outside/git/objects.ts';
+import { coAuthors } from '../rules/pulls/merge-message.ts';
+import type { MergeStyle } from '../rules/pulls/merge-style.ts';
+import type { UserRow } from '../store/people/users.ts';
+import { publicAddress } from '../users/user-json.ts';
+
+/** A merge that was decided on. */
+export interface DecidedMerge {
+  style: Exclude<MergeStyle, 'manually-merged'>;
+  base: string;
+  head: string;
+  mergeBase: string;
+  /** Not asked for by styles that make no commit of their own. */
+  message(): Promise<string>;
+  poster: UserRow;
+}
+
+/**
+ * Writes what the base branch is to become, on no branch yet, and gives its commit. Not twice at once in one repository.
+ * @throws 409 when a commit does not fit, or the base cannot just follow
+ */
+export async function writeDecided(
+  { git, clock, links }: Context,
+  repositoryId: number,
+  merger: Caller,
+  merge: DecidedMerge,
+): Promise<string> {
+  const { style, base, head } = merge;
+  const signatureOf = (user: UserRow): Signature => ({
+    name: user.full_name || user.login,
+    email: publicAddress(user, links),
+    at: clock.now(),
+  });
+  const committer = signatureOf(merger.user);
+  const commit = (tree: string, parents: readonly string[], message: string, author = committer): GitObject =>
+    commitObject({ tree, parents, author, committer, message });
+  const sides = { ours: base, theirs: head };
+  switch (style) {
+    case 'merge': {
+      const message = await merge.message();
+      const made = await writeMerge(git, repositoryId, sides, (tree) => commit(tree, [base, head], message));
+      return made.id;
+    }
+    case 'squash': {
+      const author = signatureOf(merge.poster);
+      const message = coAuthors(await merge.message(), nameOf(author), nameOf(committer));
+      const made = await writeMerge(git, repositoryId, sides, (tree) =>
+        commit(tree, [base], message, author),
+      );
+      return made.id;
+    }
+    case 'rebase':
+    case 'rebase-merge': {
+      const message = style === 'rebase' ? '' : await merge.message();
+      const rebased = await writeRebase(
+        git,
+        repositoryId,
+        { onto: base, head, committer },
+        ({ tip, tree }) =>
+          // Nothing was left to merge, as when all of it is there already in other words.
+          style === 'rebase' || tip === base ? undefined : commit(tree, [base, tip], message),
+      );
+      if (rebased.conflict !== undefined)
+        throw rebaseConflicts(style, rebased.conflict.commit, rebased.conflict.files);
+      return rebased.tip;
+    }
+    case 'fast-forward-only':
+      if (merge.mergeBase !== base) throw notFastForward();
+      return head;
+  }
+}
+
+/** `Name <address>`, as a commit's header has it before the time. */
+const nameOf = (signature: Signature) => signatureLine(signature).replace(/ \d+ [+-]\d{4}$/, '');

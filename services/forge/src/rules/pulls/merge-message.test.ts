@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { coAuthors, mergeMessage, type PullWords, templatePath } from './merge-message.ts';
+
+const pull: PullWords = {
+  title: 'T',
+  number: 7,
+  body: 'Why',
+  posterName: 'ada',
+  baseBranch: 'b',
+  headBranch: 'h',
+  baseRepository: { owner: 'ada', name: 'work' },
+  headRepository: { owner: 'ada', name: 'work' },
+  closes: [3, 4],
+};
+const none = { title: '', message: '' };
+
+describe('merge rule 6', () => {
+  it.each([
+    ['', '', "Merge pull request 'T' (#7) from h into b"],
+    ['  ', ' body ', "Merge pull request 'T' (#7) from h into b\n\nbody"],
+    [' Mine ', '', 'Mine'],
+    ['Mine', 'more', 'Mine\n\nmore'],
+  ])('title %j and message %j', (title, message, text) => {
+    expect(mergeMessage({ title, message }, 'merge', pull, undefined)).toBe(text);
+  });
+
+  it.each([
+    ['rebase-merge', "Merge pull request 'T' (#7) from h into b"],
+    ['squash', 'T (#7)'],
+  ] as const)('the default of %s', (style, text) => {
+    expect(mergeMessage(none, style, pull, undefined)).toBe(text);
+  });
+
+  it.each([
+    [{ owner: 'bob', name: 'work' }, "Merge pull request 'T' (#7) from bob/work:h into b"],
+    [undefined, "Merge pull request 'T' (#7) from <deleted>:h into b"],
+  ])('names the repository of a head elsewhere', (headRepository, text) => {
+    expect(mergeMessage(none, 'merge', { ...pull, headRepository }, undefined)).toBe(text);
+  });
+});
+
+describe('a template', () => {
+  const template =
+    '\n${PullRequestTitle} ${PullRequestReference} ${Nobody}\n\n${ClosingIssues}\n${PullRequestDescription}\n';
+
+  it('gives title and text, with what it names filled in', () => {
+    expect(mergeMessage(none, 'merge', pull, template)).toBe('T #7 ${Nobody}\n\nclose #3, close #4\nWhy');
+  });
+
+  it('gives way to the words of the caller', () => {
+    expect(mergeMessage({ title: 'Mine', message: '' }, 'merge', pull, template)).toBe('Mine');
+    expect(mergeMessage({ title: '', message: 'mine' }, 'merge', pull, template)).toBe(
+      'T #7 ${Nobody}\n\nmine',
+    );
+  });
+
+  it('is filled once: words that look like names stay words', () => {
+    const sly = { ...pull, title: '${PullRequestDescription} $& $1' };
+    expect(mergeMessage(none, 'merge', sly, '${PullRequestTitle}')).toBe('${PullRequestDescription} $& $1');
+  });
+
+  it('that says nothing leaves the default', () => {
+    expect(mergeMessage(none, 'squash', pull, ' \n')).toBe('T (#7)');
+  });
+
+  it('has a file for each style', () => {
+    expect(templatePath('rebase-merge')).toBe('.gitea/default_merge_message/REBASE-MERGE_TEMPLATE.md');
+  });
+});
+
+it('a squash names its author where somebody else commits it', () => {
+  expect(coAuthors('T', 'A <a@x>', 'A <a@x>')).toBe('T');
+  expect(coAuthors('T', 'A <a@x>', 'B <b@x>')).toBe('T\n\nCo-authored-by: A <a@x>\nCo-committed-by: B <b@x>');
+});

@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { silentLog } from '@croft/runtime';
+import { git as command, temporaryFolder } from '@croft/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Git } from '../src/outside/git/git.ts';
+import { tryMerge, writeMerge } from '../src/outside/git/merging/merge.ts';
+import { writeRebase } from '../src/outside/git/merging/rebase.ts';
+import { commitObject, type Signature } from '../src/outside/git/objects.ts';
+import { importOf } from './histories.ts';
+
+/*
+ * Merges, squashes and rebases of histories made by chance, by us in a bare repository and by git in a work tree: the
+ * trees are the same, and conflicts are in the same files.
+ */
+const HISTORIES = 240;
+const REPOSITORY = 1;
+const stack = new AsyncDisposableStack();
+const ada: Signature = { name: 'Ada', email: 'ada@example.test', at: new Date('2026-01-02T03:04:05Z') };
+const LOG = '--format=%an|%ae|%ad|%B|%T';
+let git: Git;
+let plain: Git;
+let work: string;
+let bare: string;
+
+beforeAll(async () => {
+  const folder = stack.use(await temporaryFolder()).path;
+  const options = {
+    folder,
+    command: 'git',
+    searchPath: process.env['PATH'] ?? '',
+    warmProcesses: 4,
+    log: silentLog,
+  };
+  git = stack.adopt(await Git.open(options), (one) => one.close());
+  // As on a machine that has no stdbuf: one process for each merge.
+  const tools = stack.use(await temporaryFolder()).path;
+  await symlink(execFileSync('sh', ['-c', 'command -v git']).toString().trim(), join(tools, 'git'));
+  plain = stack.adopt(await Git.open({ ...options, searchPath: tools }), (one) => one.close());
+  work = join(folder, 'work');
+  bare = join(folder, `${REPOSITORY}.git`);
+  await command(folder, 'init', '-q', '-b', 'main', work);
+  const seeds = Array.from({ length: HISTORIES }, (_, seed) => seed);
+  execFileSync('git', ['-C', work, 'fast-import', '--quiet'], { input: seeds.map(importOf).join('') });
+  await command(folder, 'clone', '-q', '--bare', work, bare);
+});
+afterAll(async () => {
+  await command(bare, 'fsck', '--strict');
+  await stack.disposeAsync();
+});
+
+const tip = (branch: string) => command(bare, 'rev-parse', `refs/heads/${branch}`);
+const treeOf = (folder: string, commit: string) => command(folder, 'rev-parse', `${commit}^{tree}`);
+
+/** What git itself makes of it in the work tree. */
+async function byHand(from: string, ...args: string[]): Promise<{ tree?: string; conflicts: string[] }> {
+  await command(work, 'checkout', '-qf', '-B', 'by-hand', from);
+  try {
+    await command(work, ...args);
+    if (args.includes('--squash')) return { tree: await command(work, 'write-tree'), conflicts: [] };
+    return { tree: await treeOf(work, 'HEAD'), conflicts: [] };
+  } catch {
+    const listed = await command(work, 'diff', '--name-only', '--diff-filter=U', '-z');
+    if (args[0] === 'rebase') await command(work, 'rebase', '--abort');
+    // Where a file and a folder want to be, git gives the file the name of its side.
+    const files = listed.split('\0').map((name) => name.replace(/~[^/]*$/, ''));
+    return { conflicts: [...new Set(files.filter((name) => name !== ''))].sort() };
+  } finally {
+    await command(work, 'reset', '-q', '--hard');
+    await command(work, 'clean', '-fdxq');
+  }
+}
+
+let clean = 0;
+it.each(Array.from({ length: HISTORIES }, (_, seed) => seed))('history %i: as git does it', async (seed) => {
+  const [main, topic] = [await tip(`main-${seed}`), await tip(`topic-${seed}`)];
+
+  const merged = await byHand(main, 'merge', '-q', '--no-ff', '-m', 'm', topic);
+  for (const one of seed % 4 === 0 ? [git, plain] : [git]) {
+    const ours = await tryMerge(one, REPOSITORY, main, topic);
+    expect(ours.conflicts.toSorted()).toEqual(merged.conflicts);
+    if (merged.tree !== undefined) expect(ours.tree).toBe(merged.tree);
+  }
+  if (merged.tree !== undefined) {
+    clean++;
+    const made = await writeMerge(git, REPOSITORY, { ours: main, theirs: topic }, (tree) =>
+      commitObject({ tree, parents: [main], author: ada, committer: ada, message: 'squashed' }),
+    );
+    expect(await treeOf(bare, made.id)).toBe(merged.tree);
+    expect((await byHand(main, 'merge', '-q', '--squash', topic)).tree).toBe(merged.tree);
+  }
+
+  const rebased = await byHand(topic, 'rebase', '-q', main);
+  const log = await command(work, 'log', LOG, `${main}..by-hand`);
+  const before = await command(bare, 'count-objects', '-v');
+  for (const one of seed % 4 === 0 ? [plain, git] : [git]) {
+    const ours = await writeRebase(one, REPOSITORY, { onto: main, head: topic, committer: ada });
+    if (ours.conflict === undefined) {
+      expect({ tree: ours.tree, conflicts: [] }).toEqual(rebased);
+      expect(await command(bare, 'log', LOG, `${main}..${ours.tip}`)).toBe(log);
+    } else {
+      expect({ conflicts: ours.conflict.files.toSorted() }).toEqual(rebased);
+      // Of what does not fit nothing stays.
+      expect(await command(bare, 'count-objects', '-v')).toBe(before);
+    }
+  }
+});
+
+it('half of the histories merge, the other half have conflicts', () => {
+  expect(clean / HISTORIES).toBeGreaterThan(0.3);
+  expect(clean / HISTORIES).toBeLessThan(0.8);
+});
