@@ -262,8 +262,19 @@ describe('what clients find out', () => {
     await git(tree, 'reset', '-q', '--hard', 'HEAD~1');
     const clone = join(scene.folder, 'by-id');
     await git(scene.folder, 'clone', '-q', ada.remote('ada/work'), clone);
-    // Version 2 of the protocol knows no such limit: partial clones fetch what they miss by its id.
-    await expect(git(clone, '-c', 'protocol.version=0', 'fetch', 'origin', secret)).rejects.toThrow();
+    for (const version of [0, 1, 2]) {
+      const fetched = git(clone, '-c', `protocol.version=${version}`, 'fetch', 'origin', secret);
+      await expect(fetched).rejects.toThrow(/not our ref|unadvertised object/);
+    }
+    // What never was there looks the same.
+    await expect(git(clone, 'fetch', 'origin', '1'.repeat(40))).rejects.toThrow('not our ref');
+    await expect(git(clone, 'cat-file', '-e', secret)).rejects.toThrow();
+    // What a branch leads to, though no branch points there, is anybody's.
+    const old = await git(bare, 'rev-parse', 'main~1');
+    const fresh = join(scene.folder, 'by-old-id');
+    await git(scene.folder, 'init', '-q', fresh);
+    await git(fresh, 'fetch', '-q', ada.remote('ada/work'), old);
+    expect(await git(fresh, 'rev-parse', 'FETCH_HEAD')).toBe(old);
   });
 
   it('shallow clones deepen, and push', async () => {

@@ -1,9 +1,13 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { DirectBody } from '@croft/http';
 import type { Context } from '../context.ts';
+import type { RunningProgram } from '../outside/git/broker.ts';
 import type { DirectOutput } from '../outside/git/direct-output.ts';
 import { startFetch } from '../outside/git/smart-http.ts';
-import { readProtocol } from '../rules/git/git-protocol.ts';
+import { readProtocol, speaksVersion2 } from '../rules/git/git-protocol.ts';
 import type { GitVisitor } from './admit-git.ts';
+import { checkWants, WantRefused } from './check-wants.ts';
 import { feed, plainBody } from './request-body.ts';
 import { runForClient } from './run-for-client.ts';
 
@@ -22,10 +26,27 @@ export async function serveFetch(
   context: Context,
   { found: { repository }, share }: GitVisitor,
   call: GitCall,
-): Promise<DirectOutput> {
+): Promise<DirectBody> {
   const { git, settings } = context;
   const protocol = readProtocol('git-upload-pack', call.headers['git-protocol']);
-  const program = await runForClient(context, share, () => startFetch(git, repository.id, { protocol }));
+  const limits = { maxBytes: MAX_FETCH_REQUEST_BYTES, idleMs: settings.GIT_IDLE_TIMEOUT };
+  let request: AsyncIterable<Buffer> = plainBody(call.body, encodingOf(call), limits);
+  const start = async () => {
+    if (speaksVersion2(protocol)) {
+      const body = await buffer(request);
+      await checkWants(git, repository.id, body);
+      request = Readable.from([body], { objectMode: false });
+    }
+    return await startFetch(git, repository.id, { protocol });
+  };
+  let program: RunningProgram<DirectOutput>;
+  try {
+    program = await runForClient(context, share, start);
+  } catch (error) {
+    if (!(error instanceof WantRefused)) throw error;
+    const { answer } = error;
+    return { copyTo: async (target) => void target.write(answer) };
+  }
   call.onGone(() => program.kill());
   void program.exited.then((exit) => {
     if (exit.code !== 0)
@@ -34,11 +55,7 @@ export async function serveFetch(
         'git ended with an error',
       );
   });
-  const limits = { maxBytes: MAX_FETCH_REQUEST_BYTES, idleMs: settings.GIT_IDLE_TIMEOUT };
-  const fed =
-    program.stdin === undefined
-      ? Promise.resolve()
-      : feed(plainBody(call.body, encodingOf(call), limits), program.stdin);
+  const fed = program.stdin === undefined ? Promise.resolve() : feed(request, program.stdin);
   try {
     // Until git says something, a bad request can still be answered as one.
     await Promise.race([program.stdout.begun, failureOf(fed)]);

@@ -53,3 +53,16 @@ export async function listRefs(
   });
   return { refs, total };
 }
+
+/** What all refs point to that clients may see, and what their tags are of. */
+export async function listTips(git: Git, repositoryId: number): Promise<ReadonlySet<string>> {
+  const tips = new Set<string>();
+  const format = '--format=%(objectname) %(*objectname) %(refname)%00';
+  await readRecords(git, repositoryId, ['for-each-ref', format], (record) => {
+    const [id = '', tagged = '', ref = ''] = record.toString().trimStart().split(' ');
+    if (ref.startsWith('refs/staged/')) return;
+    tips.add(id);
+    if (tagged !== '') tips.add(tagged);
+  });
+  return tips;
+}
