@@ -308,6 +308,28 @@ describe('what is told', () => {
     expect((await receiver.take('push')).map(({ ref }) => ref)).toEqual(['refs/heads/release/1']);
   });
 
+  it('of issues and pull requests that are deleted, as they were', async () => {
+    const tree = await pushedRepository(ada, 'gone', scene.folder);
+    await hookUp('gone', ['issues', 'pull_request']);
+    const path = '/repos/ada/gone';
+    await ada.call('POST', `${path}/issues`, { title: 'an issue', body: 'its text' });
+    await pushBranch(tree, 'topic', { topic: '1' });
+    await ada.call('POST', `${path}/pulls`, { head: 'topic', base: 'main', title: 'a pull request' });
+    for (const number of [1, 2]) await ada.call('DELETE', `${path}/issues/${number}`);
+    expect((await receiver.take('issues', 2))[1]).toMatchObject({
+      action: 'deleted',
+      number: 1,
+      issue: { number: 1, title: 'an issue', body: 'its text', user: { login: 'ada' } },
+      repository: { full_name: 'ada/gone' },
+      sender: { login: 'ada' },
+    });
+    expect((await receiver.take('pull_request', 2))[1]).toMatchObject({
+      action: 'deleted',
+      number: 2,
+      pull_request: { number: 2, title: 'a pull request', head: { ref: 'topic' } },
+    });
+  });
+
   it('of issues and what is written about them', async () => {
     await make('texts');
     await hookUp('texts', ['issues']);

@@ -25,6 +25,8 @@ export interface IssueEvent {
   commitId?: string;
   /** Where the head of a pull request was and is, of `synchronized`. */
   head?: { before: string; after: string };
+  /** Of what was deleted, for there is no row to ask any more: as nobody in particular saw it. */
+  deleted?: { number: number; isPull: boolean; json: object };
 }
 
 /** What happened to a comment that somebody wrote. */

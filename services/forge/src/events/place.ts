@@ -11,7 +11,7 @@ export interface Place {
   ownerId: number;
   /** Undefined when the repository was what went away. */
   found: VisibleRepository | undefined;
-  /** The issue or pull request it happened to. */
+  /** The issue or pull request it happened to; undefined when that was deleted. */
   issue: IssueWithPull | undefined;
 }
 
@@ -27,6 +27,7 @@ export async function findPlace(loads: EventLoads, happening: Happening): Promis
   if (owner === undefined) return undefined;
   const place = { repositoryId, ownerId: owner.id, found: ownedBy(owner, repository), issue: undefined };
   if (happening.kind !== 'issue' && happening.kind !== 'comment') return place;
+  if (happening.kind === 'issue' && happening.deleted !== undefined) return place;
   const issue = await loads.issue(happening.issueId);
   return issue === undefined ? undefined : { ...place, issue };
 }

@@ -34,10 +34,11 @@ export function eventTypesOf(happening: Happening, { issue }: Place): HookEventT
   switch (happening.kind) {
     case 'issue': {
       const around = AROUND_ISSUES[happening.action];
-      const whole = issue?.is_pull ? 'pull_request' : 'issues';
+      const isPull = happening.deleted?.isPull ?? issue?.is_pull;
+      const whole = isPull ? 'pull_request' : 'issues';
       if (around === undefined) return [whole];
       if (around === 'sync') return ['pull_request_sync'];
-      return [issue?.is_pull ? `pull_request_${around}` : `issue_${around}`];
+      return [isPull ? `pull_request_${around}` : `issue_${around}`];
     }
     case 'comment':
       return [issue?.is_pull ? 'pull_request_comment' : 'issue_comment'];
@@ -67,6 +68,11 @@ export async function writeMessages(
   if (found === undefined) return [];
   const about = { repository: await loads.repositoryJson(found), sender };
   if (happening.kind === 'ref') return await writeRefMessages(context, happening, found, about);
+  if (happening.kind === 'issue' && happening.deleted !== undefined) {
+    const { number, isPull, json } = happening.deleted;
+    const payload = { action: 'deleted', number, [isPull ? 'pull_request' : 'issue']: json, ...about };
+    return [{ type, payload: { ...payload, commit_id: '' } }];
+  }
   if (issue === undefined) return [];
   const people = await Promise.all(
     [issue.poster_id ?? actorId, ...issue.assignee_ids].map((id) => loads.account(id)),

@@ -23,6 +23,8 @@ import { removeStaged, STAGED } from './staged-refs.ts';
 
 /** What comes before the pack of a push: its commands. */
 const MAX_COMMANDS_BYTES = 32 * 1024 * 1024;
+/** git's clients send what is longer than this without saying how long it is. */
+const LONG_PUSH_BYTES = 1024 * 1024;
 /** More new branches at once are no work that somebody wants looked at. */
 const MAX_HINTS = 3;
 
@@ -84,6 +86,7 @@ async function carryOut(context: Context, push: Push, call: GitCall): Promise<Re
     startPush(git, id, {
       protocol: readProtocol('git-receive-pack', call.headers['git-protocol']),
       maxPushBytes: push.maxBytes,
+      isLong: !(Number(call.headers['content-length']) < LONG_PUSH_BYTES),
       staged: verdicts.some(({ kind }) => kind === 'stage'),
     });
   const program = await runForClient(context, visitor.share, start).catch(async (error: unknown) => {

@@ -47,6 +47,8 @@ export interface GitRequest {
 /** What a client asks of git-receive-pack. */
 export interface PushRequest extends GitRequest {
   maxPushBytes: number;
+  /** Whether it may be long. Its pack is then kept as it is: to take it apart, git holds each file in memory as a whole. */
+  isLong?: boolean;
   /** Whether our own commands move refs where no client may. */
   staged?: boolean;
 }
@@ -62,7 +64,7 @@ export function startAdvertising(
   request: GitRequest,
 ): Promise<RunningProgram> {
   const folder = git.folderOf(repositoryId);
-  const command = service === 'git-upload-pack' ? uploadPack() : receivePack(0);
+  const command = service === 'git-upload-pack' ? uploadPack() : receivePack({ maxPushBytes: 0 });
   return git.start([...command, '--http-backend-info-refs', folder], false, environmentOf(request));
 }
 
@@ -77,7 +79,7 @@ export function startFetch(
 
 /** Starts the program so that it takes one push from its standard input. */
 export function startPush(git: Git, repositoryId: number, request: PushRequest): Promise<RunningProgram> {
-  const args = [...receivePack(request.maxPushBytes, request.staged), git.folderOf(repositoryId)];
+  const args = [...receivePack(request), git.folderOf(repositoryId)];
   return git.startConfined(args, environmentOf(request), MAX_PUSH_MEMORY_BYTES);
 }
 
@@ -85,9 +87,13 @@ function uploadPack(): string[] {
   return [...gitOptions(undefined, UPLOAD), 'upload-pack', '--strict', '--stateless-rpc'];
 }
 
-function receivePack(maxPushBytes: number, staged = false): string[] {
-  const limit: Setting = ['receive.maxInputSize', String(maxPushBytes)];
-  const settings = [...RECEIVE, ...(staged ? STAGED : []), limit];
+function receivePack({ maxPushBytes, isLong, staged }: Omit<PushRequest, 'protocol'>): string[] {
+  const settings: Setting[] = [
+    ...RECEIVE,
+    ...(staged ? STAGED : []),
+    ['receive.maxInputSize', String(maxPushBytes)],
+    ...(isLong ? ([['receive.unpackLimit', '1']] as const) : []),
+  ];
   return [...gitOptions(undefined, settings), 'receive-pack', '--stateless-rpc'];
 }
 
