@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { silentLog } from '@croft/runtime';
 import { Git } from '../services/forge/src/outside/git/git.ts';
 import { writeMerge } from '../services/forge/src/outside/git/merging/merge.ts';
+import { writeRebase } from '../services/forge/src/outside/git/merging/rebase.ts';
 import { commitObject } from '../services/forge/src/outside/git/objects.ts';
 import { branchRef, moveRefs, readRefs } from '../services/forge/src/outside/git/refs.ts';
 import { makeRepository } from '../services/forge/src/outside/git/repository.ts';
@@ -35,11 +36,44 @@ const DURABLE = ['-c', 'core.fsync=all'];
  * cache of outcomes. The clone shares the objects, as forges do it; hooks and HTTP are left out on both sides.
  */
 export async function* figures(): AsyncGenerator<Figure> {
-  yield await compare({ files: 500, rounds: 9, goal: 20 });
-  yield await compare({ files: 50_000, rounds: 3, goal: 100 });
+  yield await compare({ files: 500, rounds: 9, goal: 50 });
+  const large = await compare({ files: 50_000, rounds: 3, goal: 300 });
+  yield large;
+  yield within(`merge into ${(50_000).toLocaleString('en')} files, fsync on`, large.ours, 2);
+  yield await rebase();
 }
 
-async function compare(size: { files: number; rounds: number; goal: number }): Promise<Figure> {
+function within(figure: string, ours: number, limitMs: number): Figure {
+  return { bench: 'merge', figure, ratio: limitMs / ours, ours, theirs: limitMs, unit: 'ms', limit: '≥ 1' };
+}
+
+const REBASED = 20;
+
+/** Branches of twenty commits on a base that has moved on. */
+async function rebase(): Promise<Figure> {
+  return await inRepository(async (git) => {
+    const rounds = 11;
+    await build(git, 500, rounds + 1, REBASED);
+    const signature = { name: 'Bench', email: 'bench@example.test', at: new Date() };
+    const times: number[] = [];
+    await mergeHere(git, `b${rounds}`);
+    for (let round = 0; round < rounds; round++) {
+      const [onto = '', head = ''] = await readRefs(git, REPOSITORY, [
+        branchRef('main'),
+        branchRef(`b${round}`),
+      ]);
+      times.push(
+        await timed(async () => {
+          const done = await writeRebase(git, REPOSITORY, { onto, head, committer: signature });
+          if (done.conflict !== undefined) throw new Error(`b${round} does not fit`);
+        }),
+      );
+    }
+    return within(`rebase of ${REBASED} commits in 500 files, fsync on`, median(times.slice(1)), 60);
+  });
+}
+
+async function inRepository(work: (git: Git, folder: string) => Promise<Figure>): Promise<Figure> {
   const folder = await mkdtemp(join(tmpdir(), 'croft-bench-merge-'));
   const git = await Git.open({
     folder,
@@ -49,6 +83,15 @@ async function compare(size: { files: number; rounds: number; goal: number }): P
     log: silentLog,
   });
   try {
+    return await work(git, folder);
+  } finally {
+    await git.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function compare(size: { files: number; rounds: number; goal: number }): Promise<Figure> {
+  return await inRepository(async (git, folder) => {
     const oursPerRound = 5;
     await build(git, size.files, size.rounds * (oursPerRound + 1) + 1);
     let branch = 0;
@@ -73,10 +116,7 @@ async function compare(size: { files: number; rounds: number; goal: number }): P
       unit: 'ms',
       limit: `≥ ${size.goal}`,
     };
-  } finally {
-    await git.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** What mergePull does in the repository. */
@@ -99,8 +139,8 @@ async function mergeInClone(bare: string, work: string, branch: string): Promise
   await git('-C', work, 'push', '-q', 'origin', 'main');
 }
 
-/** A history of one commit with many files, and branches that change one file each. */
-async function build(git: Git, files: number, branches: number): Promise<void> {
+/** A history of one commit with many files, and branches whose commits change one file each. */
+async function build(git: Git, files: number, branches: number, commits = 1): Promise<void> {
   await makeRepository(git, REPOSITORY, 'main');
   const load = spawn('git', ['--git-dir', git.folderOf(REPOSITORY), 'fast-import', '--quiet'], {
     env: ENVIRONMENT,
@@ -114,10 +154,14 @@ async function build(git: Git, files: number, branches: number): Promise<void> {
   for (let index = 0; index < files; index++)
     script.push(`M 100644 inline ${path(index)}\n${data(`file ${index}\n`)}`);
   for (let index = 0; index < branches; index++) {
-    const changed = path(Math.floor((index * files) / branches));
-    script.push(
-      `${head(`b${index}`)}from refs/heads/main\nM 100644 inline ${changed}\n${data(`changed by ${index}\n`)}`,
-    );
+    const first = Math.floor((index * files) / branches);
+    for (let turn = 0; turn < commits; turn++) {
+      const from = turn === 0 ? 'from refs/heads/main\n' : '';
+      const changed = path((first + turn) % files);
+      script.push(
+        `${head(`b${index}`)}${from}M 100644 inline ${changed}\n${data(`changed by ${index}, ${turn}\n`)}`,
+      );
+    }
   }
   load.stdin.end(script.join(''));
   const [code] = (await once(load, 'exit')) as [number];

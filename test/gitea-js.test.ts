@@ -808,6 +808,56 @@ describe('pull requests', () => {
     expect((await ben.repos.repoListPinnedPullRequests(...at)).data).toMatchObject([{ number: 4 }]);
   });
 
+  it('are found by their branches, with commits and files', async () => {
+    const found = await ben.repos.repoGetPullRequestByBaseHead(...at, 'main', 'beds/spring');
+    expect(found.data.number).toBe(4);
+    expect((await ben.repos.repoGetPullRequestCommits(...at, 4)).data).toHaveLength(1);
+    expect((await ben.repos.repoGetPullRequestFiles(...at, 4)).data).toMatchObject([
+      { filename: 'a.txt' },
+      { filename: 'b.txt' },
+    ]);
+  });
+
+  it('are reviewed', async () => {
+    await ben.repos.repoCreatePullReviewRequests(...at, 4, { reviewers: ['ada'] });
+    expect((await ben.repos.repoGetPullRequest(...at, 4)).data.requested_reviewers).toMatchObject([
+      { login: 'ada' },
+    ]);
+    await ben.repos.repoDeletePullReviewRequests(...at, 4, { reviewers: ['ada'] });
+    const comments = [{ path: 'a.txt', new_position: 1, body: 'Why?' }];
+    const draft = (await ada.repos.repoCreatePullReview(...at, 4, { body: 'Nearly', comments })).data;
+    expect(draft.state).toBe('PENDING');
+    const id = sure(draft.id);
+    const submitted = await ada.repos.repoSubmitPullReview(...at, 4, id, {
+      event: 'REQUEST_CHANGES',
+      body: 'Not yet',
+    });
+    expect(submitted.data).toMatchObject({ state: 'REQUEST_CHANGES', body: 'Not yet', comments_count: 1 });
+    expect((await ben.repos.repoListPullReviews(...at, 4)).data.map((one) => one.id)).toContain(id);
+    expect((await ben.repos.repoGetPullReview(...at, 4, id)).data.user?.login).toBe('ada');
+    expect((await ben.repos.repoGetPullReviewComments(...at, 4, id)).data).toMatchObject([
+      { path: 'a.txt', body: 'Why?' },
+    ]);
+    expect((await ada.repos.repoDismissPullReview(...at, 4, id, { message: 'settled' })).data.dismissed).toBe(
+      true,
+    );
+    expect((await ada.repos.repoUnDismissPullReview(...at, 4, id)).data.dismissed).toBe(false);
+    const other = (await ada.repos.repoCreatePullReview(...at, 4, { event: 'COMMENT', body: 'By the way' }))
+      .data;
+    await ada.repos.repoDeletePullReview(...at, 4, sure(other.id));
+    await ada.repos.repoDismissPullReview(...at, 4, id, { message: 'settled' });
+  });
+
+  it('are brought up to date with their base', async () => {
+    await ben.repos.repoUpdatePullRequest(...at, 4, { style: 'merge' });
+    expect((await ben.repos.repoGetPullRequest(...at, 4)).data.mergeable).toBe(true);
+    const head = sure((await ben.repos.repoGetPullRequest(...at, 4)).data.head?.sha);
+    await ada.repos.repoCreateStatus(...at, head, { state: 'pending', context: 'ci' });
+    await ada.repos.repoMergePullRequest(...at, 4, { Do: 'merge', merge_when_checks_succeed: true });
+    await ada.repos.repoCancelScheduledAutoMerge(...at, 4);
+    expect(await refusal(ada.repos.repoPullRequestIsMerged(...at, 4))).toBe(404);
+  });
+
   it('are shown as a diff', async () => {
     const diff = await ben.repos.repoDownloadPullDiffOrPatch(...at, 4, 'diff', {}, { format: 'text' });
     expect(diff.data).toContain('+++ b/a.txt');

@@ -119,8 +119,10 @@ describe('Renovate', { timeout: 120_000 }, () => {
   });
 
   it('opens a pull request for each update and an issue that lists them', async () => {
-    // Merging as soon as checks succeed is not served: Renovate then merges in a later run.
-    expect(complaints(await run())).toEqual(['Platform-native automerge: fail']);
+    // Without anything to wait for, what Renovate wants merged after its checks would be merged at once.
+    const checks = { enable_push: true, enable_status_check: true, status_check_contexts: ['ci'] };
+    await ada.repos.repoCreateBranchProtection(...at, { rule_name: 'main', ...checks });
+    expect(complaints(await run())).toEqual([]);
     expect(await openPulls()).toEqual([
       { number: 3, title: 'Update dependency right-pad to v1.1.0' },
       { number: 2, title: 'Update dependency left-pad to v1.1.0' },
@@ -139,11 +141,12 @@ describe('Renovate', { timeout: 120_000 }, () => {
   it('merges what passes its checks, and keeps the rest up to date', async () => {
     const head = (await ada.repos.repoGetPullRequest(...at, 3)).data.head?.sha ?? '';
     await ada.repos.repoCreateStatus(...at, head, { state: 'success', context: 'ci' });
+    // By the forge itself, as Renovate asked when it opened it.
+    const merged = async () => (await ada.repos.repoGetPullRequest(...at, 3)).data;
+    await expect
+      .poll(merged, { timeout: 10_000 })
+      .toMatchObject({ merged: true, merged_by: { login: 'renovate' } });
     expect(complaints(await run())).toEqual([]);
-    expect((await ada.repos.repoGetPullRequest(...at, 3)).data).toMatchObject({
-      merged: true,
-      merged_by: { login: 'renovate' },
-    });
     const { content = '' } = (await ada.repos.repoGetContents(...at, 'package.json')).data;
     expect(JSON.parse(Buffer.from(content ?? '', 'base64').toString())).toMatchObject({
       dependencies: { 'left-pad': '1.0.0', 'right-pad': '1.1.0' },

@@ -14,7 +14,7 @@ export interface Operation {
 const ELSEWHERE =
   /\/(activitypub|packages|actions|wiki|push_mirrors|push_mirrors-sync|mirror-sync|hooks\/git|cron|unadopted|runners|badges)(\/|$)/;
 /** Parameters that may have slashes in them. */
-const LONG = /\{(filepath|archive|basehead|branch|tag|name|ref)\}$/;
+const LONG = /\{(filepath|archive|basehead|branch|tag|name|ref|head)\}$/;
 
 /** All operations of the client that belong to the forge's world. */
 export function clientOperations(): Operation[] {

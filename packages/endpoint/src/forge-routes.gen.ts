@@ -7,6 +7,8 @@ type Text = string | number | bigint | boolean | Date;
 export interface ForgeRoutes {
   /** Version of the forge */
   'GET /version': {};
+  /** The key that signs the commits of merges, as a line of `authorized_keys` */
+  'GET /signing-key.pub': {};
   /** Limits of the API */
   'GET /settings/api': {};
   /** Limits of attachments */
@@ -511,6 +513,9 @@ export interface ForgeRoutes {
     default_merge_style?: string | null | undefined;
     default_delete_branch_after_merge?: boolean | null | undefined;
     default_allow_maintainer_edit?: boolean | null | undefined;
+    allow_merge_update?: boolean | null | undefined;
+    allow_rebase_update?: boolean | null | undefined;
+    default_update_style?: string | null | undefined;
   };
   /** Remove a repository with everything in it */
   'DELETE /repos/{owner}/{repo}': {
@@ -686,6 +691,7 @@ export interface ForgeRoutes {
     ignore_stale_approvals?: boolean | null | undefined;
     require_signed_commits?: boolean | null | undefined;
     block_admin_merge_override?: boolean | null | undefined;
+    enable_merge_queue?: boolean | null | undefined;
     push_whitelist_usernames?: readonly string[] | null | undefined;
     force_push_allowlist_usernames?: readonly string[] | null | undefined;
     merge_whitelist_usernames?: readonly string[] | null | undefined;
@@ -700,6 +706,8 @@ export interface ForgeRoutes {
     unprotected_file_patterns?: string | null | undefined;
     status_check_contexts?: readonly string[] | null | undefined;
     required_approvals?: number | null | undefined;
+    merge_queue_batch?: number | null | undefined;
+    merge_queue_timeout_minutes?: number | null | undefined;
     priority?: number | null | undefined;
   };
   /** Put protections in another order; those that are not named keep their priority */
@@ -736,6 +744,7 @@ export interface ForgeRoutes {
     ignore_stale_approvals?: boolean | null | undefined;
     require_signed_commits?: boolean | null | undefined;
     block_admin_merge_override?: boolean | null | undefined;
+    enable_merge_queue?: boolean | null | undefined;
     push_whitelist_usernames?: readonly string[] | null | undefined;
     force_push_allowlist_usernames?: readonly string[] | null | undefined;
     merge_whitelist_usernames?: readonly string[] | null | undefined;
@@ -750,6 +759,8 @@ export interface ForgeRoutes {
     unprotected_file_patterns?: string | null | undefined;
     status_check_contexts?: readonly string[] | null | undefined;
     required_approvals?: number | null | undefined;
+    merge_queue_batch?: number | null | undefined;
+    merge_queue_timeout_minutes?: number | null | undefined;
     priority?: number | null | undefined;
   };
   /** Lift a protection of branches */
@@ -1752,6 +1763,7 @@ export interface ForgeRoutes {
     milestone?: number | null | undefined;
     labels?: readonly number[] | null | undefined;
     due_date?: string | Date | null | undefined;
+    allow_maintainer_edit?: boolean | null | undefined;
   };
   /** A pull request; as a diff or patch when `Accept` asks for one */
   'GET /repos/{owner}/{repo}/pulls/{index}': {
@@ -1786,13 +1798,48 @@ export interface ForgeRoutes {
     diffType: 'diff' | 'patch';
     binary?: Text | readonly Text[] | null | undefined;
   };
+  /** Commits of a pull request, newest first */
+  'GET /repos/{owner}/{repo}/pulls/{index}/commits': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+    stat?: Text | readonly Text[] | null | undefined;
+    files?: Text | readonly Text[] | null | undefined;
+    verification?: Text | readonly Text[] | null | undefined;
+  };
+  /** Files that a pull request changes */
+  'GET /repos/{owner}/{repo}/pulls/{index}/files': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+    whitespace?: Text | readonly Text[] | null | undefined;
+    'skip-to'?: Text | readonly Text[] | null | undefined;
+  };
+  /** The newest pull request between two branches */
+  'GET /repos/{owner}/{repo}/pulls/{base}/{path}': {
+    owner: Text;
+    repo: Text;
+    base: Text;
+    path: Text;
+  };
+  /** Bring the head branch of a pull request up to its base */
+  'POST /repos/{owner}/{repo}/pulls/{index}/update': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    style?: Text | readonly Text[] | null | undefined;
+  };
   /** Whether a pull request is merged: 204 or 404 */
   'GET /repos/{owner}/{repo}/pulls/{index}/merge': {
     owner: Text;
     repo: Text;
     index: Text;
   };
-  /** Merge a pull request */
+  /** Merge a pull request, or have it merged once all checks succeed */
   'POST /repos/{owner}/{repo}/pulls/{index}/merge': {
     owner: Text;
     repo: Text;
@@ -1805,6 +1852,105 @@ export interface ForgeRoutes {
     force_merge?: boolean | null | undefined;
     merge_when_checks_succeed?: boolean | null | undefined;
     delete_branch_after_merge?: boolean | null | undefined;
+  };
+  /** Cancel a merge that was to happen once all checks succeed, or leave the merge queue */
+  'DELETE /repos/{owner}/{repo}/pulls/{index}/merge': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+  };
+  /** Reviews of a pull request and requests for some, oldest first */
+  'GET /repos/{owner}/{repo}/pulls/{index}/reviews': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Review a pull request, or begin to */
+  'POST /repos/{owner}/{repo}/pulls/{index}/reviews': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    event?: string | null | undefined;
+    body?: string | null | undefined;
+    commit_id?: string | null | undefined;
+    comments?:
+      | readonly ({ path?: string | null | undefined; body?: string | null | undefined; old_position?: number | null | undefined; new_position?: number | null | undefined })[]
+      | null
+      | undefined;
+  };
+  /** A review */
+  'GET /repos/{owner}/{repo}/pulls/{index}/reviews/{id}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+  };
+  /** Submit a pending review */
+  'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+    event?: string | null | undefined;
+    body?: string | null | undefined;
+  };
+  /** Take a review back */
+  'DELETE /repos/{owner}/{repo}/pulls/{index}/reviews/{id}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+  };
+  /** Comments of a review */
+  'GET /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/comments': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Let a review count no more */
+  'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+    message?: string | null | undefined;
+    priors?: boolean | null | undefined;
+  };
+  /** Let a dismissed review count again */
+  'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/undismissals': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+  };
+  /** Ask people and teams for a review */
+  'POST /repos/{owner}/{repo}/pulls/{index}/requested_reviewers': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    reviewers?: readonly string[] | null | undefined;
+    team_reviewers?: readonly string[] | null | undefined;
+  };
+  /** Ask people and teams for no review any more */
+  'DELETE /repos/{owner}/{repo}/pulls/{index}/requested_reviewers': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    reviewers?: readonly string[] | null | undefined;
+    team_reviewers?: readonly string[] | null | undefined;
+  };
+  /** Pull requests that wait to be merged into a branch, the next one first */
+  'GET /repos/{owner}/{repo}/merge_queue/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
   };
   /** Webhooks of a repository, oldest first */
   'GET /repos/{owner}/{repo}/hooks': {

@@ -7,6 +7,7 @@ import type { Links } from './links.ts';
 import type { AccountStatusCheck } from './outside/account-status.ts';
 import type { Git } from './outside/git/git.ts';
 import type { PasswordCheck } from './outside/password-check.ts';
+import type { SigningKey } from './outside/signing-key.ts';
 import type { MergeOutlooks } from './pulls/merge-outlook.ts';
 import type { Queues } from './queues.ts';
 import type { ForgeSettings } from './settings.ts';
@@ -28,6 +29,8 @@ export interface Context {
     readonly passwords: PasswordCheck | undefined;
     /** Undefined when there is no auth service to ask, or nothing to sign the question with. */
     readonly accounts: AccountStatusCheck | undefined;
+    /** Signs commits that are made here; undefined when they are not signed. */
+    readonly signingKey: SigningKey | undefined;
   };
   /** Outcomes of merges that were tried. */
   readonly outlooks: MergeOutlooks;

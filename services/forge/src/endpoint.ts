@@ -42,6 +42,10 @@ export interface Endpoint<
   body?: Body;
   /** What it answers by status, for the OpenAPI document. */
   answers: Readonly<Record<number, ZodType>>;
+  /** Whether its answers carry an `ETag`. */
+  tagged?: boolean;
+  /** Whether it takes an `Idempotency-Key`. */
+  keyed?: boolean;
   /** Bytes of a body, where it may be larger than usual. */
   bodyBytes?: number;
   handle(

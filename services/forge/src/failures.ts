@@ -43,8 +43,21 @@ export const repositoryExists = () =>
   new Failure('conflict', 'repository_exists', 'The repository with the same name already exists.');
 
 /** An open pull request has the same branches. */
-export const pullExists = (number: number) =>
-  new Failure('conflict', 'pull_exists', `pull request already exists for these targets [index: ${number}]`);
+export const pullExists = (twin: Twin) =>
+  new Failure(
+    'conflict',
+    'pull_exists',
+    `pull request already exists for these targets [id: ${twin.id}, issue_id: ${twin.issue_id}, head_repo_id: ${twin.head_repository_id}, base_repo_id: ${twin.repository_id}, head_branch: ${twin.head_branch}, base_branch: ${twin.base_branch}]`,
+  );
+
+interface Twin {
+  id: number;
+  issue_id: number;
+  head_repository_id: number | null;
+  repository_id: number;
+  head_branch: string;
+  base_branch: string;
+}
 
 /** A merged pull request stays merged. */
 export const alreadyMerged = () =>
@@ -57,6 +70,17 @@ export const alreadyMerged = () =>
 /** One of the merge checks says no. */
 export const notMergeable = (message: string, body: Readonly<Record<string, unknown>> = {}) =>
   new Failure('not-allowed', 'not_mergeable', message, { body });
+
+/** The caller may not merge into this branch, whatever its state. */
+export const mayNotMerge = () => new Failure('not-allowed', 'may_not_merge', 'User not allowed to merge PR');
+
+/** The merge happens by itself already, once everything is there. */
+export const alreadyScheduled = (pullId: number) =>
+  new Failure(
+    'conflict',
+    'already_scheduled',
+    `pull request is already scheduled to auto merge when checks succeed [pull_id: ${pullId}]`,
+  );
 
 /** The branches moved while the merge was prepared, or are not where the caller believes. */
 export const headMoved = () => new Failure('conflict', 'head_moved', 'head out of date');
@@ -85,6 +109,15 @@ export const rebaseConflicts = (style: string, commit: string, files: readonly s
       body: { Style: style, StdOut: '', StdErr: '', CommitSHA: commit, Err: {}, conflicted_files: files },
     },
   );
+
+/** The base does not fit on the head; members as in the reference's conflict answers. */
+export const mergeConflicts = (style: string, files: readonly string[]) =>
+  new Failure('conflict', 'merge_conflicts', 'merge failed because of conflict', {
+    body: { Style: style, StdOut: '', StdErr: '', Err: {}, conflicted_files: files },
+  });
+
+/** A protection keeps the head branch from being updated by the caller. */
+export const headProtected = (reason: string) => new Failure('conflict', 'head_protected', reason);
 
 /** The base branch has commits that the head has not, so it cannot just follow. */
 export const notFastForward = () =>
@@ -175,3 +208,15 @@ export const stopwatchMissing = (what: 'stop' | 'cancel') =>
 /** There is no room left for what people send. */
 export const storageFull = () =>
   new Failure('unavailable', 'storage_full', 'there is no space left', { retryAfterSeconds: 600 });
+
+/** The pull request waits in the merge queue of its base. */
+export const alreadyQueued = (branch: string) =>
+  new Failure('conflict', 'already_queued', `pull request is already in the merge queue of ${branch}`);
+
+/** Nobody knows how far the first request under an idempotency key got. */
+export const keyInUse = () =>
+  new Failure(
+    'conflict',
+    'key_in_use',
+    'the first request under this Idempotency-Key did not end; look whether it was done',
+  );

@@ -23,6 +23,26 @@ export interface ListPage {
   items: unknown[];
 }
 
+/** The same with the headers that the reference adds to lists of commits and files. */
+export function pagedAnswer(context: Context, url: string, list: ListPage): Answer {
+  const { headers, ...answer } = listAnswer(context, url, list);
+  const { page, total } = list;
+  const pages = Math.ceil(total / page.limit);
+  const paging = {
+    'X-Page': page.page,
+    'X-PerPage': page.limit,
+    'X-Total': total,
+    'X-PageCount': pages,
+    'X-HasMore': page.page < pages,
+  };
+  const exposed = [headers?.['access-control-expose-headers'], ...Object.keys(paging)].join(', ');
+  const own = Object.entries(paging).map(([name, value]) => [name.toLowerCase(), String(value)]);
+  return {
+    ...answer,
+    headers: { ...headers, ...Object.fromEntries(own), 'access-control-expose-headers': exposed },
+  };
+}
+
 /** A page of a list as an answer, with its headers. */
 export function listAnswer(context: Context, url: string, list: ListPage): Answer {
   const address = context.links.root + url;

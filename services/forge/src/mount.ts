@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import type { App } from '@croft/http';
 import { admit } from './admit.ts';
+import { answerOnce } from './answer-once.ts';
 import { apiCredentialsOf } from './caller/api-credentials.ts';
 import type { Caller } from './caller/caller.ts';
 import type { Context } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
+import { answerUnchanged } from './entity-tags.ts';
 import { API_PREFIX } from './links.ts';
 import { foldKeys } from './rules/requests/fold-keys.ts';
 
@@ -20,6 +22,7 @@ export function mount(app: App, context: Context, method: Method, path: string, 
   app.route({
     method,
     url: `${API_PREFIX}${path}`,
+    ...(endpoint.tagged ? { onSend: answerUnchanged } : {}),
     ...(endpoint.bodyBytes === undefined ? {} : { bodyLimit: endpoint.bodyBytes }),
     schema: {
       summary: endpoint.summary,
@@ -44,17 +47,22 @@ export function mount(app: App, context: Context, method: Method, path: string, 
       request.body = foldKeys(given as Record<string, unknown>, knownKeys);
     },
     async handler(request, reply) {
-      const answer = await endpoint.handle(
-        {
-          params: request.params,
-          query: request.query,
-          body: request.body as Record<string, unknown>,
-          caller: callers.get(request),
-          url: request.url,
-          accept: request.headers.accept ?? '',
-        },
-        context,
-      );
+      const { url, body } = request;
+      const caller = callers.get(request);
+      const call = {
+        params: request.params,
+        query: request.query,
+        body: body as Record<string, unknown>,
+        caller,
+        url,
+        accept: request.headers.accept ?? '',
+      };
+      const handle = () => endpoint.handle(call, context);
+      const key = endpoint.keyed ? request.headers['idempotency-key'] : undefined;
+      const answer =
+        caller === undefined || key === undefined
+          ? await handle()
+          : await answerOnce(context, caller, { key: String(key), method, url, body }, handle);
       reply.code(answer.status).headers(answer.headers ?? {});
       const isRaw =
         typeof answer.body === 'string' || answer.body instanceof Readable || Buffer.isBuffer(answer.body);

@@ -9,6 +9,7 @@ import { Links } from './links.ts';
 import { type AccountStatusCheck, accountStatusCheck } from './outside/account-status.ts';
 import { Git } from './outside/git/git.ts';
 import { passwordCheck } from './outside/password-check.ts';
+import { generateSigningKey, readSigningKey, type SigningKey } from './outside/signing-key.ts';
 import { webhookHosts } from './outside/webhook-hosts.ts';
 import { MergeOutlooks } from './pulls/merge-outlook.ts';
 import { Queues } from './queues.ts';
@@ -86,6 +87,7 @@ export function createContext(options: ForgeOptions, database: Database, git: Gi
       adminRoles: new Set(tokens.adminRoles ?? []),
       passwords: authUrl === undefined ? undefined : passwordCheck(authUrl),
       accounts: accountStatus(options, signing, clock),
+      signingKey: openSigningKey(options),
     },
     outlooks: new MergeOutlooks(git),
     webhooks: {
@@ -125,6 +127,19 @@ function accountStatus(
     return undefined;
   }
   return accountStatusCheck({ authUrl, adminToken, clock, log });
+}
+
+/** @throws StartError when it cannot be read */
+function openSigningKey({ settings, dataFolder }: ForgeOptions): SigningKey | undefined {
+  const { SIGNING_KEY: wanted } = settings;
+  if (wanted === '') return undefined;
+  const own = join(dataFolder, 'signing-key');
+  try {
+    if (wanted === 'generate') generateSigningKey(own);
+    return readSigningKey(wanted === 'generate' ? own : wanted);
+  } catch (error) {
+    throw new StartError(`The key that signs commits (FORGE_SIGNING_KEY): ${(error as Error).message}`);
+  }
 }
 
 /** @throws StartError when the keys cannot be used */

@@ -1,7 +1,10 @@
 import { busy } from './failures.ts';
+import { QueueBell } from './merge-queue/bell.ts';
 
 /** Waiting lines of the service: merges into one branch, and git programs serving clients. */
 export class Queues {
+  /** Rung when a merge queue may have something to do. */
+  readonly bell = new QueueBell();
   readonly #tails = new Map<string, Promise<unknown>>();
   readonly #slots: number;
   readonly #waiting: { share: string; enter: () => void }[] = [];

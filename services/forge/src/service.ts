@@ -9,6 +9,7 @@ import { startEvents } from './events/start-events.ts';
 import { settlePushes } from './git-http/record-push.ts';
 import { API_PREFIX } from './links.ts';
 import { startMaintenance } from './maintenance/maintain-repositories.ts';
+import { startMergeQueues } from './merge-queue/start-merge-queues.ts';
 import { createContext, type ForgeOptions, openForgeDatabase, openGit } from './open-resources.ts';
 import { settleMerges } from './pulls/settle-merges.ts';
 import { settlePulls } from './pulls/sync-pulls.ts';
@@ -36,8 +37,9 @@ export async function startForge(options: ForgeOptions): Promise<RunningService>
   context.links.root = settings.ROOT_URL ?? address;
   const events = startEvents(context);
   const maintenance = startMaintenance(context);
+  const mergeQueues = startMergeQueues(context);
   opened.move();
-  return runningForge(address, app, context, [events, maintenance]);
+  return runningForge(address, app, context, [events, maintenance, mergeQueues]);
 }
 
 /** Brings the tables up to date and returns the names of the migrations that were applied. */

@@ -109,6 +109,12 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     default: '64',
     about: 'git processes kept at hand for repositories in use.',
   },
+  SIGNING_KEY: {
+    kind: text,
+    default: '',
+    about:
+      'File of an ed25519 private key of OpenSSH, without a passphrase, that signs the commits of merges; `generate` makes one in the data folder.',
+  },
   WEBHOOK_ALLOWED_HOSTS: {
     kind: list,
     default: '',

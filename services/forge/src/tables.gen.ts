@@ -113,6 +113,14 @@ export interface Tables {
     updated_at: Date;
     name: string;
   };
+  idempotency_keys: {
+    user_id: number;
+    key: string;
+    request_hash: Buffer;
+    status: number | null;
+    answer: string | null;
+    created_at: Date;
+  };
   issue_assignees: {
     issue_id: number;
     user_id: number;
@@ -174,6 +182,23 @@ export interface Tables {
     created_at: Date;
     updated_at: Date;
   };
+  merge_queue: {
+    id: number;
+    pull_id: number;
+    repository_id: number;
+    base_branch: string;
+    queued_by: number;
+    style: string;
+    title: string;
+    message: string;
+    delete_branch: boolean;
+    head_sha: string;
+    queued_at: Date;
+    onto_sha: string | null;
+    merge_base: string | null;
+    commit_sha: string | null;
+    made_at: Date | null;
+  };
   merges: {
     pull_id: number;
     merged_by: number;
@@ -217,6 +242,11 @@ export interface Tables {
     parked_at: Date | null;
     lane: string;
   };
+  period_blocks: {
+    block_id: number;
+    period: number;
+    bits: number;
+  };
   public_members: {
     organization_id: number;
     user_id: number;
@@ -226,7 +256,7 @@ export interface Tables {
     issue_id: number;
     repository_id: number;
     base_branch: string;
-    head_repository_id: number;
+    head_repository_id: number | null;
     head_branch: string;
     head_sha: string;
     written_sha: string | null;
@@ -294,6 +324,9 @@ export interface Tables {
     branches: number | null;
     language: string;
     licenses: string[];
+    allow_merge_update: boolean;
+    allow_rebase_update: boolean;
+    default_update_style: string;
   };
   repository_transfers: {
     repository_id: number;
@@ -301,6 +334,47 @@ export interface Tables {
     recipient_id: number;
     team_ids: number[];
     created_at: Date;
+  };
+  review_comments: {
+    comment_id: number;
+    review_id: number;
+    path: string;
+    line: number;
+    commit_sha: string;
+    diff_hunk: string;
+  };
+  review_requests: {
+    id: number;
+    pull_id: number;
+    reviewer_id: number | null;
+    team_id: number | null;
+    requested_by: number | null;
+    official: boolean;
+    created_at: Date;
+  };
+  reviews: {
+    id: number;
+    pull_id: number;
+    reviewer_id: number | null;
+    kind: string;
+    body: string;
+    commit_sha: string;
+    official: boolean;
+    stale: boolean;
+    dismissed_at: Date | null;
+    submitted_at: Date | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  scheduled_merges: {
+    pull_id: number;
+    repository_id: number;
+    scheduled_by: number | null;
+    style: string;
+    title: string;
+    message: string;
+    delete_branch: boolean;
+    scheduled_at: Date;
   };
   search_words: {
     id: number;

@@ -109,9 +109,9 @@ describe('searching across repositories', () => {
     expect(headers.get('link')).toContain('page=5');
   });
 
-  it.each(['review_requested', 'reviewed'])('%s finds nothing while there are no reviews', async (filter) => {
+  it.each(['review_requested', 'reviewed'])('%s finds nothing where there are no reviews', async (filter) => {
     const { items, headers } = await ask(`/repos/issues/search?${filter}=true`, ada);
-    expect([items, headers.get('x-total-count'), headers.get('link')]).toEqual([[], '0', null]);
+    expect([items, headers.get('x-total-count')]).toEqual([[], '0']);
     expect(await search(`?${filter}=false`)).toHaveLength(5);
   });
 

@@ -210,12 +210,6 @@ describe('a merge is refused', () => {
       405,
     ],
     ['with a style nobody knows', () => pull('styled-2', { styled: '1' }), { Do: 'octopus' }, 405],
-    [
-      'for when checks succeed',
-      () => pull('later', { later: '1' }),
-      { merge_when_checks_succeed: true },
-      405,
-    ],
     ['with values of another type', () => pull('typed', { typed: '1' }), { Do: 5 }, 422],
   ];
   it.each(refusals)('%s, and nothing changes', async (_why, prepare, body, status) => {

@@ -6,6 +6,7 @@ import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Git } from '../src/outside/git/git.ts';
 import { tryMerge, writeMerge } from '../src/outside/git/merging/merge.ts';
+import { findMergeBase, listMergeBases } from '../src/outside/git/merging/merge-base.ts';
 import { writeRebase } from '../src/outside/git/merging/rebase.ts';
 import { commitObject, type Signature } from '../src/outside/git/objects.ts';
 import { importOf } from './histories.ts';
@@ -71,6 +72,34 @@ async function byHand(from: string, ...args: string[]): Promise<{ tree?: string;
     await command(work, 'clean', '-fdxq');
   }
 }
+
+let several = 0;
+it('the best common ancestors are those that git finds, in its order', async () => {
+  const histories = await Promise.all(
+    Array.from({ length: HISTORIES }, async (_, seed) => [
+      await tip(`main-${seed}`),
+      await tip(`topic-${seed}`),
+    ]),
+  );
+  const [[elsewhere = ''] = []] = histories;
+  for (const [main = '', topic = ''] of histories) {
+    for (const [one, other] of [
+      [main, topic],
+      [topic, main],
+      [main, main],
+      [main, `${topic}^`],
+      [elsewhere, topic],
+    ]) {
+      const [a, b] = await Promise.all([one, other].map((name) => command(bare, 'rev-parse', `${name}`)));
+      const all = await command(bare, 'merge-base', '--all', `${a}`, `${b}`).catch(() => '');
+      const ours = await listMergeBases(git, REPOSITORY, `${a}`, `${b}`);
+      expect(ours).toEqual(all === '' ? [] : all.split('\n'));
+      expect(await findMergeBase(git, REPOSITORY, `${a}`, `${b}`)).toBe(all.split('\n')[0] || undefined);
+      if ((ours?.length ?? 0) > 1) several++;
+    }
+  }
+  expect(several).toBeGreaterThan(HISTORIES / 5);
+});
 
 let clean = 0;
 it.each(Array.from({ length: HISTORIES }, (_, seed) => seed))('history %i: as git does it', async (seed) => {

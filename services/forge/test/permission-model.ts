@@ -57,8 +57,12 @@ export type Need =
   | 'administrate'
   | 'administrate code'
   | 'administrate issues'
+  | 'administrate pulls'
   | 'merge'
+  | 'update the head'
   | 'the time of the owner'
+  | 'the review of the owner'
+  | 'the pending review of the owner'
   | 'own'
   | 'own with teams'
   | 'be given'
@@ -151,6 +155,7 @@ export function expected(need: Need, who: Persona, place: PlaceName): Outcome {
     'to be the owner': isOwner || who === 'root' ? 'served' : 403,
     'to be the owner, with private things': who === 'leaked' ? 403 : isOwner ? 'served' : 404,
     'a thread of the owner': isOwner && rightsOf(who, place).issues > 0 ? 'served' : 404,
+    'the pending review of the owner': isOwner && rightsOf(who, place).pulls > 0 ? 'served' : 404,
   };
   return ofServer[need] ?? ofOrganization(need, who, place) ?? ofRepository(need, who, place);
 }
@@ -193,12 +198,14 @@ function ofRepository(need: Need, who: Persona, place: PlaceName): Outcome {
       return least(rights[unit ?? 'whole'], rights.whole, 3);
     case 'merge':
       return rights.pulls === 0 ? 404 : rights.code < 2 ? 405 : 'served';
+    case 'update':
+      return rights.pulls === 0 ? 404 : rights.code < 2 ? 403 : 'served';
     case 'own':
       // Who administrates a repository need not know of the organization whose teams it is about.
       if (unit !== undefined && who === 'keeper' && place === 'hidden') return 404;
       return least(rights.whole, rights.whole, 4);
     case 'the':
-      return least(rights.issues, rights.whole, 4);
+      return least(need === 'the review of the owner' ? rights.pulls : rights.issues, rights.whole, 4);
     case 'be': {
       // The gift is for the stranger; of the others only the organization sees it, where it is not public.
       if (who === 'stranger' || who === 'root') return 'served';

@@ -197,6 +197,13 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
   const milestone = (await made(owner, 'POST', `${at}/milestones`, { title: 'one' })).id;
   const issues = await buildIssues(scene, owner, place, { labels: [label], milestone });
   await made(owner, 'POST', `${at}/pulls`, { title: 'topic', head: 'topic', base: 'main' });
+  const reviews = `${at}/pulls/4/reviews`;
+  const { id: review } = await made(owner, 'POST', reviews, { event: 'COMMENT', body: 'words' });
+  const { id: pendingReview } = await made(owner, 'POST', reviews, { body: 'words' });
+  const { id: approval } = await made(writer, 'POST', reviews, { event: 'APPROVED' });
+  // Waits for a check that never ends.
+  await made(owner, 'POST', `${at}/statuses/topic`, { state: 'pending', context: 'never' });
+  await made(owner, 'POST', `${at}/pulls/4/merge`, { merge_when_checks_succeed: true });
   await made(owner, 'POST', `${at}/pulls`, { title: 'done', head: 'done', base: 'main' });
   await made(owner, 'POST', `${at}/pulls/5/merge`, { Do: 'merge' });
   const { merge_commit_sha: merged } = await made(owner, 'GET', `${at}/pulls/5`);
@@ -214,6 +221,9 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
     ...code,
     ...issues,
     merged,
+    review,
+    pendingReview,
+    approval,
     org: place,
     emptyOrg: `${place}-empty`,
     repository: repository.id,

@@ -46,6 +46,7 @@ const userHooks = hooks('/user/hooks', 'to be the owner, with private things', '
 /** A row for each route, by method and path. */
 export const TABLE: Readonly<Record<string, Row>> = {
   'GET /version': { needs: 'nothing' },
+  'GET /signing-key.pub': { needs: 'admittance' },
   'GET /settings/api': { needs: 'admittance' },
   'GET /settings/attachment': { needs: 'admittance' },
   'GET /settings/repository': { needs: 'admittance' },
@@ -459,6 +460,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
 
   // Pull requests
+  'GET /repos/:owner/:repo/merge_queue/*': { needs: 'see pulls', path: { '*': 'main' } },
   'GET /repos/:owner/:repo/pulls': { needs: 'see pulls' },
   'POST /repos/:owner/:repo/pulls': {
     needs: 'account, see pulls',
@@ -476,7 +478,58 @@ export const TABLE: Readonly<Record<string, Row>> = {
     needs: 'see pulls',
     path: { index: 4, diffType: 'diff' },
   },
+  'GET /repos/:owner/:repo/pulls/:index/commits': { needs: 'see pulls', path: { index: 4 } },
+  'GET /repos/:owner/:repo/pulls/:index/files': { needs: 'see pulls', path: { index: 4 } },
+  'GET /repos/:owner/:repo/pulls/:base/*': { needs: 'see pulls', path: { base: 'main', '*': 'topic' } },
+  'POST /repos/:owner/:repo/pulls/:index/update': {
+    needs: 'update the head',
+    path: { index: 4 },
+    onDisk: true,
+  },
   'GET /repos/:owner/:repo/pulls/:index/merge': { needs: 'see pulls', path: { index: 5 } },
+  'GET /repos/:owner/:repo/pulls/:index/reviews': { needs: 'see pulls', path: { index: 4 } },
+  'POST /repos/:owner/:repo/pulls/:index/reviews': {
+    needs: 'account, see pulls',
+    path: { index: 4 },
+    body: { event: 'COMMENT', body: 'words' },
+  },
+  'GET /repos/:owner/:repo/pulls/:index/reviews/:id': {
+    needs: 'see pulls',
+    path: { index: 4, id: '@review' },
+  },
+  'POST /repos/:owner/:repo/pulls/:index/reviews/:id': {
+    needs: 'the pending review of the owner',
+    path: { index: 4, id: '@pendingReview' },
+    body: { event: 'COMMENT' },
+  },
+  'DELETE /repos/:owner/:repo/pulls/:index/reviews/:id': {
+    needs: 'the review of the owner',
+    path: { index: 4, id: '@review' },
+  },
+  'GET /repos/:owner/:repo/pulls/:index/reviews/:id/comments': {
+    needs: 'see pulls',
+    path: { index: 4, id: '@review' },
+  },
+  'POST /repos/:owner/:repo/pulls/:index/reviews/:id/dismissals': {
+    needs: 'administrate pulls',
+    path: { index: 4, id: '@approval' },
+    body: { message: 'words' },
+  },
+  'POST /repos/:owner/:repo/pulls/:index/reviews/:id/undismissals': {
+    needs: 'administrate pulls',
+    path: { index: 4, id: '@approval' },
+  },
+  'POST /repos/:owner/:repo/pulls/:index/requested_reviewers': {
+    needs: 'write pulls',
+    path: { index: 4 },
+    body: { reviewers: ['writer'] },
+  },
+  'DELETE /repos/:owner/:repo/pulls/:index/requested_reviewers': {
+    needs: 'write pulls',
+    path: { index: 4 },
+    body: { reviewers: ['writer'] },
+  },
+  'DELETE /repos/:owner/:repo/pulls/:index/merge': { needs: 'write code', path: { index: 4 } },
   'POST /repos/:owner/:repo/pulls/:index/merge': {
     needs: 'merge',
     path: { index: 4 },

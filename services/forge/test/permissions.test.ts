@@ -88,7 +88,7 @@ describe('every route', () => {
 });
 
 describe('with anonymous reading', () => {
-  const scene = useForge({ environment: { FORGE_REQUIRE_SIGNIN: 'false' } });
+  const scene = useForge({ environment: { FORGE_REQUIRE_SIGNIN: 'false', FORGE_SIGNING_KEY: 'generate' } });
   let matrix: Matrix;
   beforeAll(async () => {
     matrix = await buildMatrix(scene);

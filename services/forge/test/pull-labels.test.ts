@@ -70,7 +70,7 @@ it('labels of an edit replace the labels, for writers; the milestone 0 leaves it
   expect(await edit({ labels: [] })).toMatchObject({ labels: [] });
   const before = await stored();
   const refused = await ada.call('PATCH', `${path}/${number}`, { labels: [bug], milestone: 999 });
-  expect([refused.status, refused.body.message]).toEqual([422, 'milestone does not exist [id: 999]']);
+  expect([refused.status, refused.body.message]).toEqual([404, 'milestone does not exist [id: 999]']);
   const stale = await ada.call('PATCH', `${path}/${number}`, { labels: [bug], content_version: 7 });
   expect(stale.status).toBe(409);
   expect(await stored()).toEqual(before);

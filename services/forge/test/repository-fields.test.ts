@@ -21,7 +21,7 @@ const field = async (name: string, path = 'ada/garden') =>
 it('features that are not there say so under the names of the reference', async () => {
   expect((await cast.ada.call('GET', '/repos/ada/garden')).body).toMatchObject({
     projects_mode: 'all',
-    allow_merge_update: false,
+    allow_merge_update: true,
     autodetect_manual_merge: false,
     default_update_style: 'merge',
     mirror_last_sync_at: '0001-01-01T00:00:00Z',

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { notFound } from '../failures.ts';
 import { REACTIONS } from '../rules/issues/reaction.ts';
+import { errorSchema } from '../wire-schemas.ts';
 
 /** Clients parse the first part to learn what they may use; the second says what really answers. */
 const COMPATIBLE_VERSION = '1.27.0';
@@ -13,6 +15,18 @@ export const version = endpoint({
   answers: { 200: z.object({ version: z.string() }) },
   async handle(_call, context) {
     return { status: 200, body: { version: `${COMPATIBLE_VERSION}+croft.${context.version}` } };
+  },
+});
+
+/** `GET /signing-key.pub` */
+export const signingKey = endpoint({
+  summary: 'The key that signs the commits of merges, as a line of `authorized_keys`',
+  access: 'reader',
+  area: 'misc',
+  answers: { 200: z.string(), 404: errorSchema },
+  async handle(_call, { identity }) {
+    if (identity.signingKey === undefined) throw notFound('commits are not signed');
+    return { status: 200, body: `${identity.signingKey.publicKey}\n` };
   },
 });
 

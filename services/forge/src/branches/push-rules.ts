@@ -14,6 +14,8 @@ import * as branchProtections from '../store/repositories/branch-protections.ts'
 export interface PushRules {
   protections: readonly Protection[];
   pusher: Pusher;
+  /** The only branches he may push to, and not delete: he may write to them and to nothing else of the repository. */
+  lent?: ReadonlySet<string>;
 }
 
 /** What holds for somebody in a repository: two statements, one where nothing is protected. */

@@ -12,6 +12,7 @@ import * as timeline from '../store/issues/timeline.ts';
 import * as users from '../store/people/users.ts';
 import * as attachments from '../store/tracking/attachments.ts';
 import * as trackedTimes from '../store/tracking/tracked-times.ts';
+import { teamJson } from '../teams/team-json.ts';
 import { trackedTimeJson } from '../tracking/tracking-json.ts';
 import { commentJson } from './comment-json.ts';
 import type { CommentQuery } from './list-comments.ts';
@@ -42,6 +43,7 @@ export async function showTimeline(
     const oldMilestone = named.milestones.get(details.oldMilestone ?? 0);
     const time = named.times.get(details.trackedTime ?? 0);
     const assignee = details.assignee;
+    const team = named.teams.get(details.assigneeTeam ?? 0);
     return timelineJson(
       row,
       {
@@ -55,6 +57,7 @@ export async function showTimeline(
         tracked_time: time === undefined ? null : trackedTimeJson(time, named.person(time.user_id), null),
         ref_issue: named.issues.get(details.refIssue ?? 0) ?? null,
         ref_comment: named.comments.get(details.refComment ?? 0) ?? null,
+        assignee_team: team === undefined ? null : teamJson(team, owner, viewer),
         dependent_issue: named.issues.get(details.dependentIssue ?? 0) ?? null,
       },
       viewer,
@@ -84,7 +87,7 @@ async function loadNamed(
   ];
   const whenAny = async <Row>(ids: number[], load: (ids: number[]) => Promise<Row[]>): Promise<Row[]> =>
     ids.length === 0 ? [] : await load(ids);
-  const [issueRows, commentRows, labels, milestones, times] = await Promise.all([
+  const [issueRows, commentRows, labels, milestones, times, teams] = await Promise.all([
     whenAny(
       idsOf((d) => [d.refIssue, d.dependentIssue]),
       (ids) => timeline.listReadableIssues(tx, ids, reader),
@@ -104,6 +107,10 @@ async function loadNamed(
     whenAny(
       idsOf((d) => [d.trackedTime]),
       (ids) => trackedTimes.listByIds(tx, ids),
+    ),
+    whenAny(
+      idsOf((d) => [d.assigneeTeam]),
+      (ids) => timeline.listTeams(tx, ids, reader),
     ),
   ]);
   const people = [
@@ -136,6 +143,7 @@ async function loadNamed(
     labels: byId(labels),
     milestones: byId(milestones),
     times: byId(times),
+    teams: byId(teams),
     issues: byId(issues),
     comments: byId(comments),
   };

@@ -7,6 +7,7 @@ import { milestoneSchema } from '../milestones/milestone-json.ts';
 import type { EntryDetails } from '../rules/issues/timeline-details.ts';
 import type { CommentWithIssue } from '../store/issues/comments.ts';
 import type { UserRow } from '../store/people/users.ts';
+import { teamSchema } from '../teams/team-json.ts';
 import { trackedTimeSchema } from '../tracking/tracking-json.ts';
 import { userJson, userSchema } from '../users/user-json.ts';
 import { timeSchema } from '../wire-schemas.ts';
@@ -40,7 +41,7 @@ export const timelineSchema = z.object({
   review_id: z.int(),
   label: labelSchema.nullable(),
   assignee: userSchema.nullable(),
-  assignee_team: z.null(),
+  assignee_team: teamSchema.nullable(),
   removed_assignee: z.boolean(),
   resolve_doer: z.null(),
   dependent_issue: issueSchema.nullable(),
@@ -51,7 +52,14 @@ type Timeline = z.output<typeof timelineSchema>;
 /** What an entry refers to, as the viewer gets it; null for what is gone or not for him. */
 export type TimelineSurroundings = Pick<
   Timeline,
-  'old_milestone' | 'milestone' | 'tracked_time' | 'ref_issue' | 'ref_comment' | 'label' | 'dependent_issue'
+  | 'old_milestone'
+  | 'milestone'
+  | 'tracked_time'
+  | 'ref_issue'
+  | 'ref_comment'
+  | 'label'
+  | 'dependent_issue'
+  | 'assignee_team'
 > & { owner: string; repo: string; poster: UserRow; assignee: UserRow | undefined; details: EntryDetails };
 
 /** Something that happened to an issue, as a viewer gets it. */
@@ -77,9 +85,8 @@ export function timelineJson(
     new_ref: details.newRef,
     ref_action: details.refAction,
     ref_commit_sha: details.refCommitSha,
-    review_id: 0,
+    review_id: details.review ?? 0,
     assignee: assignee === undefined ? null : userJson(assignee, viewer, links),
-    assignee_team: null,
     removed_assignee: details.removedAssignee,
     resolve_doer: null,
     ...around,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { listAnswer } from '../list-answer.ts';
+import { pagedAnswer } from '../list-answer.ts';
 import { pullSchema } from '../pulls/pull-json.ts';
 import { readMediaType } from '../rules/files/media-type.ts';
 import { errorSchema, pageParameters, parameter, repositoryPath } from '../wire-schemas.ts';
@@ -32,28 +32,7 @@ export const list = endpoint({
   }),
   answers: { 200: z.array(commitSchema), 404: errorSchema, 409: errorSchema, 422: errorSchema },
   async handle({ params, query, caller, url }, context) {
-    const commits = await listCommits(context, caller, params, query);
-    const answer = listAnswer(context, url, commits);
-    const { page, total } = commits;
-    const pages = Math.ceil(total / page.limit);
-    const paging = {
-      'X-Page': page.page,
-      'X-PerPage': page.limit,
-      'X-Total': total,
-      'X-PageCount': pages,
-      'X-HasMore': page.page < pages,
-    };
-    const exposed = `${answer.headers?.['access-control-expose-headers']}, ${Object.keys(paging).join(', ')}`;
-    return {
-      ...answer,
-      headers: {
-        ...answer.headers,
-        ...Object.fromEntries(
-          Object.entries(paging).map(([name, value]) => [name.toLowerCase(), String(value)]),
-        ),
-        'access-control-expose-headers': exposed,
-      },
-    };
+    return pagedAnswer(context, url, await listCommits(context, caller, params, query));
   },
 });
 

@@ -1,5 +1,7 @@
+import { keyed } from '../answer-once.ts';
 import * as attachments from '../attachments/routes.ts';
 import * as comments from '../comments/routes.ts';
+import { tagged } from '../entity-tags.ts';
 import * as locks from '../locks/routes.ts';
 import * as pins from '../pins/routes.ts';
 import * as reactions from '../reactions/routes.ts';
@@ -14,8 +16,8 @@ export const AROUND_ISSUES: readonly Line[] = [
   ['GET', '/repos/:owner/:repo/issues/comments/:id', comments.show],
   ['PATCH', '/repos/:owner/:repo/issues/comments/:id', comments.edit],
   ['DELETE', '/repos/:owner/:repo/issues/comments/:id', comments.remove],
-  ['GET', '/repos/:owner/:repo/issues/:index/comments', comments.list],
-  ['POST', '/repos/:owner/:repo/issues/:index/comments', comments.create],
+  ['GET', '/repos/:owner/:repo/issues/:index/comments', tagged(comments.list)],
+  ['POST', '/repos/:owner/:repo/issues/:index/comments', keyed(comments.create)],
   // The paths of old clients; the number says nothing the id does not.
   ['PATCH', '/repos/:owner/:repo/issues/:index/comments/:id', comments.edit],
   ['DELETE', '/repos/:owner/:repo/issues/:index/comments/:id', comments.remove],

@@ -1,4 +1,6 @@
+import { keyed } from '../answer-once.ts';
 import * as dependencies from '../dependencies/routes.ts';
+import { tagged } from '../entity-tags.ts';
 import * as issues from '../issues/routes.ts';
 import * as labels from '../labels/routes.ts';
 import * as milestones from '../milestones/routes.ts';
@@ -6,10 +8,10 @@ import type { Line } from './index.ts';
 
 /** Issues, what they are sorted by, and what they wait for. */
 export const ISSUES: readonly Line[] = [
-  ['GET', '/repos/issues/search', issues.search],
-  ['GET', '/repos/:owner/:repo/issues', issues.list],
-  ['POST', '/repos/:owner/:repo/issues', issues.create],
-  ['GET', '/repos/:owner/:repo/issues/:index', issues.show],
+  ['GET', '/repos/issues/search', tagged(issues.search)],
+  ['GET', '/repos/:owner/:repo/issues', tagged(issues.list)],
+  ['POST', '/repos/:owner/:repo/issues', keyed(issues.create)],
+  ['GET', '/repos/:owner/:repo/issues/:index', tagged(issues.show)],
   ['PATCH', '/repos/:owner/:repo/issues/:index', issues.edit],
   ['DELETE', '/repos/:owner/:repo/issues/:index', issues.remove],
   ['POST', '/repos/:owner/:repo/issues/:index/deadline', issues.deadline],

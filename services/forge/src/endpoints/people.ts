@@ -14,6 +14,7 @@ import type { Line } from './index.ts';
 /** Accounts, organizations, teams, tokens, and what the server says of itself. */
 export const PEOPLE: readonly Line[] = [
   ['GET', '/version', about.version],
+  ['GET', '/signing-key.pub', about.signingKey],
   ['GET', '/settings/api', about.apiSettings],
   ['GET', '/settings/attachment', about.attachmentSettings],
   ['GET', '/settings/repository', about.repositorySettings],

@@ -15,6 +15,8 @@ export interface IssueEvent {
     | 'milestoned'
     | 'demilestoned'
     | 'synchronized'
+    | 'review_requested'
+    | 'review_request_removed'
     | 'deleted';
   issueId: number;
   /** Who was or is no longer assigned: each is an event of its own. */
@@ -23,6 +25,8 @@ export interface IssueEvent {
   changes?: Readonly<Partial<Record<'title' | 'body' | 'ref', { from: string }>>>;
   /** Commit whose message closed it. */
   commitId?: string;
+  /** Who was asked for a review or is no longer: somebody, or a team. */
+  asked?: { reviewerId: number | null; teamId: number | null };
   /** Where the head of a pull request was and is, of `synchronized`. */
   head?: { before: string; after: string };
   /** Of what was deleted, for there is no row to ask any more: as nobody in particular saw it. */
@@ -39,6 +43,14 @@ export interface CommentEvent {
   from?: string;
   /** Of what was deleted, for there is no row to ask any more; times as in JSON. */
   deleted?: { posterId: number | null; createdAt: Date | string; updatedAt: Date | string };
+}
+
+/** A review that was submitted, and what it came to. */
+export interface ReviewEvent {
+  kind: 'review';
+  verdict: 'approved' | 'rejected' | 'comment';
+  issueId: number;
+  reviewId: number;
 }
 
 /** A branch or tag that moved, appeared or went; forty zeros stand for not being there. */
@@ -60,7 +72,7 @@ export interface RepositoryEvent {
 }
 
 /** Something that others want to know of: webhooks and people who watch. */
-export type ForgeEvent = IssueEvent | CommentEvent | RefEvent | RepositoryEvent;
+export type ForgeEvent = IssueEvent | CommentEvent | ReviewEvent | RefEvent | RepositoryEvent;
 
 /** An event with where it happened and who did it. */
 export type Happening = ForgeEvent & { repositoryId: number; actorId: number };

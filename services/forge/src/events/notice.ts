@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { readMentions } from '../rules/texts/mentions.ts';
 import type { Notice } from '../store/events/notifications.ts';
 import * as comments from '../store/issues/comments.ts';
+import * as reviews from '../store/reviews/reviews.ts';
 import type { Happening, IssueEvent } from './announce.ts';
 import type { Place } from './place.ts';
 
@@ -17,18 +18,24 @@ export async function noticeOf(
 ): Promise<Notice | undefined> {
   if (issue === undefined) return undefined;
   const { actorId } = happening;
-  const notice = { eventId, repositoryId, issueId: issue.id, isPull: issue.is_pull, actorId };
+  const about = { eventId, repositoryId, issueId: issue.id, isPull: issue.is_pull, actorId };
+  const notice = { ...about, onlyAssignee: null, onlyAsked: null, commentId: null, mentioned: [] };
   if (happening.kind === 'issue') {
-    const { action, assigneeId } = happening;
+    const { action, assigneeId, asked } = happening;
     if (action === 'assigned' && assigneeId !== undefined) {
-      return { ...notice, onlyAssignee: assigneeId, commentId: null, mentioned: [] };
+      return { ...notice, onlyAssignee: assigneeId };
     }
+    if (action === 'review_requested' && asked !== undefined) return { ...notice, onlyAsked: asked };
     if (!FOR_EVERYBODY.includes(action)) return undefined;
     const mentioned = action === 'opened' ? readMentions(`${issue.title}\n${issue.body}`) : [];
-    return { ...notice, onlyAssignee: null, commentId: null, mentioned };
+    return { ...notice, mentioned };
+  }
+  if (happening.kind === 'review') {
+    const body = await reviews.findBody(database.autocommit(), happening.reviewId);
+    return body === undefined ? undefined : { ...notice, mentioned: readMentions(body) };
   }
   if (happening.kind !== 'comment' || happening.action !== 'created') return undefined;
   const comment = await comments.findById(database.autocommit(), repositoryId, happening.commentId);
   if (comment === undefined) return undefined;
-  return { ...notice, onlyAssignee: null, commentId: comment.id, mentioned: readMentions(comment.body) };
+  return { ...notice, commentId: comment.id, mentioned: readMentions(comment.body) };
 }

@@ -26,7 +26,7 @@ export async function findPlace(loads: EventLoads, happening: Happening): Promis
   const owner = await loads.account(repository.owner_id);
   if (owner === undefined) return undefined;
   const place = { repositoryId, ownerId: owner.id, found: ownedBy(owner, repository), issue: undefined };
-  if (happening.kind !== 'issue' && happening.kind !== 'comment') return place;
+  if (!('issueId' in happening)) return place;
   if (happening.kind === 'issue' && happening.deleted !== undefined) return place;
   const issue = await loads.issue(happening.issueId);
   return issue === undefined ? undefined : { ...place, issue };

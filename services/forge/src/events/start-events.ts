@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Outbox, startOutbox } from '@croft/sql';
+import {
+  MERGED_HEAD,
+  mergedHeadEffect,
+  SCHEDULED_MERGE,
+  scheduledMergeEffect,
+} from '../auto-merge/scheduled-merge-effect.ts';
 import type { Context } from '../context.ts';
 import * as deliveries from '../store/events/hook-deliveries.ts';
 import { HAPPENING } from './announce.ts';
@@ -24,7 +30,12 @@ export function startEvents(context: Context): { close(): Promise<void> } {
     slots: SLOTS,
     perLane: PER_HOST,
     withoutLane: EXPANSIONS,
-    handlers: { [HAPPENING]: happeningEffect(context), [HOOK]: hookEffect(context) },
+    handlers: {
+      [HAPPENING]: happeningEffect(context),
+      [HOOK]: hookEffect(context),
+      [SCHEDULED_MERGE]: scheduledMergeEffect(context),
+      [MERGED_HEAD]: mergedHeadEffect(context),
+    },
   });
   const stop = new AbortController();
   const cleaning = cleanUp(context, stop.signal);

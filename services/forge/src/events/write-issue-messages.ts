@@ -5,7 +5,9 @@ import type { VisibleRepository } from '../repositories/find-repository.ts';
 import type { HookEventType } from '../rules/events/hook-events.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import type { UserRow } from '../store/people/users.ts';
+import * as users from '../store/people/users.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import { userJson } from '../users/user-json.ts';
 import type { IssueEvent } from './announce.ts';
 import type { HookMessage } from './write-messages.ts';
 
@@ -41,7 +43,7 @@ export async function writeIssueMessages(
   const payload = {
     ...about,
     pull_request: pull,
-    requested_reviewer: null,
+    requested_reviewer: await presentReviewer(context, event),
     repository,
     sender,
     ...commit,
@@ -64,4 +66,12 @@ export async function presentPullOf(context: Context, { found, issue }: Subject)
   const tx = context.database.autocommit();
   const row = await pulls.findByNumber(tx, issue.repository_id, issue.number);
   return (row && (await presentPulls(context, undefined, found, [row]))[0]) ?? null;
+}
+
+/** Who is asked for a review; null for a team. */
+async function presentReviewer({ database, links }: Context, { asked }: IssueEvent): Promise<object | null> {
+  const id = asked?.reviewerId ?? null;
+  if (id === null) return null;
+  const people = await users.mapByIds(database.autocommit(), [id]);
+  return userJson(people.get(id) ?? users.GHOST, undefined, links);
 }

@@ -10,6 +10,7 @@ import { writeCommentMessages } from './write-comment-messages.ts';
 import { writeIssueMessages } from './write-issue-messages.ts';
 import { writeRefMessages } from './write-ref-messages.ts';
 import { writeRepositoryMessages } from './write-repository-messages.ts';
+import { writeReviewMessages } from './write-review-messages.ts';
 
 /** What hooks are told; payloads as the reference's (reference A.3). */
 export interface HookMessage {
@@ -19,7 +20,9 @@ export interface HookMessage {
   ref?: string;
 }
 
-const AROUND_ISSUES: Partial<Record<IssueEvent['action'], 'assign' | 'label' | 'milestone' | 'sync'>> = {
+const AROUND_ISSUES: Partial<
+  Record<IssueEvent['action'], 'assign' | 'label' | 'milestone' | 'sync' | 'review_request'>
+> = {
   assigned: 'assign',
   unassigned: 'assign',
   label_updated: 'label',
@@ -27,6 +30,8 @@ const AROUND_ISSUES: Partial<Record<IssueEvent['action'], 'assign' | 'label' | '
   milestoned: 'milestone',
   demilestoned: 'milestone',
   synchronized: 'sync',
+  review_requested: 'review_request',
+  review_request_removed: 'review_request',
 };
 
 /** What kinds of messages come of something that happened. */
@@ -37,11 +42,13 @@ export function eventTypesOf(happening: Happening, { issue }: Place): HookEventT
       const isPull = happening.deleted?.isPull ?? issue?.is_pull;
       const whole = isPull ? 'pull_request' : 'issues';
       if (around === undefined) return [whole];
-      if (around === 'sync') return ['pull_request_sync'];
+      if (around === 'sync' || around === 'review_request') return [`pull_request_${around}`];
       return [isPull ? `pull_request_${around}` : `issue_${around}`];
     }
     case 'comment':
       return [issue?.is_pull ? 'pull_request_comment' : 'issue_comment'];
+    case 'review':
+      return [`pull_request_review_${happening.verdict}`];
     case 'ref':
       if (happening.before === NO_COMMIT) return ['create', 'push'];
       return happening.after === NO_COMMIT ? ['delete', 'push'] : ['push'];
@@ -78,6 +85,7 @@ export async function writeMessages(
     [issue.poster_id ?? actorId, ...issue.assignee_ids].map((id) => loads.account(id)),
   );
   const subject = { found, issue, people: people.filter((one) => one !== undefined), ...about };
+  if (happening.kind === 'review') return await writeReviewMessages(context, happening, subject, type);
   return happening.kind === 'issue'
     ? await writeIssueMessages(context, happening, subject, type)
     : await writeCommentMessages(context, happening, subject, type);

@@ -5,11 +5,14 @@ import type { Context } from '../context.ts';
 import { forbidden, notFound, tokenRequired } from '../failures.ts';
 import { findRepository, mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
 import type { GitService } from '../rules/git/git-protocol.ts';
+import * as pulls from '../store/pulls/pulls.ts';
 
 /** Who uses a repository with git. */
 export interface GitVisitor {
   found: VisibleRepository;
   caller: Caller | undefined;
+  /** Of somebody who may push although he may not write to the repository: the branches he may push to. */
+  lent?: ReadonlySet<string>;
   /** Whose share of the git programs it counts for; nobodies have one together, as they can look like many. */
   share: string;
 }
@@ -43,10 +46,21 @@ export async function admitGit(
     // Somebody unknown may turn out to be somebody who can see it.
     throw caller === undefined && isNotFound(failure) ? tokenRequired() : failure;
   });
-  if (pushing && !mayWrite(found, 'code'))
-    throw forbidden('user should have a permission to write to a repo');
+  const lent = pushing && !mayWrite(found, 'code') ? await findLent(context, caller, found) : undefined;
+  if (lent?.size === 0) throw forbidden('user should have a permission to write to a repo');
   if (pushing && found.repository.archived) throw forbidden('repo is archived');
-  return { found, caller, share: caller === undefined ? 'nobody' : `user ${caller.userId}` };
+  const share = caller === undefined ? 'nobody' : `user ${caller.userId}`;
+  return { found, caller, share, ...(lent === undefined ? {} : { lent }) };
+}
+
+/** Branches of pull requests whose posters let those push who may write to the base. */
+async function findLent(
+  { database }: Context,
+  caller: Caller | undefined,
+  { repository }: VisibleRepository,
+): Promise<ReadonlySet<string>> {
+  if (caller === undefined) return new Set();
+  return new Set(await pulls.listLentBranches(database.autocommit(), repository.id, caller.userId));
 }
 
 const isNotFound = (failure: unknown) => (failure as { kind?: unknown }).kind === notFound().kind;

@@ -46,6 +46,9 @@ const full = (command: PushCommand): Verdict => ({
 
 function decide(command: PushCommand, rules: PushRules): Verdict {
   const branch = branchOf(command.ref);
+  const { lent } = rules;
+  if (lent !== undefined && (branch === undefined || !lent.has(branch) || kindOf(command) === 'delete'))
+    return { kind: 'refuse', command, reason: 'user should have a permission to write to a repo' };
   const protection = branch === undefined ? undefined : findProtection(rules.protections, branch);
   if (branch === undefined || protection === undefined) return { kind: 'pass', command };
   const kind = kindOf(command);

@@ -2,8 +2,10 @@ import type { Context } from '../context.ts';
 import { announceAll } from '../events/announce.ts';
 import { branchRef, listBranches, NO_COMMIT, pointHeadAt, readRefIds } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
+import { retargetPulls } from '../pulls/retarget-pulls.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
 import { chooseDefaultBranch } from '../rules/git/default-branch.ts';
+import { branchOf } from '../rules/git/push-request.ts';
 import { settleEach } from '../settle-each.ts';
 import * as contents from '../store/repositories/contents.ts';
 import type { PushDetails, PushRow, RefMove } from '../store/repositories/pushes.ts';
@@ -67,6 +69,8 @@ async function takeOver(
   if (moves.length > 0 && details.renamed !== undefined) await rename(context, repositoryId, details.renamed);
   if (moves.length > 0 || mayHaveMore) await followBranches(context, repositoryId, actorId);
   if (mayHaveMore || moves.some(changesBranches)) await countBranches(context, repositoryId);
+  const deleted = moves.flatMap(({ ref, after }) => (after === NO_COMMIT ? (branchOf(ref) ?? []) : []));
+  if (deleted.length > 0) await retargetPulls(context, repositoryId, deleted, actorId);
   await database.transaction(async (tx) => {
     if (!(await pushes.remove(tx, id)) || actorId === null) return;
     await announceAll(
@@ -74,6 +78,7 @@ async function takeOver(
       moves.map((move) => ({ kind: 'ref', ...move, repositoryId, actorId })),
     );
   });
+  context.queues.bell.ring(repositoryId);
 }
 
 /** Whether a move adds or takes away a branch. */

@@ -59,7 +59,7 @@ export async function servePush(
   // With this git finds out whether it may push at all, before it sends a long request.
   if (request.commands.length === 0) return Readable.from([FLUSH], { objectMode: false });
   const [rules, room = Number.POSITIVE_INFINITY] = await Promise.all([
-    loadPushRules(context, found, caller.userId),
+    loadRules(context, visitor),
     roomLeft(context, found.repository),
   ]);
   const isAtomic = request.capabilities.has('atomic');
@@ -76,6 +76,15 @@ export async function servePush(
   const row = await beginPush(context, found.repository.id, caller.userId, { moves });
   const maxBytes = Math.min(settings.GIT_MAX_PUSH_BYTES, room || settings.GIT_MAX_PUSH_BYTES);
   return await carryOut(context, { visitor, request, rules, isAtomic, verdicts, row, maxBytes }, call);
+}
+
+/** What holds for the visitor: on branches that are lent to him he counts as somebody who may write. */
+async function loadRules(
+  context: Context,
+  { found, caller, lent }: GitVisitor & { caller: Caller },
+): Promise<PushRules> {
+  const rules = await loadPushRules(context, found, caller.userId);
+  return lent === undefined ? rules : { ...rules, pusher: { ...rules.pusher, mayWrite: true }, lent };
 }
 
 async function carryOut(context: Context, push: Push, call: GitCall): Promise<Readable> {

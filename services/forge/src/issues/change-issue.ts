@@ -101,5 +101,5 @@ async function checkNoTwin(tx: Tx, current: issues.IssueWithPull): Promise<void>
   const pull = await pulls.findByNumber(tx, current.repository_id, current.number);
   if (pull === undefined) throw notFound();
   const twin = await pulls.findOpenTwin(tx, pulls.branchesOf(pull), pull.id);
-  if (twin !== undefined) throw pullExists(twin.number);
+  if (twin !== undefined) throw pullExists(twin);
 }

@@ -35,15 +35,14 @@ export async function searchIssues(
   query: SearchQuery,
 ): Promise<ListPage> {
   const page = pageOf(context, query);
-  // Nobody can be asked for a review yet, so nobody was.
-  if (readBoolean(query.review_requested) || readBoolean(query.reviewed))
-    return { page, total: 0, items: [] };
   const tx = context.database.autocommit();
   const { createdBy, ...within } = await named(context, viewer, query);
   const scope = {
     ...viewerOf(viewer),
     ...within,
     priorityRepositoryId: readId(query.priority_repo_id ?? ''),
+    reviewRequested: viewer !== undefined && readBoolean(query.review_requested),
+    reviewed: viewer !== undefined && readBoolean(query.reviewed),
   };
   const filter = { ...readFilter(query), ...relativeTo(viewer, query), ...createdBy };
   const { rows, total, linked, people } = await inSearchTurn(viewer, filter, () =>

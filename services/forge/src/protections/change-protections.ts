@@ -59,6 +59,7 @@ export async function editProtection(
     options: Object.fromEntries(changed),
   });
   if (after === undefined) throw notFound();
+  context.queues.bell.ring(row.repository_id);
   return after;
 }
 
@@ -74,6 +75,7 @@ export async function removeProtection(
   const found = await findToChange(context, caller, path);
   const row = await findProtectionRow(context, found, path.name);
   await branchProtections.remove(context.database.autocommit(), row.id);
+  context.queues.bell.ring(row.repository_id);
 }
 
 /**

@@ -23,6 +23,7 @@ const SWITCHES = [
   'ignore_stale_approvals',
   'require_signed_commits',
   'block_admin_merge_override',
+  'enable_merge_queue',
 ] as const;
 
 /** Options that list people, by their logins on the wire. */
@@ -43,11 +44,15 @@ export const TEAMS = [
   'approvals_whitelist_teams',
 ] as const;
 
+/** Options that are numbers. */
+const NUMBERS = ['required_approvals', 'merge_queue_batch', 'merge_queue_timeout_minutes'] as const;
+
 const PATTERNS = ['protected_file_patterns', 'unprotected_file_patterns'] as const;
 
 type Switch = (typeof SWITCHES)[number];
 type Listing = (typeof PEOPLE)[number] | (typeof TEAMS)[number];
 type Pattern = (typeof PATTERNS)[number];
+type Amount = (typeof NUMBERS)[number];
 
 function each<Name extends string, Value>(names: readonly Name[], value: Value): Record<Name, Value> {
   return Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>;
@@ -59,7 +64,7 @@ export const protectionFields = {
   ...each([...PEOPLE, ...TEAMS], optional.texts),
   ...each(PATTERNS, optional.text),
   status_check_contexts: optional.texts,
-  required_approvals: optional.integer,
+  ...each(NUMBERS, optional.integer),
   priority: optional.integer,
 };
 
@@ -68,7 +73,7 @@ export type ProtectionWish = Partial<
   Record<Switch, boolean | null | undefined> &
     Record<Listing | 'status_check_contexts', readonly string[] | null | undefined> &
     Record<Pattern, string | null | undefined> &
-    Record<'required_approvals' | 'priority', number | null | undefined>
+    Record<Amount | 'priority', number | null | undefined>
 >;
 
 /** A protection that says nothing yet: nobody pushes, whoever may write merges. */
@@ -78,10 +83,12 @@ export const NO_OPTIONS: ProtectionOptions = {
   ...each(PATTERNS, ''),
   status_check_contexts: [],
   required_approvals: 0,
+  merge_queue_batch: 5,
+  merge_queue_timeout_minutes: 60,
 };
 
 /** Names of the options whose values come over as they are. */
-export const PLAIN = [...SWITCHES, ...PATTERNS, 'status_check_contexts', 'required_approvals'] as const;
+export const PLAIN = [...SWITCHES, ...PATTERNS, 'status_check_contexts', ...NUMBERS] as const;
 
 /** A protection on the wire. */
 export const protectionSchema = z.object({
@@ -93,7 +100,7 @@ export const protectionSchema = z.object({
   ...each([...PEOPLE, ...TEAMS], z.array(z.string())),
   ...each(PATTERNS, z.string()),
   status_check_contexts: z.array(z.string()),
-  required_approvals: z.int(),
+  ...each(NUMBERS, z.int()),
   created_at: timeSchema,
   updated_at: timeSchema,
 });

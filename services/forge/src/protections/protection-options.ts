@@ -35,4 +35,9 @@ export interface ProtectionOptions {
   protected_file_patterns: string;
   unprotected_file_patterns: string;
   block_admin_merge_override: boolean;
+  /** Whether merges into the branch wait in line and are tested one upon the other. */
+  enable_merge_queue: boolean;
+  /** How many are tested at once. */
+  merge_queue_batch: number;
+  merge_queue_timeout_minutes: number;
 }

@@ -13,6 +13,9 @@ const MAX_LISTED = 100;
 const MAX_CONTEXTS = 100;
 const MAX_PATTERNS = 4096;
 const MAX_APPROVALS = 1000;
+const MAX_BATCH = 100;
+/** A week. */
+const MAX_TIMEOUT_MINUTES = 7 * 24 * 60;
 
 /**
  * The name of a protection.
@@ -58,11 +61,18 @@ function checkSizes(wish: ProtectionWish): void {
     throw unacceptable('[RequiredApprovals]: Range');
   if ((contexts ?? []).length > MAX_CONTEXTS || (contexts ?? []).some((one) => one.length > MAX_NAME))
     throw unacceptable(`[StatusCheckContexts]: MaxSize(${MAX_CONTEXTS})`);
+  checkRange('MergeQueueBatch', wish.merge_queue_batch, MAX_BATCH);
+  checkRange('MergeQueueTimeoutMinutes', wish.merge_queue_timeout_minutes, MAX_TIMEOUT_MINUTES);
   for (const patterns of [wish.protected_file_patterns ?? '', wish.unprotected_file_patterns ?? '']) {
     if (patterns.length > MAX_PATTERNS) throw unacceptable(`[FilePatterns]: MaxSize(${MAX_PATTERNS})`);
     const unreadable = patterns.split(';').find((part) => readGlob(part.trim()) === undefined);
     if (unreadable !== undefined) throw unacceptable(`[FilePatterns]: GlobPattern ${unreadable.trim()}`);
   }
+}
+
+function checkRange(name: string, value: number | null | undefined, most: number): void {
+  if (value !== undefined && value !== null && (value < 1 || value > most))
+    throw unacceptable(`[${name}]: Range(1,${most})`);
 }
 
 async function findPeople(

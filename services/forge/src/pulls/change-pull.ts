@@ -3,8 +3,10 @@ import type { Context } from '../context.ts';
 import { notFound, unacceptable } from '../failures.ts';
 import { changeIssue, type IssueEdit } from '../issues/change-issue.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
+import { markStale } from '../reviews/mark-stale.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import { bringHead } from './read-head.ts';
 import { settleMergeOf } from './settle-merges.ts';
 import { branchQueue, writeHead } from './sync-pulls.ts';
 
@@ -32,7 +34,7 @@ export async function betweenMerges(
 /**
  * Edits the issue half of a pull request, and in the same transaction whatever else there is to change. One that is
  * reopened stands at its head branch as it is now: nobody moved it while it was closed.
- * @throws 409, 412, 422 as for an issue, and 422 when the head branch of one to reopen is gone
+ * @throws 409, 412, 422 as for an issue, and 422 when a branch of one to reopen is gone
  */
 export async function changePull(
   context: Context,
@@ -44,19 +46,22 @@ export async function changePull(
   await context.database.transaction(async (tx) => {
     const after = await changeIssue(tx, pull.issue_id, edit);
     if (head !== undefined) await pulls.moveHead(tx, pull.id, head);
+    if (head !== undefined && head !== pull.head_sha) await markStale(tx, pull.id, edit.actorId);
     await also(tx, after);
   });
   if (head !== undefined && head !== pull.written_sha) await writeHead(context, pull, head);
 }
 
 async function headToReopen(
-  { git }: Context,
+  context: Context,
   pull: pulls.PullWithIssue,
   state: string | null | undefined,
 ): Promise<string | undefined> {
   const reopens = state !== undefined && state !== null && state !== 'closed';
   if (!reopens || pull.closed_at === null || pull.merged_at !== null) return undefined;
-  const tip = await readRef(git, pull.head_repository_id, branchRef(pull.head_branch));
+  const base = await readRef(context.git, pull.repository_id, branchRef(pull.base_branch));
+  if (base === undefined) throw unacceptable(`the base branch '${pull.base_branch}' does not exist`);
+  const tip = await bringHead(context, pull);
   if (tip === undefined) throw unacceptable(`the head branch '${pull.head_branch}' does not exist`);
   return tip;
 }

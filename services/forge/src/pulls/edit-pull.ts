@@ -1,6 +1,5 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { announce } from '../events/announce.ts';
 import { forbidden, notFound, pullExists, unacceptable } from '../failures.ts';
 import { checkMayEdit, type WantedIssueEdit } from '../issues/edit-issue.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
@@ -9,11 +8,12 @@ import { branchRef, readRef } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { noChanges } from '../rules/pulls/head-ref.ts';
-import * as comments from '../store/issues/comments.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { betweenMerges, changePull } from './change-pull.ts';
-import { findPull } from './find-pull.ts';
+import { accessToHead } from './find-head.ts';
+import { findPull, type VisiblePull } from './find-pull.ts';
+import { changeBase } from './retarget-pulls.ts';
 
 /** What a request may change about a pull request. */
 export interface WantedPullEdit extends WantedIssueEdit {
@@ -35,8 +35,8 @@ export async function editPull(
   checkNotArchived(found);
   const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
   // 0 leaves the milestone: unlike an issue's, it cannot be taken away.
-  if (wishes.milestone === null) throw unacceptable(`milestone does not exist [id: ${wanted.milestone}]`);
-  const allowEdit = decideMaintainerEdit(caller, pull, isWriter, wanted.allowMaintainerEdit);
+  if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
+  const allowEdit = await decideMaintainerEdit(context, caller, found, wanted.allowMaintainerEdit);
 
   const apply = async (now: pulls.PullWithIssue) => {
     const base = isWriter ? await readNewBase(context, now, wanted.base) : undefined;
@@ -50,19 +50,8 @@ export async function editPull(
       if (after.closed_at !== null) throw unacceptable('the base of a closed pull request cannot change');
       await repositories.lock(tx, repository.id);
       const twin = await pulls.findOpenTwin(tx, { ...pulls.branchesOf(now), baseBranch: base }, pull.id);
-      if (twin !== undefined) throw pullExists(twin.number);
-      await pulls.updateBase(tx, pull.id, base);
-      const details = { old_ref: now.base_branch, new_ref: base };
-      const entry = {
-        issueId: pull.issue_id,
-        kind: 'change_target_branch',
-        posterId: caller.userId,
-        details,
-      };
-      await comments.add(tx, entry);
-      const changes = { ref: { from: now.base_branch } };
-      const by = { issueId: pull.issue_id, repositoryId: repository.id, actorId: caller.userId };
-      await announce(tx, { kind: 'issue', action: 'edited', changes, ...by });
+      if (twin !== undefined) throw pullExists(twin);
+      await changeBase(tx, now, base, caller.userId);
     });
   };
   if (wanted.base || typeof wanted.state === 'string')
@@ -83,16 +72,19 @@ async function readNewBase(
   return wanted;
 }
 
-/** Edit rule 6: only the poster decides, and only with write access to the head. */
-function decideMaintainerEdit(
+/**
+ * Edit rule 6: only the poster decides, and only with write access to the head.
+ * @throws 403
+ */
+async function decideMaintainerEdit(
+  context: Context,
   caller: Caller,
-  pull: pulls.PullWithIssue,
-  isWriter: boolean,
+  found: VisiblePull,
   wanted: boolean | null | undefined,
-): boolean | undefined {
+): Promise<boolean | undefined> {
   if (wanted === undefined || wanted === null) return undefined;
-  if (pull.poster_id !== caller.userId || !isWriter) {
-    throw forbidden('SetAllowEdits: user not allowed to do this action');
-  }
+  const { pull } = found;
+  const head = pull.poster_id === caller.userId && (await accessToHead(context, caller, found, pull));
+  if (!head || !mayWrite(head, 'code')) throw forbidden('SetAllowEdits: user not allowed to do this action');
   return wanted;
 }

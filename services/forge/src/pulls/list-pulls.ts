@@ -7,7 +7,7 @@ import { viewerOf } from '../rules/access/permission.ts';
 import { readState } from '../rules/issues/list-filter.ts';
 import { readId } from '../rules/requests/read-id.ts';
 import * as users from '../store/people/users.ts';
-import * as pulls from '../store/pulls/pulls.ts';
+import * as pullLists from '../store/pulls/pull-lists.ts';
 import { presentPulls } from './present-pulls.ts';
 
 /** What a list of pull requests can be asked for. */
@@ -44,7 +44,7 @@ export async function listPulls(
     posterId: poster?.id ?? 0,
     baseBranch: query.base_branch ?? '',
   };
-  const { rows, total } = await pulls.list(tx, filter, page);
+  const { rows, total } = await pullLists.list(tx, filter, page);
   return { page, total, items: await presentPulls(context, viewer, found, rows) };
 }
 

@@ -34,6 +34,8 @@ export class MergeOutlooks {
     const mergeBase = await findMergeBase(this.#git, repositoryId, base, head);
     if (mergeBase === undefined) return { mergeBase, outcome: 'unrelated', conflicts: [] };
     if (mergeBase === head) return { mergeBase, outcome: 'nothing', conflicts: [] };
+    // What stands on the base already has nothing to conflict with.
+    if (mergeBase === base) return { mergeBase, outcome: 'clean', conflicts: [] };
     const { conflicts } = await tryMerge(this.#git, repositoryId, base, head);
     return { mergeBase, outcome: conflicts.length === 0 ? 'clean' : 'conflicts', conflicts };
   }

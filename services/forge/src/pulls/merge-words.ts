@@ -8,6 +8,7 @@ import type { MergeStyle } from '../rules/pulls/merge-style.ts';
 import { readReferences } from '../rules/texts/references.ts';
 import type { UserRow } from '../store/people/users.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 
 /** The message of a merge: the caller's, or by the template on the default branch, or the style's own. */
 export async function messageOf(
@@ -28,10 +29,23 @@ export async function messageOf(
     baseBranch: pull.base_branch,
     headBranch: pull.head_branch,
     baseRepository: place,
-    headRepository: place,
+    headRepository: await placeOfHead(context, repository, place, pull),
     closes: closedBy(`${pull.title}\n${pull.body}`, context.links.root),
   };
   return mergeMessage(wanted, style, words, template);
+}
+
+/** The head's repository as everybody may know of it who reads the base; undefined when it is deleted or more private. */
+async function placeOfHead(
+  { database }: Context,
+  repository: { id: number; private: boolean },
+  place: { owner: string; name: string },
+  { head_repository_id: id }: PullWithIssue,
+): Promise<{ owner: string; name: string } | undefined> {
+  if (id === repository.id) return place;
+  const [row] = id === null ? [] : await repositories.listByIds(database.autocommit(), [id], 0);
+  const isHidden = row === undefined || (row.private && !repository.private);
+  return isHidden ? undefined : { owner: row.owner.login, name: row.name };
 }
 
 /** Issues of the same repository that words close. */

@@ -2,43 +2,77 @@ import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { loadPeople } from '../issues/load-people.ts';
+import { countChanges } from '../outside/git/reading/change-counts.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
+import type { MergeOutlook } from '../rules/pulls/mergeable.ts';
 import type { PullCard } from '../store/pulls/pulls.ts';
+import { type Forks, loadForks } from './load-forks.ts';
 import { pullJson, type pullSchema } from './pull-json.ts';
+import { isFromFork } from './read-head.ts';
 
-/** Pull requests of a repository as their viewer gets them: one statement and one look at the branches for all. */
+/**
+ * Pull requests of a repository as their viewer gets them: a statement for the people and one for the forks, a look at the
+ * branches, and a process where changes are to be counted that never were before; however many pull requests there are.
+ */
 export async function presentPulls(
   context: Context,
   viewer: Caller | undefined,
   found: VisibleRepository,
   rows: readonly PullCard[],
 ): Promise<z.output<typeof pullSchema>[]> {
-  const { repository } = found;
-  const branches = [...new Set(rows.flatMap((row) => [row.base_branch, row.head_branch]))];
-  const named = rows.flatMap((row) => [row.poster_id, row.merged_by, ...row.assignee_ids]);
-  const [people, tips] = await Promise.all([
-    loadPeople(context, named, viewer === undefined ? [] : [viewer.user]),
-    readRefs(context.git, repository.id, branches.map(branchRef)),
+  const named = rows.flatMap((row) => [
+    row.poster_id,
+    row.merged_by,
+    ...row.assignee_ids,
+    ...row.reviewer_ids,
   ]);
+  const [people, forks] = await Promise.all([
+    loadPeople(context, named, viewer === undefined ? [] : [viewer.user]),
+    loadForks(context, viewer, rows),
+  ]);
+  const sides = await lookAtBranches(context, found.repository.id, rows, forks);
+  return rows.map((row, index) => {
+    const around = {
+      found,
+      head: isFromFork(row) ? forks.repositoryOf(row) : found,
+      poster: people.byId(row.poster_id),
+      merger: row.merged_by === null ? undefined : people.byId(row.merged_by),
+      assignees: row.assignee_ids.map((id) => people.byId(id)),
+      reviewers: row.reviewer_ids.map((id) => people.byId(id)),
+      ...(sides[index] as Sides),
+    };
+    return pullJson(row, around, viewer, context.links);
+  });
+}
+
+type Sides = Pick<Parameters<typeof pullJson>[1], 'baseTip' | 'headTip' | 'outlook' | 'counts'>;
+
+/** Where both branches of each pull request are, and what that means. */
+async function lookAtBranches(
+  { git, outlooks }: Context,
+  repositoryId: number,
+  rows: readonly PullCard[],
+  forks: Forks,
+): Promise<Sides[]> {
+  const named = rows.flatMap((row) => [row.base_branch, ...(isFromFork(row) ? [] : [row.head_branch])]);
+  const branches = [...new Set(named)];
+  const tips = await readRefs(git, repositoryId, branches.map(branchRef));
   const tipOf = new Map(branches.map((branch, index) => [branch, tips[index]]));
-  return await Promise.all(
+  const looked = await Promise.all(
     rows.map(async (row) => {
       const baseTip = tipOf.get(row.base_branch);
-      const headTip = tipOf.get(row.head_branch);
-      const open = row.merged_at === null && baseTip !== undefined;
-      const around = {
-        found,
-        poster: people.byId(row.poster_id),
-        merger: row.merged_by === null ? undefined : people.byId(row.merged_by),
-        assignees: row.assignee_ids.map((id) => people.byId(id)),
-        baseTip,
-        headTip,
-        outlook: open
-          ? await context.outlooks.of(repository.id, baseTip, headTip ?? row.head_sha)
-          : undefined,
-      };
-      return pullJson(row, around, viewer, context.links);
+      const headTip = isFromFork(row) ? forks.tipOf(row) : tipOf.get(row.head_branch);
+      // Of a fork, only what it was asked to take is here.
+      const to = row.merged_at === null && !isFromFork(row) ? (headTip ?? row.head_sha) : row.head_sha;
+      let outlook: MergeOutlook | undefined;
+      if (row.merged_at === null && baseTip !== undefined)
+        outlook = await outlooks.of(repositoryId, baseTip, to);
+      const from = row.merge_base ?? outlook?.mergeBase ?? baseTip;
+      return { side: { baseTip, headTip, outlook }, range: from === undefined ? undefined : { from, to } };
     }),
   );
+  const ranges = looked.map(({ range }) => range);
+  const counts = await countChanges(git, repositoryId, ranges);
+  return looked.map(({ side }, index) => ({ ...side, counts: counts[index] }));
 }

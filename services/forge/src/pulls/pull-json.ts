@@ -3,12 +3,14 @@ import type { Caller } from '../caller/caller.ts';
 import { labelJson, labelSchema } from '../labels/label-json.ts';
 import type { Links } from '../links.ts';
 import { milestoneJson, milestoneSchema } from '../milestones/milestone-json.ts';
+import type { ChangeCounts } from '../outside/git/reading/change-counts.ts';
 import { pullRef } from '../outside/git/refs.ts';
-import type { VisibleRepository } from '../repositories/find-repository.ts';
+import { mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
 import { repositoryJson, repositorySchema } from '../repositories/repository-json.ts';
 import { isMergeable, isWorkInProgress, type MergeOutlook } from '../rules/pulls/mergeable.ts';
 import type { UserRow } from '../store/people/users.ts';
 import type { PullCard } from '../store/pulls/pulls.ts';
+import { teamJson, teamSchema } from '../teams/team-json.ts';
 import { userJson, userSchema } from '../users/user-json.ts';
 import { timeSchema } from '../wire-schemas.ts';
 import { wireTime, wireTimeOrNull } from '../wire-time.ts';
@@ -33,8 +35,8 @@ export const pullSchema = z.object({
   milestone: milestoneSchema.nullable(),
   assignee: userSchema.nullable(),
   assignees: z.array(userSchema),
-  requested_reviewers: z.array(z.never()),
-  requested_reviewers_teams: z.array(z.never()),
+  requested_reviewers: z.array(userSchema),
+  requested_reviewers_teams: z.array(teamSchema),
   state: z.enum(['open', 'closed']),
   draft: z.boolean(),
   is_locked: z.boolean(),
@@ -42,14 +44,18 @@ export const pullSchema = z.object({
   html_url: z.string(),
   diff_url: z.string(),
   patch_url: z.string(),
+  additions: z.int().optional(),
+  deletions: z.int().optional(),
+  changed_files: z.int().optional().describe('missing where counting took too long'),
   mergeable: z.boolean(),
+  conflicted_files: z.array(z.string()).describe('files over which merging would fail'),
   merged: z.boolean(),
   merged_at: timeSchema.nullable(),
   merge_commit_sha: z.string().nullable(),
   merged_by: userSchema.nullable(),
   allow_maintainer_edit: z.boolean(),
   base: branchSchema,
-  head: branchSchema,
+  head: branchSchema.extend({ repo: repositorySchema.nullable() }),
   merge_base: z.string(),
   due_date: timeSchema.nullable(),
   created_at: timeSchema,
@@ -65,12 +71,21 @@ export interface PullSurroundings {
   poster: UserRow;
   merger: UserRow | undefined;
   assignees: readonly UserRow[];
+  /** Asked for a review. */
+  reviewers: readonly UserRow[];
+  /** Repository of the head; undefined when it is deleted, or the viewer may not know of it. */
+  head: VisibleRepository | undefined;
   /** Where the branches are now; undefined for those that are gone. */
   baseTip: string | undefined;
   headTip: string | undefined;
   /** Undefined when the base branch is gone, and for merged pull requests, which have no outlook but a past. */
   outlook: MergeOutlook | undefined;
+  /** Undefined when counting took too long. */
+  counts: ChangeCounts | undefined;
 }
+
+/** In place of the id of a repository that is deleted. */
+const NO_REPOSITORY = -1;
 
 /** A pull request as its viewer gets it. */
 export function pullJson(
@@ -79,7 +94,7 @@ export function pullJson(
   viewer: Caller | undefined,
   links: Links,
 ): z.output<typeof pullSchema> {
-  const { found, baseTip, headTip, outlook } = around;
+  const { found, head, baseTip, headTip, outlook } = around;
   const { repository, owner } = found;
   const merged = row.merged_at !== null;
   const page = `${links.repository(owner.login, repository.name)}/pulls/${row.number}`;
@@ -97,8 +112,11 @@ export function pullJson(
     milestone: row.milestone && milestoneJson(row.milestone),
     assignee: assignees[0] ?? null,
     assignees,
-    requested_reviewers: [],
-    requested_reviewers_teams: [],
+    requested_reviewers: around.reviewers.map((user) => userJson(user, viewer, links)),
+    // A private team is for its organization; who owns the repository is in it for certain.
+    requested_reviewers_teams: row.reviewer_teams
+      .filter((team) => team.visibility !== 'private' || found.permission.level === 'owner')
+      .map((team) => teamJson(team, owner, viewer)),
     state: row.closed_at === null ? 'open' : 'closed',
     draft: isWorkInProgress(row.title),
     is_locked: row.locked_at !== null,
@@ -106,7 +124,10 @@ export function pullJson(
     html_url: page,
     diff_url: `${page}.diff`,
     patch_url: `${page}.patch`,
+    ...countsJson(around.counts),
     mergeable: merged ? !isWorkInProgress(row.title) : isMergeable(row.title, outlook),
+    // Names of files are code.
+    conflicted_files: mayRead(found, 'code') ? [...(outlook?.conflicts ?? [])] : [],
     merged,
     merged_at: wireTimeOrNull(row.merged_at),
     merge_commit_sha: row.merge_commit_sha,
@@ -117,8 +138,8 @@ export function pullJson(
       label: row.head_branch,
       ref: headTip === undefined ? pullRef(row.number) : row.head_branch,
       sha: headTip ?? row.head_sha,
-      repo_id: repository.id,
-      repo,
+      repo_id: head?.repository.id ?? NO_REPOSITORY,
+      repo: head === undefined ? null : head === found ? repo : repositoryJson(head, viewer, links),
     },
     // Frozen when merged; with unrelated histories there is none, and the base stands in.
     merge_base: row.merge_base ?? outlook?.mergeBase ?? baseTip ?? '',
@@ -129,4 +150,9 @@ export function pullJson(
     pin_order: row.pin_order,
     content_version: row.content_version,
   };
+}
+
+function countsJson(counts: ChangeCounts | undefined) {
+  if (counts === undefined) return {};
+  return { additions: counts.additions, deletions: counts.deletions, changed_files: counts.files };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cancelScheduledMerge } from '../auto-merge/cancel-scheduled-merge.ts';
 import { endpoint } from '../endpoint.ts';
 import { listAnswer } from '../list-answer.ts';
 import {
@@ -19,6 +20,7 @@ import { mergePull } from './merge-pull.ts';
 import { pullSchema } from './pull-json.ts';
 import { showChanges } from './show-changes.ts';
 import { showPull } from './show-pull.ts';
+import { updatePull } from './update-pull.ts';
 
 /** A parameter that may be there several times. */
 const repeated = z
@@ -93,7 +95,13 @@ export const create = endpoint({
   access: 'caller',
   area: 'repository',
   params: repositoryPath,
-  body: z.object({ head: requiredText, base: requiredText, title: requiredText, ...editable }),
+  body: z.object({
+    head: requiredText.describe('a branch, or `owner:branch` or `owner/repo:branch` of a fork'),
+    base: requiredText,
+    title: requiredText,
+    ...editable,
+    allow_maintainer_edit: optional.boolean,
+  }),
   answers: { 201: pullSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema, 423: errorSchema },
   async handle({ params, body, caller }, context) {
     const number = await createPull(context, caller, params, {
@@ -101,6 +109,7 @@ export const create = endpoint({
       body: body.body ?? '',
       milestone: Math.max(body.milestone ?? 0, 0),
       deadline: body.due_date ?? undefined,
+      allowMaintainerEdit: body.allow_maintainer_edit,
     });
     return { status: 201, body: await showPull(context, caller, { ...params, index: String(number) }) };
   },
@@ -144,6 +153,27 @@ export const edit = endpoint({
   },
 });
 
+/** `POST /repos/{owner}/{repo}/pulls/{index}/update` */
+export const update = endpoint({
+  summary: 'Bring the head branch of a pull request up to its base',
+  access: 'caller',
+  area: 'repository',
+  params: numberedPath,
+  query: z.object({ style: parameter.describe('`merge` or `rebase`; by default what the repository says') }),
+  answers: {
+    200: emptySchema,
+    403: errorSchema,
+    404: errorSchema,
+    409: errorSchema,
+    422: errorSchema,
+    423: errorSchema,
+  },
+  async handle({ params, query, caller }, context) {
+    await updatePull(context, caller, params, query.style ?? '');
+    return { status: 200 };
+  },
+});
+
 /** `GET /repos/{owner}/{repo}/pulls/{index}/merge` */
 export const merged = endpoint({
   summary: 'Whether a pull request is merged: 204 or 404',
@@ -159,7 +189,7 @@ export const merged = endpoint({
 
 /** `POST /repos/{owner}/{repo}/pulls/{index}/merge` */
 export const merge = endpoint({
-  summary: 'Merge a pull request',
+  summary: 'Merge a pull request, or have it merged once all checks succeed',
   access: 'caller',
   area: 'repository',
   params: numberedPath,
@@ -175,6 +205,7 @@ export const merge = endpoint({
   }),
   answers: {
     200: emptySchema,
+    201: emptySchema,
     403: errorSchema,
     404: errorSchema,
     405: errorSchema,
@@ -182,15 +213,29 @@ export const merge = endpoint({
     423: errorSchema,
   },
   async handle({ params, body, caller }, context) {
-    await mergePull(context, caller, params, {
+    const outcome = await mergePull(context, caller, params, {
       style: body.do ?? '',
       title: body.merge_title_field ?? '',
       message: body.merge_message_field ?? '',
       headCommit: body.head_commit_id ?? '',
       mergeCommit: body.merge_commit_id ?? '',
+      force: body.force_merge ?? false,
       whenChecksSucceed: body.merge_when_checks_succeed ?? false,
       deleteBranch: body.delete_branch_after_merge ?? false,
     });
-    return { status: 200 };
+    return { status: outcome === 'merged' ? 200 : 201 };
+  },
+});
+
+/** `DELETE /repos/{owner}/{repo}/pulls/{index}/merge` */
+export const cancelMerge = endpoint({
+  summary: 'Cancel a merge that was to happen once all checks succeed, or leave the merge queue',
+  access: 'caller',
+  area: 'repository',
+  params: numberedPath,
+  answers: { 204: emptySchema, 403: errorSchema, 404: errorSchema, 423: errorSchema },
+  async handle({ params, caller }, context) {
+    await cancelScheduledMerge(context, caller, params);
+    return { status: 204 };
   },
 });

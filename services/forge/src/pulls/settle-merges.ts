@@ -5,7 +5,6 @@ import { hasCommit } from '../outside/git/merging/merge.ts';
 import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { settleEach } from '../settle-each.ts';
-import * as notifications from '../store/events/notifications.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as merges from '../store/pulls/merges.ts';
 import * as pulls from '../store/pulls/pulls.ts';
@@ -27,7 +26,7 @@ interface RecordDetails {
 export async function recordMerge(
   { database }: Context,
   pull: pulls.PullWithIssue,
-  merge: Omit<merges.MergeRow, 'started_at'>,
+  merge: merges.MergeIntent,
   { by = 'us', at, headWritten = true }: RecordDetails = {},
 ): Promise<boolean> {
   return await database.transaction(async (tx) => {
@@ -51,14 +50,13 @@ export async function recordMerge(
   });
 }
 
-/** Who merges has read what he merges (merge rule 2); the others are told of the pull request and of its base branch. */
+/** The others are told of the pull request and of its base branch. */
 async function tell(
   tx: Tx,
   pull: pulls.PullWithIssue,
-  merge: Omit<merges.MergeRow, 'started_at'>,
+  merge: merges.MergeIntent,
   by: 'us' | 'hand',
 ): Promise<void> {
-  await notifications.markRead(tx, merge.merged_by, pull.issue_id);
   const place = { repositoryId: pull.repository_id, actorId: merge.merged_by };
   await announce(tx, { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...place });
   if (by === 'hand' || merge.base_sha === merge.commit_sha) return;
@@ -80,6 +78,19 @@ export async function settleMerges(context: Context): Promise<void> {
       await settleMergeOf(context, pull);
     },
   );
+}
+
+/** Settles the interrupted merges into a branch, for whoever has the queue of branches. */
+export async function settleMergesInto(
+  context: Context,
+  repositoryId: number,
+  branch: string,
+): Promise<void> {
+  const tx = context.database.autocommit();
+  for (const { pull_id: id } of await merges.listInto(tx, repositoryId, branch)) {
+    const pull = await pulls.findById(tx, id);
+    if (pull !== undefined) await settleMergeOf(context, pull);
+  }
 }
 
 /** Settles the interrupted merge of a pull request, if there is one; nobody else may be merging it meanwhile. */

@@ -1,16 +1,22 @@
+import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
+import { markStale } from '../reviews/mark-stale.ts';
 import { settleEach } from '../settle-each.ts';
+import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import { bringCommit } from './read-head.ts';
 
 /** Key of the queue in which everything stands that moves branches of a repository by our own hand. */
 export const branchQueue = (repositoryId: number) => `branches of ${repositoryId}`;
 
 /**
- * Lets the open pull requests from a repository follow their head branches, which may have moved or gone.
+ * Lets the open pull requests from a repository follow their head branches, which may have moved or gone: its own, and
+ * those into other repositories of its network. Not for somebody who has the queue of branches of any.
  * @param actorId in whose name; null when that is not known any more
  */
 export async function syncPulls(
@@ -18,28 +24,94 @@ export async function syncPulls(
   repository: { id: number },
   actorId: number | null = null,
 ): Promise<void> {
-  await context.queues.inTurn(branchQueue(repository.id), () => followHeads(context, repository.id, actorId));
+  const { id } = repository;
+  const elsewhere = await context.queues.inTurn(branchQueue(id), () => followOwn(context, id, actorId));
+  await followElsewhere(context, id, elsewhere, actorId);
 }
 
-/** The same for somebody who has the queue already, optionally for the pull requests of one branch only. */
+/**
+ * The same for the pull requests of one branch, for somebody who has the queue of its repository already. Those into other
+ * repositories follow soon, for two queues at once could wait for ever; also after a crash.
+ */
 export async function followHeads(
   context: Context,
   repositoryId: number,
   actorId: number | null,
-  branch?: string,
+  branch: string,
 ): Promise<void> {
-  const { database, git } = context;
-  const open = await pulls.listOpenByHead(database.autocommit(), repositoryId, branch);
-  const tips = await readRefs(
-    git,
-    repositoryId,
-    open.map((pull) => branchRef(pull.head_branch)),
-  );
-  for (const [index, pull] of open.entries()) {
-    const tip = tips[index];
-    if (tip === undefined) await closeForLackOfHead(context, pull, actorId);
-    else if (tip !== pull.head_sha || tip !== pull.written_sha) await moveHead(context, pull, tip, actorId);
+  const elsewhere = await followOwn(context, repositoryId, actorId, branch);
+  if (elsewhere.length === 0) return;
+  const tx = context.database.autocommit();
+  const { id } = await pushes.insert(tx, { repositoryId, actorId, details: { moves: [] } });
+  const following = async () => {
+    try {
+      await followElsewhere(context, repositoryId, elsewhere, actorId);
+      await pushes.remove(tx, id);
+    } catch (error) {
+      const reason = (error as Error).message;
+      context.log.error(
+        { repository: repositoryId, reason },
+        'pull requests elsewhere follow at the next start',
+      );
+    }
+  };
+  void context.queues.track(following());
+}
+
+/** Returns other repositories with pull requests from this one. */
+async function followOwn(
+  context: Context,
+  repositoryId: number,
+  actorId: number | null,
+  branch?: string,
+): Promise<number[]> {
+  const tx = context.database.autocommit();
+  const open = await pulls.listOpenByHead(tx, repositoryId, { headBranch: branch ?? null });
+  const own = open.filter((pull) => pull.repository_id === repositoryId);
+  await followAll(context, repositoryId, own, actorId);
+  const others = open.filter((pull) => pull.repository_id !== repositoryId);
+  return [...new Set(others.map((pull) => pull.repository_id))];
+}
+
+/** Lets pull requests into other repositories follow, one repository after the other. */
+async function followElsewhere(
+  context: Context,
+  headRepositoryId: number,
+  elsewhere: readonly number[],
+  actorId: number | null,
+): Promise<void> {
+  for (const repositoryId of elsewhere) {
+    await context.queues.inTurn(branchQueue(repositoryId), async () => {
+      const tx = context.database.autocommit();
+      const open = await pulls.listOpenByHead(tx, headRepositoryId, { repositoryId });
+      await followAll(context, headRepositoryId, open, actorId);
+    });
   }
+}
+
+/** Lets pull requests follow their heads, which are all in one repository; the queue of where they go is the caller's. */
+async function followAll(
+  context: Context,
+  headRepositoryId: number,
+  open: readonly pulls.PullWithIssue[],
+  actorId: number | null,
+): Promise<void> {
+  const refs = open.map((pull) => branchRef(pull.head_branch));
+  const tips = await readRefs(context.git, headRepositoryId, refs);
+  for (const [index, pull] of open.entries()) await followHead(context, pull, tips[index], actorId);
+}
+
+/** Lets one pull request follow its head, which is gone where `tip` is undefined. */
+export async function followHead(
+  context: Context,
+  pull: pulls.PullWithIssue,
+  tip: string | undefined,
+  actorId: number | null,
+): Promise<void> {
+  if (tip === undefined) return await closeForLackOfHead(context, pull, actorId);
+  if (tip === pull.head_sha && tip === pull.written_sha) return;
+  await bringCommit(context, pull, tip);
+  await moveHead(context, pull, tip, actorId);
 }
 
 /** Row, ref, row: after a crash in between the row says that the ref is to be written. */
@@ -54,7 +126,9 @@ export async function moveHead(
     // The issue first, as everywhere.
     await issues.touch(tx, pull.issue_id);
     await pulls.moveHead(tx, pull.id, tip);
-    if (actorId === null || tip === pull.head_sha) return;
+    if (tip === pull.head_sha) return;
+    await markStale(tx, pull.id, actorId);
+    if (actorId === null) return;
     const head = { before: pull.head_sha, after: tip };
     await announce(tx, { kind: 'issue', action: 'synchronized', head, ...about(pull, actorId) });
   });
@@ -85,19 +159,46 @@ export async function settlePulls(context: Context): Promise<void> {
   });
 }
 
-async function closeForLackOfHead(
+/** Closes a pull request whose head branch is gone. */
+export async function closeForLackOfHead(
   { database }: Context,
   pull: pulls.PullWithIssue,
   actorId: number | null,
 ): Promise<void> {
-  await database.transaction(async (tx) => {
-    if (!(await issues.close(tx, pull.issue_id))) return;
-    await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
-    if (actorId !== null) await announce(tx, { kind: 'issue', action: 'closed', ...about(pull, actorId) });
-  });
+  const gone = { kind: 'delete_branch', details: { old_ref: pull.head_branch } };
+  await database.transaction((tx) => closeIssueOf(tx, pull, [gone], actorId));
 }
 
-const about = (pull: pulls.PullWithIssue, actorId: number) => ({
+/** Closes a pull request that nobody asked to close, with something in its timeline before; one that is closed stays as it is. */
+export async function closeIssueOf(
+  tx: Tx,
+  pull: pulls.PullWithIssue,
+  entries: readonly comments.TimelineEntry[],
+  actorId: number | null,
+): Promise<void> {
+  if (!(await issues.close(tx, pull.issue_id))) return;
+  await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
+  const by = { issueId: pull.issue_id, posterId: actorId };
+  await comments.addAll(tx, by, [...entries, { kind: 'close' }]);
+  if (actorId !== null) await announce(tx, { kind: 'issue', action: 'closed', ...about(pull, actorId) });
+}
+
+/** Closes the open pull requests into other repositories from one that is about to go. */
+export async function closePullsFrom(
+  context: Context,
+  headRepositoryId: number,
+  actorId: number | null,
+): Promise<void> {
+  const tx = context.database.autocommit();
+  const open = await pulls.listOpenByHead(tx, headRepositoryId);
+  for (const pull of open.filter((one) => one.repository_id !== headRepositoryId))
+    await context.queues.inTurn(branchQueue(pull.repository_id), () =>
+      closeForLackOfHead(context, pull, actorId),
+    );
+}
+
+/** Where something happened to a pull request, and who did it. */
+export const about = (pull: pulls.PullWithIssue, actorId: number) => ({
   issueId: pull.issue_id,
   repositoryId: pull.repository_id,
   actorId,

@@ -3,7 +3,13 @@ import type { Context } from '../context.ts';
 import { notFastForward, rebaseConflicts } from '../failures.ts';
 import { writeMerge } from '../outside/git/merging/merge.ts';
 import { writeRebase } from '../outside/git/merging/rebase.ts';
-import { commitObject, type GitObject, type Signature, signatureLine } from '../outside/git/objects.ts';
+import {
+  commitObject,
+  type GitObject,
+  type Signature,
+  signatureLine,
+  signedCommit,
+} from '../outside/git/objects.ts';
 import { coAuthors } from '../rules/pulls/merge-message.ts';
 import type { MergeStyle } from '../rules/pulls/merge-style.ts';
 import type { UserRow } from '../store/people/users.ts';
@@ -25,7 +31,7 @@ export interface DecidedMerge {
  * @throws 409 when a commit does not fit, or the base cannot just follow
  */
 export async function writeDecided(
-  { git, clock, links }: Context,
+  { git, clock, links, identity }: Context,
   repositoryId: number,
   merger: Caller,
   merge: DecidedMerge,
@@ -37,8 +43,17 @@ export async function writeDecided(
     at: clock.now(),
   });
   const committer = signatureOf(merger.user);
-  const commit = (tree: string, parents: readonly string[], message: string, author = committer): GitObject =>
-    commitObject({ tree, parents, author, committer, message });
+  const { signingKey } = identity;
+  const sign = signingKey && ((made: GitObject) => signedCommit(made, (content) => signingKey.sign(content)));
+  const commit = (
+    tree: string,
+    parents: readonly string[],
+    message: string,
+    author = committer,
+  ): GitObject => {
+    const made = commitObject({ tree, parents, author, committer, message });
+    return sign?.(made) ?? made;
+  };
   const sides = { ours: base, theirs: head };
   switch (style) {
     case 'merge': {
@@ -60,7 +75,7 @@ export async function writeDecided(
       const rebased = await writeRebase(
         git,
         repositoryId,
-        { onto: base, head, committer },
+        { onto: base, head, committer, sign },
         ({ tip, tree }) =>
           // Nothing was left to merge, as when all of it is there already in other words.
           style === 'rebase' || tip === base ? undefined : commit(tree, [base, tip], message),

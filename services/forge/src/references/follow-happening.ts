@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Happening } from '../events/announce.ts';
+import { restackHead } from '../stacks/restack-head.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import { followCommits } from './follow-commits.ts';
 import { followMerge } from './follow-merge.ts';
@@ -27,6 +28,8 @@ export async function followHappening(
   } else if (kind === 'issue') {
     const { action, changes } = happening;
     const isWritten = action === 'opened' || changes?.title !== undefined || changes?.body !== undefined;
+    if (issue.pull_id !== null && changes?.ref !== undefined)
+      await restackHead(context, issue.pull_id, changes.ref.from, actorId);
     if (isWritten) await followIssueText(context, actorId, issue, signal);
     if (action === 'closed' && issue.merged_at !== null) await followMerge(context, issue, signal);
   }

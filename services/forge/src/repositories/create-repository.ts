@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { notFound, repositoryExists, unacceptable } from '../failures.ts';
 import { makeRepository, removeRepository } from '../outside/git/repository.ts';
+import { closePullsFrom } from '../pulls/sync-pulls.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { findLabelSet } from '../starters/label-sets.ts';
@@ -122,8 +123,18 @@ async function explainRefusal(
   return (await users.mapByIds(tx, [ownerId])).has(ownerId) ? repositoryExists() : notFound();
 }
 
-/** Removes what there is of a repository, folder before row, so that a crash leaves a row that says so. */
-export async function abandonRepository({ database, git }: Context, id: number): Promise<void> {
+/**
+ * Removes what there is of a repository, folder before row, so that a crash leaves a row that says so. Pull requests from it
+ * into others are closed.
+ * @param actorId in whose name; null when that is not known any more
+ */
+export async function abandonRepository(
+  context: Context,
+  id: number,
+  actorId: number | null = null,
+): Promise<void> {
+  const { database, git } = context;
+  await closePullsFrom(context, id, actorId);
   await removeRepository(git, id);
   await database.transaction(async (tx) => {
     // With everything in it, which may be a lot.

@@ -26,5 +26,5 @@ export async function deleteRepository(
     if (!(await repositories.beginRemoval(tx, id))) throw notFound();
     await announce(tx, { kind: 'repository', action: 'deleted', deleted, ...by(found.repository, caller) });
   });
-  await abandonRepository(context, id);
+  await abandonRepository(context, id, caller.userId);
 }

@@ -6,6 +6,7 @@ import { branchRef, pointHeadAt, readRef } from '../outside/git/refs.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { MERGE_STYLES } from '../rules/pulls/merge-style.ts';
+import { UPDATE_STYLES } from '../rules/pulls/update-style.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { checkDescription } from './create-repository.ts';
 import { checkAdmin, findRepository, findRepositoryById, type VisibleRepository } from './find-repository.ts';
@@ -62,6 +63,9 @@ function checkTexts(edit: RepositoryEdit, before: repositories.RepositoryRow): v
   const style = edit.defaultMergeStyle;
   if (style && !(MERGE_STYLES as readonly string[]).includes(style))
     throw unacceptable(`[DefaultMergeStyle]: In(${MERGE_STYLES.join(',')})`);
+  const updates = edit.defaultUpdateStyle;
+  if (updates && !(UPDATE_STYLES as readonly string[]).includes(updates))
+    throw unacceptable(`[DefaultUpdateStyle]: In(${UPDATE_STYLES.join(',')})`);
 }
 
 /** What somebody could read in private, he cannot publish by way of his fork. */

@@ -134,6 +134,9 @@ export const edit = endpoint({
     default_merge_style: optional.text,
     default_delete_branch_after_merge: optional.boolean,
     default_allow_maintainer_edit: optional.boolean,
+    allow_merge_update: optional.boolean,
+    allow_rebase_update: optional.boolean,
+    default_update_style: optional.text,
   }),
   answers: { 200: repositorySchema, 403: errorSchema, 404: errorSchema, 422: errorSchema, 423: errorSchema },
   async handle({ params, body, caller }, context) {
@@ -156,6 +159,9 @@ export const edit = endpoint({
       defaultMergeStyle: body.default_merge_style,
       deleteBranchAfterMerge: body.default_delete_branch_after_merge,
       defaultMaintainerEdit: body.default_allow_maintainer_edit,
+      allowMergeUpdate: body.allow_merge_update,
+      allowRebaseUpdate: body.allow_rebase_update,
+      defaultUpdateStyle: body.default_update_style,
     });
     return { status: 200, body: await presentRepository(context, caller, found) };
   },

@@ -43,6 +43,7 @@ export async function createStatus(
     description: status.description,
     creator_id: caller.userId,
   });
+  context.queues.bell.ring(found.repository.id);
   return statusJson(row, { found, creator: caller.user }, caller, context.links);
 }
 

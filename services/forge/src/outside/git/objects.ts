@@ -41,6 +41,17 @@ export function commitObject(commit: {
   return gitObject('commit', Buffer.from(lines.join('\n')));
 }
 
+/** A commit with a signature of everything else in it, as the last of its headers. */
+export function signedCommit(commit: GitObject, sign: (content: Buffer) => string): GitObject {
+  const content = commit.bytes.subarray(commit.bytes.indexOf(0) + 1);
+  const end = content.indexOf('\n\n') + 1;
+  const header = `gpgsig ${sign(content).replaceAll('\n', '\n ')}\n`;
+  return gitObject(
+    'commit',
+    Buffer.concat([content.subarray(0, end), Buffer.from(header), content.subarray(end)]),
+  );
+}
+
 /** A file's content. */
 export const blobObject = (content: string | Buffer): GitObject =>
   gitObject('blob', typeof content === 'string' ? Buffer.from(content) : content);

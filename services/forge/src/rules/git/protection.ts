@@ -69,6 +69,13 @@ export function mayMergeInto(protection: Protection | undefined, merger: Pusher)
   );
 }
 
+/** Whether somebody's approval counts: of those that the protection lists, else of whoever may write. */
+export function mayApprove(protection: Protection | undefined, reviewer: Pusher): boolean {
+  const options = protection?.options;
+  if (!options?.enable_approvals_whitelist) return reviewer.mayWrite;
+  return isListed(reviewer, options.approvals_whitelist_username, options.approvals_whitelist_teams);
+}
+
 /** The first of some files that nobody may change on a branch, pushing or merging. */
 export function findKept({ options }: Protection, paths: readonly string[]): string | undefined {
   const kept = readPatterns(options.protected_file_patterns);
@@ -113,6 +120,7 @@ function touchesOnlyFree(options: ProtectionOptions, paths: readonly string[]): 
   return paths.length > 0 && paths.every((path) => free.some((matches) => matches(path.toLowerCase())));
 }
 
-function isListed(pusher: Pusher, users: readonly number[], teams: readonly number[]): boolean {
+/** Whether somebody is in a list, himself or one of his teams. */
+export function isListed(pusher: Pusher, users: readonly number[], teams: readonly number[]): boolean {
   return users.includes(pusher.userId) || teams.some((team) => pusher.teamIds.includes(team));
 }

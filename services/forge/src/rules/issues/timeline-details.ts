@@ -15,6 +15,8 @@ export interface EntryDetails {
   refAction: string;
   refCommitSha: string;
   trackedTime: number | undefined;
+  review: number | undefined;
+  assigneeTeam: number | undefined;
 }
 
 /** Reads what is stored with an entry: the names are those of the API, the values ids or texts. */
@@ -44,5 +46,7 @@ export function readDetails(stored: unknown): EntryDetails {
     refAction: text('ref_action') || 'none',
     refCommitSha: text('ref_commit_sha') || text('commit_id'),
     trackedTime: id('tracked_time'),
+    review: id('review_id'),
+    assigneeTeam: id('assignee_team'),
   };
 }

@@ -4,11 +4,13 @@ import { notFound, unacceptable } from '../../failures.ts';
 export interface HeadRef {
   /** Undefined means the repository itself. */
   user: string | undefined;
+  /** Name of the user's repository, where it is told: he may have several forks. */
+  repo: string | undefined;
   branch: string;
 }
 
 /**
- * Create rules 1 and 2: `branch`, or `user:branch` for the fork of a user.
+ * Create rules 1 and 2: `branch`, or `user:branch` and `user/repo:branch` for the fork of a user.
  * @throws 422 when head and base are the same text, 404 for more than two parts
  */
 export function readHead(head: string, base: string): HeadRef {
@@ -16,7 +18,10 @@ export function readHead(head: string, base: string): HeadRef {
   const parts = head.split(':');
   if (parts.length > 2) throw notFound();
   const [first = '', second] = parts;
-  return second === undefined ? { user: undefined, branch: first } : { user: first, branch: second };
+  if (second === undefined) return { user: undefined, repo: undefined, branch: first };
+  const [user = '', repo, ...more] = first.split('/');
+  if (more.length > 0) throw notFound('GetForkedRepo');
+  return { user, repo, branch: second };
 }
 
 /** Head and base are one branch. */

@@ -34,11 +34,25 @@ const SWITCHES: Readonly<Record<MergeStyle, keyof StyleSwitches>> = {
 
 /**
  * The style a request names; an empty one means an ordinary merge (merge rule 5).
- * @throws 405 for one that the repository does not allow, or that nobody knows
+ * @throws 405 for one that nobody knows
  */
-export function readStyle(text: string, switches: StyleSwitches): MergeStyle {
+export function nameStyle(text: string): MergeStyle {
   const style = MERGE_STYLES.find((name) => name === (text || 'merge'));
-  if (style === undefined || !switches[SWITCHES[style]])
-    throw notMergeable(`${text || 'merge'} is not allowed an allowed merge style for this repository`);
+  if (style === undefined) throw styleRefused(text);
   return style;
 }
+
+/** @throws 405 for a style that the repository does not allow */
+export function checkStyle(style: MergeStyle, switches: StyleSwitches): void {
+  if (!switches[SWITCHES[style]]) throw styleRefused(style);
+}
+
+/** Both. */
+export function readStyle(text: string, switches: StyleSwitches): MergeStyle {
+  const style = nameStyle(text);
+  checkStyle(style, switches);
+  return style;
+}
+
+const styleRefused = (style: string) =>
+  notMergeable(`${style} is not allowed an allowed merge style for this repository`);

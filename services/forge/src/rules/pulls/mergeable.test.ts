@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkOutlook, isMergeable, isWorkInProgress, type MergeOutlook } from './mergeable.ts';
+import { checkOutlook, checkRelated, isMergeable, isWorkInProgress, type MergeOutlook } from './mergeable.ts';
 
 const outlook = (outcome: MergeOutlook['outcome']): MergeOutlook => ({
   mergeBase: 'b',
@@ -41,7 +41,10 @@ describe('merge rule 3', () => {
     ['unrelated', 'T', 'conflict'],
     ['unrelated', 'WIP: T', 'not-allowed'],
   ] as const)('%s with title %s: %s', (outcome, title, kind) => {
-    const check = () => checkOutlook(title, outlook(outcome), 'merge');
+    const check = () => {
+      checkOutlook(title, outlook(outcome));
+      checkRelated(outlook(outcome), 'merge');
+    };
     if (kind === undefined) expect(check).not.toThrow();
     else expect(check).toThrow(expect.objectContaining({ kind }));
   });

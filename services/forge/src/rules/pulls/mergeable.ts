@@ -26,14 +26,21 @@ export function isMergeable(title: string, outlook: MergeOutlook | undefined): b
 
 /**
  * Merge rule 3, as far as commits decide: a pull request that is in progress, has conflicts or brings nothing is 405
- * for every style; unrelated histories are found by the merge itself, 409.
- * @throws 405, 409
+ * for every style.
+ * @throws 405
  */
-export function checkOutlook(title: string, outlook: MergeOutlook, style: MergeStyle): void {
+export function checkOutlook(title: string, outlook: MergeOutlook): void {
   if (isWorkInProgress(title)) throw notMergeable('Work in progress PRs cannot be merged');
-  if (outlook.outcome === 'unrelated') throw unrelatedHistories(style);
   if (outlook.outcome === 'conflicts') {
     throw notMergeable('Please try again later', { conflicted_files: outlook.conflicts });
   }
   if (outlook.outcome === 'nothing') throw notMergeable('Please try again later');
+}
+
+/**
+ * Merge rule 8: unrelated histories are found by the merge itself.
+ * @throws 409
+ */
+export function checkRelated(outlook: MergeOutlook, style: MergeStyle): void {
+  if (outlook.outcome === 'unrelated') throw unrelatedHistories(style);
 }

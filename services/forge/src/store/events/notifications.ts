@@ -38,6 +38,8 @@ export interface Notice {
   actorId: number;
   /** Null for everybody who watches, takes part or is mentioned. */
   onlyAssignee: number | null;
+  /** The same for who is asked for a review: somebody, or the members of a team. */
+  onlyAsked: { reviewerId: number | null; teamId: number | null } | null;
   /** Names in lower case. */
   mentioned: readonly string[];
 }
@@ -47,24 +49,33 @@ export interface Notice {
  * hears nothing. An event that is worked off twice changes nothing.
  */
 export async function notify(tx: Tx, notice: Notice): Promise<void> {
+  const forAll = notice.onlyAssignee === null && notice.onlyAsked === null;
+  const asked = notice.onlyAsked ?? { reviewerId: null, teamId: null };
   await tx.run`
     with candidates as (
       select user_id from :schema.issue_assignees
-      where issue_id = ${notice.issueId} and user_id = coalesce(${notice.onlyAssignee}::bigint, user_id)
+      where issue_id = ${notice.issueId} and (${forAll}::boolean or user_id = ${notice.onlyAssignee}::bigint)
+      union
+      select reviewer_id from :schema.review_requests q join :schema.pulls p on p.id = q.pull_id
+      where p.issue_id = ${notice.issueId} and (${forAll}::boolean or reviewer_id = ${asked.reviewerId}::bigint)
+      union
+      select m.user_id from :schema.review_requests q join :schema.pulls p on p.id = q.pull_id
+        join :schema.team_members m on m.team_id = q.team_id
+      where p.issue_id = ${notice.issueId} and q.team_id = ${asked.teamId}::bigint
       union
       select user_id from :schema.watches
-      where repository_id = ${notice.repositoryId} and not ignored and ${notice.onlyAssignee}::bigint is null
+      where repository_id = ${notice.repositoryId} and not ignored and ${forAll}::boolean
       union
       select user_id from :schema.issue_subscriptions
-      where issue_id = ${notice.issueId} and subscribed and ${notice.onlyAssignee}::bigint is null
+      where issue_id = ${notice.issueId} and subscribed and ${forAll}::boolean
       union
-      select poster_id from :schema.issues where id = ${notice.issueId} and ${notice.onlyAssignee}::bigint is null
+      select poster_id from :schema.issues where id = ${notice.issueId} and ${forAll}::boolean
       union
       select poster_id from :schema.comments
-      where issue_id = ${notice.issueId} and kind = 'comment' and ${notice.onlyAssignee}::bigint is null
+      where issue_id = ${notice.issueId} and kind in ('comment', 'review') and ${forAll}::boolean
       union
       select id from :schema.users
-      where login_key = any(${notice.mentioned}::text[]) and ${notice.onlyAssignee}::bigint is null
+      where login_key = any(${notice.mentioned}::text[]) and ${forAll}::boolean
     )
     insert into :schema.notifications (user_id, repository_id, issue_id, status, comment_id, event_id, updated_at)
     select u.id, ${notice.repositoryId}, ${notice.issueId}, 'unread',

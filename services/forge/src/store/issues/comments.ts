@@ -4,6 +4,9 @@ import type { Tables } from '../../tables.gen.ts';
 /** Something that happened to an issue, in its timeline; `kind` has the reference's names, `comment` is what people write. */
 export type CommentRow = Tables['comments'];
 
+/** In the details of a comment on code whose review is not submitted: it is for its author only, and no list has it. */
+export const PENDING = 'pending';
+
 /** What is to be added to a timeline. */
 export interface TimelineEntry {
   kind: string;
@@ -48,12 +51,12 @@ export type CommentWithIssue = CommentRow & {
   issue_locked: boolean;
 };
 
-/** An entry of any kind, in a repository. */
+/** An entry of any kind that everybody may see, in a repository. */
 export function findById(tx: Tx, repositoryId: number, id: number): Promise<CommentWithIssue | undefined> {
   return tx.row<CommentWithIssue>`
     select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked
     from :schema.comments c join :schema.issues i on i.id = c.issue_id
-    where c.id = ${id} and i.repository_id = ${repositoryId}`;
+    where c.id = ${id} and i.repository_id = ${repositoryId} and not c.details ? ${PENDING}::text`;
 }
 
 /** When comments were last changed, both ends included. */

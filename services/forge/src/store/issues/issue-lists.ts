@@ -64,6 +64,10 @@ export interface SearchScope {
   teamId: number | null;
   /** Its issues come first; 0 for none. */
   priorityRepositoryId: number;
+  /** Only what he is asked to review, himself or one of his teams. */
+  reviewRequested: boolean;
+  /** Only what he reviewed. */
+  reviewed: boolean;
 }
 
 /**
@@ -84,7 +88,7 @@ export async function search(
         ${filter.state}, ${filter.kind}, ${filter.labels}::text[], ${filter.keyword}, ${filter.mentioned},
         ${filter.milestones}::text[], ${filter.since}::timestamptz, ${filter.before}::timestamptz,
         ${filter.createdBy}::bigint, ${filter.assignedBy}::bigint, ${scope.priorityRepositoryId}, ${page.limit},
-        ${page.offset})
+        ${page.offset}, :schema.reviewing(${scope.userId}, ${scope.reviewRequested}, ${scope.reviewed}))
     )
     select f.total as list_total, f.linked, case when p.place = 1 then :schema.people_around(f.ids) end as people,
       i.*, s.*, r.name as repository_name, o.login as owner_login

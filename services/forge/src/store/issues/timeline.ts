@@ -1,5 +1,6 @@
 import type { Tx } from '@croft/sql';
-import type { ChangedBetween, CommentWithIssue } from './comments.ts';
+import type { TeamRow } from '../people/teams.ts';
+import { type ChangedBetween, type CommentWithIssue, PENDING } from './comments.ts';
 import type { IssueAnywhere } from './issue-lists.ts';
 import { reviveSurroundings } from './issues.ts';
 import type { LabelCard } from './labels.ts';
@@ -28,7 +29,7 @@ export async function list(
   const rows = await tx.rows<CommentWithIssue & { list_total: number }>`
     with seen as materialized (
       select c.id from :schema.comments c
-      where c.issue_id = ${issueId}
+      where c.issue_id = ${issueId} and not c.details ? ${PENDING}::text
         and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null}::timestamptz)
         and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null}::timestamptz)
         and case
@@ -103,4 +104,11 @@ export function listMilestones(
 ): Promise<MilestoneRow[]> {
   return tx.rows<MilestoneRow>`
     select * from :schema.milestones where repository_id = ${repositoryId} and id = any(${ids}::bigint[])`;
+}
+
+/** Teams by their ids, as far as the viewer may know of them. */
+export function listTeams(tx: Tx, ids: readonly number[], viewer: Reader): Promise<TeamRow[]> {
+  return tx.rows<TeamRow>`
+    select t.* from :schema.teams t
+    where t.id = any(${ids}::bigint[]) and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)`;
 }

@@ -4,17 +4,28 @@ import type { Tables } from '../../tables.gen.ts';
 /** A merge under way: everything that is needed to finish or abandon it after a crash. */
 export type MergeRow = Tables['merges'];
 
-/** Announces a merge; false when the pull request is no longer open or has another base, or a merge of it is under way. */
-export async function begin(tx: Tx, merge: Omit<MergeRow, 'started_at'>): Promise<boolean> {
+/** The same before it begins. */
+export type MergeIntent = Omit<MergeRow, 'started_at'>;
+
+/**
+ * Announces merges, all or none; false when one of the pull requests is no longer open or has another base, or a merge of
+ * it is under way.
+ */
+export async function begin(tx: Tx, merges: readonly MergeIntent[]): Promise<boolean> {
   const inserted = await tx.run`
+    with wanted as (
+      select * from jsonb_to_recordset(${JSON.stringify(merges)}::jsonb) as (pull_id bigint, merged_by bigint,
+        base_branch text, base_sha text, head_sha text, merge_base text, commit_sha text)
+    ), possible as (
+      select w.* from wanted w join :schema.pulls p on p.id = w.pull_id join :schema.issues i on i.id = p.issue_id
+      where p.base_branch = w.base_branch and p.merged_at is null and i.closed_at is null
+        and not exists (select from :schema.merges m where m.pull_id = p.id)
+    )
     insert into :schema.merges (pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha,
       started_at)
-    select p.id, ${merge.merged_by}, p.base_branch, ${merge.base_sha}, ${merge.head_sha}, ${merge.merge_base},
-      ${merge.commit_sha}, ${tx.now}
-    from :schema.pulls p join :schema.issues i on i.id = p.issue_id
-    where p.id = ${merge.pull_id} and p.base_branch = ${merge.base_branch} and p.merged_at is null and i.closed_at is null
-    on conflict (pull_id) do nothing`;
-  return inserted > 0;
+    select pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha, ${tx.now}
+    from possible where (select count(*) from possible) = (select count(*) from wanted)`;
+  return inserted === merges.length;
 }
 
 /** The merge of a pull request that is under way, or was when we crashed. */
@@ -27,7 +38,19 @@ export function list(tx: Tx): Promise<MergeRow[]> {
   return tx.rows<MergeRow>`select * from :schema.merges order by started_at`;
 }
 
+/** Those into one branch. */
+export function listInto(tx: Tx, repositoryId: number, branch: string): Promise<MergeRow[]> {
+  return tx.rows<MergeRow>`
+    select m.* from :schema.merges m join :schema.pulls p on p.id = m.pull_id
+    where p.repository_id = ${repositoryId} and m.base_branch = ${branch} order by m.started_at, m.pull_id`;
+}
+
 /** The result of the merge is recorded, or it is given up. */
 export async function remove(tx: Tx, pullId: number): Promise<void> {
-  await tx.run`delete from :schema.merges where pull_id = ${pullId}`;
+  await removeAll(tx, [pullId]);
+}
+
+/** The same for several. */
+export async function removeAll(tx: Tx, pullIds: readonly number[]): Promise<void> {
+  await tx.run`delete from :schema.merges where pull_id = any(${pullIds}::bigint[])`;
 }

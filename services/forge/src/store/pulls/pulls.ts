@@ -1,6 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import { type IssueRow, reviveSurroundings, type Surroundings } from '../issues/issues.ts';
+import type { TeamRow } from '../people/teams.ts';
 
 /** The half of a pull request that is about branches. */
 export type PullRow = Tables['pulls'];
@@ -8,8 +9,14 @@ export type PullRow = Tables['pulls'];
 /** A pull request with both halves: `id` is its own, `issue_id` the issue's. */
 export type PullWithIssue = PullRow & Omit<IssueRow, 'id'>;
 
+/** Who is asked to review a pull request and has not done so. */
+export interface ReviewWishes {
+  reviewer_ids: number[];
+  reviewer_teams: TeamRow[];
+}
+
 /** A pull request as answers need it. */
-export type PullCard = PullWithIssue & Omit<Surroundings, 'pull_id' | 'merged_at'>;
+export type PullCard = PullWithIssue & ReviewWishes & Omit<Surroundings, 'pull_id' | 'merged_at'>;
 
 /** The pull request with a number. */
 export async function findByNumber(
@@ -18,98 +25,91 @@ export async function findByNumber(
   number: number,
 ): Promise<PullCard | undefined> {
   const row = await tx.row<PullCard & Surroundings>`
-    select i.*, s.*, p.* from :schema.issues i join :schema.pulls p on p.issue_id = i.id
-      join :schema.issue_surroundings s on s.issue_id = i.id
+    select i.*, s.*, w.*, p.* from :schema.issues i join :schema.pulls p on p.issue_id = i.id
+      join :schema.issue_surroundings s on s.issue_id = i.id join :schema.review_wishes w on w.pull_id = p.id
     where i.repository_id = ${repositoryId} and i.number = ${number}`;
   return row && reviveSurroundings(row);
 }
 
-/** What a list of pull requests is filtered and ordered by; as in the contract. */
-export interface PullFilter {
+/** The branches of a pull request; the head's repository is null when it is deleted. */
+export interface Branches {
   repositoryId: number;
-  state: 'open' | 'closed' | 'all';
-  sort: string;
-  /** Ids; any of them. */
-  labelIds: readonly number[];
-  /** 0 for everything. */
-  milestoneId: number;
-  /** 0 for everybody. */
-  posterId: number;
-  /** Empty for every branch. */
   baseBranch: string;
-}
-
-/** A page of a list of pull requests, and how many the whole has. */
-export async function list(
-  tx: Tx,
-  filter: PullFilter,
-  page: { limit: number; offset: number },
-): Promise<{ rows: PullCard[]; total: number }> {
-  const rows = await tx.rows<PullCard & Surroundings & { list_total: number }>`
-    with listed as (
-      select i.id, row_number() over (order by
-        case ${filter.sort}::text
-          when 'oldest' then extract(epoch from i.created_at)
-          when 'recentupdate' then -extract(epoch from i.updated_at)
-          when 'leastupdate' then extract(epoch from i.updated_at)
-          when 'recentclose' then -extract(epoch from coalesce(i.closed_at, '-infinity'))
-          when 'mostcomment' then -i.comments
-          when 'leastcomment' then i.comments
-          else -extract(epoch from i.created_at)
-        end,
-        case when ${filter.sort}::text = 'oldest' then i.id else -i.id end) as place
-      from :schema.issues i join :schema.pulls p on p.issue_id = i.id
-      where i.repository_id = ${filter.repositoryId} and i.is_pull
-        and (${filter.state}::text = 'all' or (i.closed_at is not null) = (${filter.state}::text = 'closed'))
-        and (cardinality(${filter.labelIds}::bigint[]) = 0 or exists (select from :schema.issue_labels x
-          where x.issue_id = i.id and x.label_id = any(${filter.labelIds}::bigint[])))
-        and (${filter.milestoneId}::bigint = 0 or i.milestone_id = ${filter.milestoneId}::bigint)
-        and (${filter.posterId}::bigint = 0 or i.poster_id = ${filter.posterId}::bigint)
-        and (${filter.baseBranch}::text = '' or p.base_branch = ${filter.baseBranch}::text)
-    )
-    select (select count(*) from listed) as list_total, i.*, s.*, p.*
-    from (values (1)) as one
-      left join (select * from listed order by place limit ${page.limit} offset ${page.offset}) l on true
-      left join :schema.issues i on i.id = l.id left join :schema.pulls p on p.issue_id = i.id
-      left join :schema.issue_surroundings s on s.issue_id = i.id
-    order by l.place`;
-  return {
-    total: rows[0]?.list_total ?? 0,
-    rows: rows.filter(({ id }) => id !== null).map(reviveSurroundings),
-  };
+  headRepositoryId: number | null;
+  headBranch: string;
 }
 
 /** The open pull request between the same branches, other than the one given. */
-export function findOpenTwin(
-  tx: Tx,
-  branches: { repositoryId: number; baseBranch: string; headRepositoryId: number; headBranch: string },
-  exceptId = 0,
-): Promise<{ number: number } | undefined> {
-  return tx.row<{ number: number }>`
-    select i.number from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+export function findOpenTwin(tx: Tx, branches: Branches, exceptId = 0): Promise<PullRow | undefined> {
+  return tx.row<PullRow>`
+    select p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
     where p.head_repository_id = ${branches.headRepositoryId} and p.head_branch = ${branches.headBranch}
       and p.repository_id = ${branches.repositoryId} and p.base_branch = ${branches.baseBranch}
       and p.merged_at is null and i.closed_at is null and p.id <> ${exceptId}
     limit 1`;
 }
 
-/** Open pull requests whose head is in a repository, or only those from one of its branches. */
+/** Open pull requests whose head is in a repository, or only those from one of its branches or into one repository. */
 export function listOpenByHead(
   tx: Tx,
   headRepositoryId: number,
-  headBranch?: string,
+  {
+    headBranch = null,
+    repositoryId = null,
+  }: { headBranch?: string | null; repositoryId?: number | null } = {},
 ): Promise<PullWithIssue[]> {
   return tx.rows<PullWithIssue>`
     select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
     where p.head_repository_id = ${headRepositoryId} and p.merged_at is null and i.closed_at is null
-      and (${headBranch ?? null}::text is null or p.head_branch = ${headBranch ?? null}::text)
+      and (${headBranch}::text is null or p.head_branch = ${headBranch}::text)
+      and (${repositoryId}::bigint is null or p.repository_id = ${repositoryId}::bigint)
     order by p.id`;
+}
+
+/** Open pull requests into any of some branches of a repository. */
+export function listOpenByBase(
+  tx: Tx,
+  repositoryId: number,
+  baseBranches: readonly string[],
+): Promise<PullWithIssue[]> {
+  return tx.rows<PullWithIssue>`
+    select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+    where p.repository_id = ${repositoryId} and p.base_branch = any(${baseBranches}::text[])
+      and p.merged_at is null and i.closed_at is null
+    order by p.id`;
+}
+
+/** The last pull request within a repository that was merged from each of some branches. */
+export function listLastMerged(
+  tx: Tx,
+  repositoryId: number,
+  headBranches: readonly string[],
+): Promise<Pick<PullRow, 'head_branch' | 'base_branch' | 'head_sha'>[]> {
+  return tx.rows<Pick<PullRow, 'head_branch' | 'base_branch' | 'head_sha'>>`
+    select distinct on (head_branch) head_branch, base_branch, head_sha from :schema.pulls
+    where repository_id = ${repositoryId} and head_repository_id = ${repositoryId}
+      and head_branch = any(${headBranches}::text[]) and merged_at is not null
+    order by head_branch, merged_at desc`;
+}
+
+/**
+ * Branches of a repository that people may push to because they may write to the code of where an open pull request from
+ * them goes, and its poster lets them.
+ */
+export async function listLentBranches(tx: Tx, headRepositoryId: number, userId: number): Promise<string[]> {
+  const rows = await tx.rows<{ head_branch: string }>`
+    select distinct p.head_branch from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+      join :schema.repositories r on r.id = p.repository_id
+      cross join lateral :schema.access_of(${userId}, r.id, r.owner_id) g
+    where p.head_repository_id = ${headRepositoryId} and p.repository_id <> ${headRepositoryId}
+      and p.allow_maintainer_edit and p.merged_at is null and i.closed_at is null and g.code >= 2`;
+  return rows.map(({ head_branch: branch }) => branch);
 }
 
 /** How many pull requests other than one, not merged and open, have a branch as head. */
 export async function countOpenByHead(
   tx: Tx,
-  headRepositoryId: number,
+  headRepositoryId: number | null,
   headBranch: string,
   exceptId: number,
 ): Promise<number> {
@@ -140,15 +140,17 @@ export async function insert(
     issueId: number;
     repositoryId: number;
     baseBranch: string;
-    headRepositoryId: number;
+    headRepositoryId: number | null;
     headBranch: string;
     headSha: string;
+    allowMaintainerEdit: boolean;
   },
 ): Promise<PullRow> {
   const row = await tx.row<PullRow>`
-    insert into :schema.pulls (issue_id, repository_id, base_branch, head_repository_id, head_branch, head_sha)
+    insert into :schema.pulls (issue_id, repository_id, base_branch, head_repository_id, head_branch, head_sha,
+      allow_maintainer_edit)
     values (${pull.issueId}, ${pull.repositoryId}, ${pull.baseBranch}, ${pull.headRepositoryId}, ${pull.headBranch},
-      ${pull.headSha})
+      ${pull.headSha}, ${pull.allowMaintainerEdit})
     returning *`;
   if (row === undefined) throw new Error('insert returned no row');
   return row;
@@ -198,7 +200,7 @@ export async function markMerged(
 }
 
 /** The branches of a pull request, to look for another one between them. */
-export function branchesOf(pull: PullRow): Parameters<typeof findOpenTwin>[1] {
+export function branchesOf(pull: PullRow): Branches {
   return {
     repositoryId: pull.repository_id,
     baseBranch: pull.base_branch,

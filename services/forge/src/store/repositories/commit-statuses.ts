@@ -67,6 +67,17 @@ export function listLatest(
     ) latest order by id desc limit ${page.limit} offset ${page.offset}`;
 }
 
+/** The latest status of each context of some commits. */
+export function listLatestOf(
+  tx: Tx,
+  repositoryId: number,
+  shas: readonly string[],
+): Promise<{ sha: string; context: string; state: string }[]> {
+  return tx.rows<{ sha: string; context: string; state: string }>`
+    select distinct on (sha, context) sha, context, state from :schema.commit_statuses
+    where repository_id = ${repositoryId} and sha = any(${shas}::text[]) order by sha, context, id desc`;
+}
+
 /** How many contexts a commit has, and the states they are in. */
 export async function summarize(
   tx: Tx,

@@ -21,7 +21,7 @@ export type PushRow = Omit<Tables['pushes'], 'details'> & { details: PushDetails
 /** Announces a push. */
 export async function insert(
   tx: Tx,
-  push: { repositoryId: number; actorId: number; details: PushDetails },
+  push: { repositoryId: number; actorId: number | null; details: PushDetails },
 ): Promise<PushRow> {
   const row = await tx.row<PushRow>`
     insert into :schema.pushes (repository_id, actor_id, details, started_at)

@@ -178,6 +178,9 @@ export interface RepositoryChange {
   defaultMergeStyle: string | null;
   deleteBranchAfterMerge: boolean | null;
   defaultMaintainerEdit: boolean | null;
+  allowMergeUpdate: boolean | null;
+  allowRebaseUpdate: boolean | null;
+  defaultUpdateStyle: string | null;
 }
 
 /**
@@ -222,6 +225,9 @@ export function update(
       default_merge_style = coalesce(${change.defaultMergeStyle || null}, r.default_merge_style),
       delete_branch_after_merge = coalesce(${change.deleteBranchAfterMerge ?? null}, r.delete_branch_after_merge),
       default_maintainer_edit = coalesce(${change.defaultMaintainerEdit ?? null}, r.default_maintainer_edit),
+      allow_merge_update = coalesce(${change.allowMergeUpdate ?? null}, r.allow_merge_update),
+      allow_rebase_update = coalesce(${change.allowRebaseUpdate ?? null}, r.allow_rebase_update),
+      default_update_style = coalesce(${change.defaultUpdateStyle || null}, r.default_update_style),
       updated_at = ${tx.now}
     from before b where r.id = b.id returning r.*`;
 }
@@ -294,6 +300,13 @@ export async function updateAfterPush(tx: Tx, id: number, firstBranch?: string):
 /** Holds the row until the transaction ends. */
 export async function lock(tx: Tx, id: number): Promise<void> {
   await tx.run`select from :schema.repositories where id = ${id} for update`;
+}
+
+/** Holds several until the transaction ends; false when one of them is gone or about to go. */
+export async function holdReady(tx: Tx, ids: readonly number[]): Promise<boolean> {
+  const rows = await tx.rows`
+    select from :schema.repositories where id = any(${ids}::bigint[]) and state = 'ready' order by id for no key update`;
+  return rows.length === new Set(ids).size;
 }
 
 /** Counts issues or pull requests that were closed (+1) or reopened (−1). */

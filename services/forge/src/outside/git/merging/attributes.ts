@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Git } from '../git.ts';
+import { readNode } from '../reading/commit-nodes.ts';
 import { readObject, readObjects } from '../reading/objects.ts';
 import { readRecords } from '../reading/records.ts';
 import { parseTree } from '../reading/trees.ts';
@@ -30,13 +31,8 @@ export async function findAttributes(
   repositoryId: number,
   commit: string,
 ): Promise<readonly AttributesFile[]> {
-  const tree = await treeOf(git, repositoryId, commit);
-  return tree === undefined ? [] : await below(git, repositoryId, tree);
-}
-
-async function treeOf(git: Git, repositoryId: number, commit: string): Promise<string | undefined> {
-  const object = await readObject(git, repositoryId, commit);
-  return object?.type === 'commit' ? object.content.toString('latin1', 5, 45) : undefined;
+  const node = await readNode(git, repositoryId, commit);
+  return node === undefined ? [] : await below(git, repositoryId, node.tree);
 }
 
 async function below(git: Git, repositoryId: number, tree: string): Promise<readonly AttributesFile[]> {

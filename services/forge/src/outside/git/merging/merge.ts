@@ -1,27 +1,9 @@
-import { objectsOf } from '../environment.ts';
 import type { Git } from '../git.ts';
 import { adoptObjects, type GitObject, writeLoose } from '../objects.ts';
 import { inMergeRoom, type MergedTree } from './merge-room.ts';
 
+export { findMergeBase } from './merge-base.ts';
 export type { MergedTree } from './merge-room.ts';
-
-/**
- * The best common ancestor of two commits; undefined when their histories are unrelated.
- * @param beside id of another repository, whose objects are needed as well
- */
-export async function findMergeBase(
-  git: Git,
-  repositoryId: number,
-  one: string,
-  other: string,
-  beside?: number,
-): Promise<string | undefined> {
-  const args = ['merge-base', '--end-of-options', one, other];
-  const { code, stdout, stderr } = await git.run(repositoryId, args, undefined, objectsOf(git, beside));
-  if (code === 0) return stdout.toString().trim();
-  if (code === 1) return undefined;
-  throw new Error(`merge-base of ${one} and ${other} failed: ${stderr}`);
-}
 
 /** Merges two commits with related histories, without a work tree and without leaving anything in the repository. */
 export async function tryMerge(

@@ -31,6 +31,10 @@ export interface RebasePlan {
   onto: string;
   head: string;
   committer: Signature;
+  /** What this and its ancestors have is left out, too: `git rebase --onto`. */
+  upstream?: string | undefined;
+  /** Signs what is made; then every commit is made anew, also one that is where it belongs. */
+  sign?: ((commit: GitObject) => GitObject) | undefined;
 }
 
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
@@ -66,7 +70,7 @@ interface Pick {
 
 async function pickAll(
   room: MergeRoom,
-  { onto, committer }: RebasePlan,
+  { onto, committer, sign }: RebasePlan,
   picks: readonly Pick[],
   trees: ReadonlyMap<string, string>,
 ): Promise<Rebased | RebaseConflict> {
@@ -74,7 +78,7 @@ async function pickAll(
   let tree = trees.get(onto) ?? EMPTY_TREE;
   for (const { commit, content } of picks) {
     const [parent] = commit.parents;
-    if (parent === tip) {
+    if (parent === tip && sign === undefined) {
       [tip, tree] = [commit.id, commit.tree];
       continue;
     }
@@ -83,7 +87,8 @@ async function pickAll(
     if (merged.conflicts.length > 0) return { conflict: { commit: commit.id, files: merged.conflicts } };
     const wasEmpty = commit.tree === before;
     if (merged.tree === tree && !wasEmpty) continue;
-    const made = recommit(content, { tree: merged.tree, parent: tip, committer });
+    const unsigned = recommit(content, { tree: merged.tree, parent: tip, committer });
+    const made = sign?.(unsigned) ?? unsigned;
     await writeLoose(room.objects, made, { flush: false });
     [tip, tree] = [made.id, merged.tree];
   }
@@ -146,10 +151,11 @@ const LINE_END = Buffer.from('\n');
 async function loadPicks(
   git: Git,
   repositoryId: number,
-  { onto, head }: RebasePlan,
+  { onto, head, upstream }: RebasePlan,
 ): Promise<[Pick[], ReadonlyMap<string, string>]> {
   const range = ['--reverse', '--topo-order', '--no-merges', '--cherry-pick', '--right-only'];
-  const args = ['rev-list', ...range, `${onto}...${head}`];
+  const without = upstream === undefined ? [] : [`^${upstream}`];
+  const args = ['rev-list', ...range, `${onto}...${head}`, ...without];
   const { code, stdout, stderr } = await git.run(repositoryId, args);
   if (code !== 0) throw new Error(`rev-list of ${onto} and ${head} failed: ${stderr}`);
   const ids = stdout

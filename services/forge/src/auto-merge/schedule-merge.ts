@@ -1,0 +1,50 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { alreadyScheduled, notFound } from '../failures.ts';
+import { checkMerger, checkOpen } from '../pulls/check-merger.ts';
+import type { VisiblePull } from '../pulls/find-pull.ts';
+import { checkReady, type MergeWish } from '../pulls/prepare-merge.ts';
+import { checkStyle } from '../rules/pulls/merge-style.ts';
+import { checkRelated } from '../rules/pulls/mergeable.ts';
+import * as comments from '../store/issues/comments.ts';
+import * as issues from '../store/issues/issues.ts';
+import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
+
+/**
+ * Merge rule 7: has a pull request merged by itself once what the protection requires is there, at once when it is there
+ * already. What no waiting mends is refused as for a merge.
+ * @throws 404, 405, 409 when it is scheduled already, and for unrelated histories
+ */
+export async function scheduleMerge(
+  context: Context,
+  caller: Caller,
+  found: VisiblePull,
+  wanted: MergeWish & { deleteBranch: boolean },
+): Promise<void> {
+  const { pull, repository } = found;
+  const { style, title, message } = wanted;
+  const { protection } = await checkMerger(context, caller, found);
+  const { outlook } = await checkReady(context, found, style, protection, { by: 'scheduled' });
+  await context.database.transaction(async (tx) => {
+    const issue = await issues.lockById(tx, pull.issue_id);
+    if (issue === undefined) throw notFound();
+    checkOpen(issue);
+    const scheduled = await scheduledMerges.insert(tx, {
+      pull_id: pull.id,
+      repository_id: repository.id,
+      scheduled_by: caller.userId,
+      style,
+      title,
+      message,
+      delete_branch: wanted.deleteBranch,
+    });
+    if (!scheduled) throw alreadyScheduled(pull.id);
+    checkStyle(style, repository);
+    checkRelated(outlook, style);
+    await comments.add(tx, {
+      kind: 'pull_scheduled_merge',
+      issueId: pull.issue_id,
+      posterId: caller.userId,
+    });
+  });
+}

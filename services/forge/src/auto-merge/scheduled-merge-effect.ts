@@ -1,0 +1,104 @@
+import { Failure } from '@croft/failure';
+import type { Deliver } from '@croft/sql';
+import { type Caller, callerOf } from '../caller/caller.ts';
+import { checkAccount } from '../caller/check-account.ts';
+import type { Context } from '../context.ts';
+import { deleteHeadBranch } from '../pulls/delete-head-branch.ts';
+import type { VisiblePull } from '../pulls/find-pull.ts';
+import { mergeInTurn } from '../pulls/merge-pull.ts';
+import { settleMergeOf } from '../pulls/settle-merges.ts';
+import { branchQueue } from '../pulls/sync-pulls.ts';
+import { checkNotArchived, findRepositoryById, mayRead } from '../repositories/find-repository.ts';
+import { nameStyle } from '../rules/pulls/merge-style.ts';
+import * as users from '../store/people/users.ts';
+import * as pulls from '../store/pulls/pulls.ts';
+import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
+import { endSchedule } from './cancel-scheduled-merge.ts';
+
+/** Topic of the outbox under which triggers ask for a look at a scheduled merge. */
+export const SCHEDULED_MERGE = 'scheduled-merge';
+
+/** And for the deletion of the head branch of one that happened. */
+export const MERGED_HEAD = 'merged-head';
+
+/**
+ * Merges what is scheduled, if everything is there now. However many triggers ask, at once or again after a crash, it
+ * happens once: in the queue of branches, and a pull request that is merged has nothing scheduled.
+ */
+export function scheduledMergeEffect(context: Context): Deliver {
+  return async ({ payload }) => {
+    const { pullId } = payload as { pullId: number };
+    const pull = await pulls.findById(context.database.autocommit(), pullId);
+    if (pull === undefined) return;
+    await context.queues.inTurn(branchQueue(pull.repository_id), () => mergeScheduled(context, pull));
+  };
+}
+
+async function mergeScheduled(context: Context, pull: pulls.PullWithIssue): Promise<void> {
+  await settleMergeOf(context, pull);
+  const scheduled = await scheduledMerges.find(context.database.autocommit(), pull.id);
+  if (scheduled === undefined) return;
+  const { scheduled_by: schedulerId, title, message, delete_branch: deleteBranch } = scheduled;
+  const caller = await findScheduler(context, schedulerId);
+  const found = caller && (await findAsSeen(context, caller, pull));
+  if (caller === undefined || found === undefined)
+    return void (await endSchedule(context, pull, schedulerId));
+  const style = nameStyle(scheduled.style);
+  const wanted = { style, title, message, deleteBranch, headCommit: '', mergeCommit: '', force: false };
+  try {
+    checkNotArchived(found);
+    await mergeInTurn(context, caller, found, wanted, true);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code === 'base_moved') throw error;
+    // He lost what it takes. Everything else may still come, and something then asks again.
+    if (['may_not_merge', 'already_queued'].includes(error.code))
+      await endSchedule(context, pull, schedulerId);
+  }
+}
+
+/** Deletes the head branch of a merge that happened by itself; nobody is there to be told of what stands in the way. */
+export function mergedHeadEffect(context: Context): Deliver {
+  return async ({ payload }) => {
+    const { pullId, actorId } = payload as { pullId: number; actorId: number };
+    const pull = await pulls.findById(context.database.autocommit(), pullId);
+    const caller = await findScheduler(context, actorId);
+    const found = pull && caller && (await findAsSeen(context, caller, pull));
+    if (caller === undefined || found === undefined) return;
+    try {
+      await deleteHeadBranch(context, caller, found);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const fields = { repository: found.repository.id, pull: found.pull.number, reason: error.message };
+      context.log.info(fields, 'the head branch of a scheduled merge was kept');
+    }
+  };
+}
+
+/** Somebody with the rights he has now; undefined when he is gone or was banned. */
+async function findScheduler(context: Context, id: number | null): Promise<Caller | undefined> {
+  if (id === null) return undefined;
+  const user = (await users.mapByIds(context.database.autocommit(), [id])).get(id);
+  return user && (await orUndefined(async () => callerOf(await checkAccount(context, user))));
+}
+
+/** A pull request as somebody sees it; undefined when he does not. */
+async function findAsSeen(
+  context: Context,
+  caller: Caller,
+  { repository_id: repositoryId, number }: pulls.PullWithIssue,
+): Promise<VisiblePull | undefined> {
+  const found = await orUndefined(() => findRepositoryById(context, caller, repositoryId));
+  if (found === undefined || !mayRead(found, 'pulls')) return undefined;
+  const pull = await pulls.findByNumber(context.database.autocommit(), repositoryId, number);
+  return pull && { ...found, pull };
+}
+
+/** What a refusal leaves: nothing. */
+async function orUndefined<T>(find: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}

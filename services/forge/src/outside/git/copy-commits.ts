@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { assertOutsideTransaction } from '@croft/runtime';
+import { objectsOf } from './environment.ts';
+import type { Git } from './git.ts';
+import { sync } from './repository.ts';
+
+/**
+ * Gives a repository a commit of another one with everything below it, as far as none of its refs leads there already:
+ * one pack, complete and on the disk before it has its name. Only the id of a commit reaches git, which reads the other
+ * folder's objects for as long as this takes; no ref moves.
+ */
+export async function copyCommit(
+  git: Git,
+  { from, to }: { from: number; to: number },
+  commit: string,
+): Promise<void> {
+  assertOutsideTransaction('copying commits');
+  const packs = join(git.folderOf(to), 'objects', 'pack');
+  const refs = await git.run(to, ['for-each-ref', '--format=^%(objectname)']);
+  if (refs.code !== 0) throw new Error(`refs of repository ${to} could not be listed: ${refs.stderr}`);
+  const wanted = Buffer.concat([Buffer.from(`${commit}\n`), refs.stdout]);
+  const args = ['pack-objects', '--revs', '--non-empty', '--quiet', join(packs, 'pack')];
+  const { code, stderr } = await git.run(to, args, wanted, objectsOf(git, from));
+  if (code !== 0)
+    throw new Error(`commit ${commit} of repository ${from} was not copied to ${to}: ${stderr}`);
+  await sync(packs);
+}

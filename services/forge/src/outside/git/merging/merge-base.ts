@@ -1,0 +1,151 @@
+import { objectsOf } from '../environment.ts';
+import type { Git } from '../git.ts';
+import { type CommitNode, readNode, recallNode } from '../reading/commit-nodes.ts';
+import { CommitQueue } from './commit-queue.ts';
+
+/** So many commits are asked for one after the other; from there on a program, which reads a commit-graph, is faster. */
+const MAX_READ = 300;
+/** So many are walked through that are known already. */
+const MAX_VISITED = 20_000;
+
+/** Sides from which a commit is reached, as bits. */
+const ONE = 1;
+const OTHER = 2;
+/** Reached from a common ancestor: a common ancestor, but not one of the best. */
+const STALE = 4;
+
+interface Visit {
+  id: string;
+  node: CommitNode;
+  flags: number;
+  /** How often it stands in the queue. */
+  queued: number;
+}
+
+/** Thrown when a walk is too long, or what it needs cannot be read. */
+class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+}
+
+/**
+ * The best common ancestor of two commits; undefined when their histories are unrelated. The one `git merge-base`
+ * prints, found without a process where the two parted some hundred commits ago.
+ * @param beside id of another repository, whose objects are needed as well
+ */
+export async function findMergeBase(
+  git: Git,
+  repositoryId: number,
+  one: string,
+  other: string,
+  beside?: number,
+): Promise<string | undefined> {
+  const walked = beside === undefined ? await listMergeBases(git, repositoryId, one, other) : undefined;
+  if (walked !== undefined) return walked[0];
+  const args = ['merge-base', '--end-of-options', one, other];
+  const { code, stdout, stderr } = await git.run(repositoryId, args, undefined, objectsOf(git, beside));
+  if (code === 0) return stdout.toString().trim();
+  if (code === 1) return undefined;
+  throw new Error(`merge-base of ${one} and ${other} failed: ${stderr}`);
+}
+
+/** All best common ancestors, in git's order; undefined where a walk would take too long. */
+export async function listMergeBases(
+  git: Git,
+  repositoryId: number,
+  one: string,
+  other: string,
+): Promise<string[] | undefined> {
+  const walk = new Walk(git, repositoryId);
+  try {
+    const found = await walk.commonAncestors(one, [other]);
+    return (found.length < 2 ? found : await withoutRedundant(walk, found)).map(({ id }) => id);
+  } catch (error) {
+    if (error instanceof GivenUp) return undefined;
+    throw error;
+  }
+}
+
+/** Clocks that went wrong let a walk find an ancestor of what it finds later. */
+async function withoutRedundant(walk: Walk, found: readonly Visit[]): Promise<Visit[]> {
+  const redundant = new Set<string>();
+  for (const { id } of found) {
+    if (redundant.has(id)) continue;
+    const others = found.filter((one) => one.id !== id && !redundant.has(one.id)).map((one) => one.id);
+    await walk.commonAncestors(id, others);
+    if (walk.reached(id, OTHER)) redundant.add(id);
+    for (const other of others) if (walk.reached(other, ONE)) redundant.add(other);
+  }
+  return found.filter(({ id }) => !redundant.has(id));
+}
+
+/** Goes back from commits, the newest first, and marks from which side each is reached: git's own way. */
+class Walk {
+  readonly #git: Git;
+  readonly #repositoryId: number;
+  #visits = new Map<string, Visit>();
+  #queue = new CommitQueue<Visit>();
+  /** Entries of the queue that may still lead to a better ancestor. */
+  #promising = 0;
+  #reads = 0;
+  #visited = 0;
+
+  constructor(git: Git, repositoryId: number) {
+    this.#git = git;
+    this.#repositoryId = repositoryId;
+  }
+
+  /** Common ancestors of a commit and any of the others that no common ancestor led to, newest first. */
+  async commonAncestors(one: string, others: readonly string[]): Promise<Visit[]> {
+    this.#visits = new Map();
+    this.#queue = new CommitQueue();
+    this.#promising = 0;
+    await this.#mark([one], ONE);
+    await this.#mark(others, OTHER);
+    const found = new Set<Visit>();
+    while (this.#promising > 0) {
+      const visit = this.#queue.take();
+      if (visit === undefined) break;
+      visit.queued--;
+      if ((visit.flags & STALE) === 0) this.#promising--;
+      const isCommon = (visit.flags & (ONE | OTHER)) === (ONE | OTHER);
+      if (isCommon && (visit.flags & STALE) === 0) found.add(visit);
+      await this.#mark(visit.node.parents, isCommon ? ONE | OTHER | STALE : visit.flags);
+    }
+    // Of equal dates the one that was found first stays first.
+    return [...found].filter(({ flags }) => (flags & STALE) === 0).sort((a, b) => b.node.date - a.node.date);
+  }
+
+  /** Whether the last walk reached a commit from a side. */
+  reached(id: string, side: number): boolean {
+    return ((this.#visits.get(id)?.flags ?? 0) & side) !== 0;
+  }
+
+  async #mark(ids: readonly string[], flags: number): Promise<void> {
+    const wanted = ids.filter((id) => ((this.#visits.get(id)?.flags ?? 0) & flags) !== flags);
+    const nodes = wanted.map((id) => this.#visits.get(id)?.node ?? recallNode(id));
+    const read = nodes.includes(undefined) ? await this.#read(wanted) : nodes;
+    for (const [index, id] of wanted.entries()) {
+      const node = read[index];
+      if (node === undefined || ++this.#visited > MAX_VISITED) throw new GivenUp();
+      this.#reach(id, node, flags);
+    }
+  }
+
+  #reach(id: string, node: CommitNode, flags: number): void {
+    const visit = this.#visits.get(id) ?? { id, node, flags: 0, queued: 0 };
+    this.#visits.set(id, visit);
+    const wasPromising = (visit.flags & STALE) === 0;
+    visit.flags |= flags;
+    const isPromising = (visit.flags & STALE) === 0;
+    if (wasPromising && !isPromising) this.#promising -= visit.queued;
+    visit.queued++;
+    if (isPromising) this.#promising++;
+    this.#queue.put(node.date, visit);
+  }
+
+  async #read(ids: readonly string[]): Promise<(CommitNode | undefined)[]> {
+    this.#reads += ids.length;
+    if (this.#reads > MAX_READ) throw new GivenUp();
+    return await Promise.all(ids.map((id) => readNode(this.#git, this.#repositoryId, id)));
+  }
+}

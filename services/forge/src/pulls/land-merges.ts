@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../context.ts';
+import { baseMoved } from '../failures.ts';
+import { branchRef, moveRefs, pullRef } from '../outside/git/refs.ts';
+import * as merges from '../store/pulls/merges.ts';
+import type { PullWithIssue } from '../store/pulls/pulls.ts';
+import * as pulls from '../store/pulls/pulls.ts';
+import { recordMerge, settleMergeOf } from './settle-merges.ts';
+
+/** A merge that is written and on no branch yet. */
+export interface Landing {
+  pull: PullWithIssue;
+  intent: merges.MergeIntent;
+}
+
+/**
+ * Merges pull requests into one branch, each standing on the one before: intents, one compare-and-swap, records in their
+ * order. All of them or none. For whoever has the queue of branches.
+ * @param landings at least one; all name the same branch
+ * @throws 409 when somebody moved the branch, or a pull request is no longer open with that base
+ */
+export async function landMerges(context: Context, landings: readonly Landing[]): Promise<void> {
+  const { database, git } = context;
+  const [first, last] = [landings[0], landings.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const ids = landings.map(({ pull }) => pull.id);
+  const intents = landings.map(({ intent }) => intent);
+  if (!(await merges.begin(database.autocommit(), intents))) throw baseMoved();
+  try {
+    const { base_branch: branch, base_sha: old } = first.intent;
+    const base = { ref: branchRef(branch), new: last.intent.commit_sha, old };
+    // Nearly always there already: pushes move them.
+    const heads = landings
+      .filter(({ pull, intent }) => pull.written_sha !== intent.head_sha)
+      .map(({ pull, intent }) => ({ ref: pullRef(pull.number), new: intent.head_sha }));
+    const moved = await moveRefs(git, first.pull.repository_id, [base, ...heads]);
+    if (moved === 'done') {
+      const recorded = [];
+      for (const { pull, intent } of landings) recorded.push(await recordMerge(context, pull, intent));
+      if (recorded.includes(false)) throw baseMoved();
+      return;
+    }
+  } catch (error) {
+    // Whether the branch moved before this went wrong, only the repository knows; the records, only the database.
+    for (const { pull } of landings) await settleSoon(context, pull);
+    if (!(await areMerged(context, ids))) throw error;
+    return;
+  }
+  await merges.removeAll(database.autocommit(), ids);
+  throw baseMoved();
+}
+
+async function areMerged({ database }: Context, ids: readonly number[]): Promise<boolean> {
+  for (const id of ids) {
+    const after = await pulls.findById(database.autocommit(), id);
+    if (after === undefined || after.merged_at === null) return false;
+  }
+  return true;
+}
+
+/** Settles what just went wrong, with patience for a connection that was lost: else it waits for the next merge or edit. */
+async function settleSoon(context: Context, pull: PullWithIssue): Promise<void> {
+  for (const patience of [100, 500]) {
+    try {
+      return await settleMergeOf(context, pull);
+    } catch {
+      await sleep(patience);
+    }
+  }
+  await settleMergeOf(context, pull);
+}

@@ -1,0 +1,132 @@
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { headMoved, notFound } from '../failures.ts';
+import { loadPeople } from '../issues/load-people.ts';
+import { branchRef, readRef } from '../outside/git/refs.ts';
+import type { Protection } from '../rules/git/protection.ts';
+import { checkStyle, type MergeStyle } from '../rules/pulls/merge-style.ts';
+import { checkOutlook, checkRelated, type MergeOutlook } from '../rules/pulls/mergeable.ts';
+import type { MergeIntent } from '../store/pulls/merges.ts';
+import type { PullWithIssue } from '../store/pulls/pulls.ts';
+import type { PullToMerge } from './check-merger.ts';
+import { checkRequirements, type RequirementsPast } from './check-requirements.ts';
+import { messageOf } from './merge-words.ts';
+import { bringHead } from './read-head.ts';
+import { writeDecided } from './write-merge.ts';
+
+export type { PullToMerge } from './check-merger.ts';
+
+/** What a merge is to be like. */
+export interface MergeWish {
+  style: Exclude<MergeStyle, 'manually-merged'>;
+  title: string;
+  message: string;
+}
+
+/** Where the two sides of a merge are. */
+export interface MergeSides {
+  base: string;
+  head: string;
+  mergeBase: string;
+}
+
+/**
+ * Decides, and writes the merge to where nobody sees it yet. For whoever has the queue of branches.
+ * @throws 404, 405, 409 as the endpoint
+ */
+export async function prepareMerge(
+  context: Context,
+  caller: Caller,
+  found: PullToMerge,
+  wanted: MergeWish & { headCommit: string },
+  protection: Protection | undefined,
+  past: RequirementsPast = {},
+): Promise<MergeIntent> {
+  const sides = await checkSides(context, found, wanted, protection, past);
+  return await writeMergeOf(context, caller, found, wanted, sides);
+}
+
+/**
+ * Looks at what a merge would bring, at the branches as they are, and at what is required of it.
+ * @throws 404, 405, 409, in the order of the contract
+ */
+export async function checkSides(
+  context: Context,
+  found: PullToMerge,
+  wanted: Pick<MergeWish, 'style'> & { headCommit: string },
+  protection: Protection | undefined,
+  past: RequirementsPast = {},
+): Promise<MergeSides> {
+  const { base, head, outlook } = await checkReady(context, found, wanted.style, protection, past);
+  checkStyle(wanted.style, found.repository);
+  if (wanted.headCommit !== '' && wanted.headCommit !== head) throw headMoved();
+  checkRelated(outlook, wanted.style);
+  // With related histories there is one.
+  return { base, head, mergeBase: outlook.mergeBase ?? base };
+}
+
+/**
+ * The part of it that does not depend on how it is merged, nearly: whether commits are signed does.
+ * @throws 404, 405
+ */
+export async function checkReady(
+  context: Context,
+  { pull }: PullToMerge,
+  style: MergeStyle,
+  protection: Protection | undefined,
+  past: RequirementsPast,
+): Promise<{ base: string; head: string; outlook: MergeOutlook }> {
+  const baseRef = branchRef(pull.base_branch);
+  const [base, tip] = await Promise.all([
+    readRef(context.git, pull.repository_id, baseRef),
+    bringHead(context, pull),
+  ]);
+  if (base === undefined) throw notFound('the base branch does not exist');
+  const head = tip ?? pull.head_sha;
+  const outlook = await context.outlooks.of(pull.repository_id, base, head);
+  checkOutlook(pull.title, outlook);
+  const commits = { base, head, mergeBase: outlook.mergeBase };
+  await checkRequirements(context, pull, commits, protection, { ...past, style });
+  return { base, head, outlook };
+}
+
+/**
+ * The merge base of two commits that merge.
+ * @throws 405, 409
+ */
+export async function checkMerge(
+  { outlooks }: Context,
+  pull: PullWithIssue,
+  style: MergeStyle,
+  { base, head }: { base: string; head: string },
+): Promise<string> {
+  const outlook = await outlooks.of(pull.repository_id, base, head);
+  checkOutlook(pull.title, outlook);
+  checkRelated(outlook, style);
+  // With a clean outlook there is one.
+  return outlook.mergeBase ?? base;
+}
+
+/** Writes a merge of two commits that merge, and says what there is to be done with it. */
+export async function writeMergeOf(
+  context: Context,
+  caller: Caller,
+  found: PullToMerge,
+  wanted: MergeWish,
+  sides: MergeSides,
+): Promise<MergeIntent> {
+  const { pull } = found;
+  const { style } = wanted;
+  const poster = (await loadPeople(context, [pull.poster_id], [caller.user])).byId(pull.poster_id);
+  const message = () => messageOf(context, found, pull, poster, style, wanted);
+  const decided = { style, ...sides, message, poster };
+  return {
+    pull_id: pull.id,
+    merged_by: caller.userId,
+    base_branch: pull.base_branch,
+    base_sha: sides.base,
+    head_sha: sides.head,
+    merge_base: sides.mergeBase,
+    commit_sha: await writeDecided(context, pull.repository_id, caller, decided),
+  };
+}

@@ -1,0 +1,137 @@
+import { moveInTurn } from '../branches/move-refs.ts';
+import { loadPushRules, type PushRules } from '../branches/push-rules.ts';
+import { refuseArrived } from '../branches/refuse-arrived.ts';
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import {
+  forbidden,
+  headMoved,
+  headProtected,
+  mergeConflicts,
+  notFound,
+  rebaseConflicts,
+  unacceptable,
+  unrelatedHistories,
+} from '../failures.ts';
+import type { NumberedPath } from '../issues/find-issue.ts';
+import { copyCommit } from '../outside/git/copy-commits.ts';
+import { findMergeBase, tryMerge, writeMerge } from '../outside/git/merging/merge.ts';
+import { writeRebase } from '../outside/git/merging/rebase.ts';
+import { commitObject } from '../outside/git/objects.ts';
+import { branchRef, readRef } from '../outside/git/refs.ts';
+import { checkNotArchived, mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
+import { readUpdateStyle, type UpdateStyle } from '../rules/pulls/update-style.ts';
+import type { PullCard } from '../store/pulls/pulls.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+import { publicAddress } from '../users/user-json.ts';
+import { accessToHead } from './find-head.ts';
+import { findPull, type VisiblePull } from './find-pull.ts';
+import { isFromFork } from './read-head.ts';
+
+/**
+ * Brings the head branch of a pull request up to its base, by a merge into it or by a rebase. The branch moves as by a push:
+ * intent, compare-and-swap, record; its pull requests have followed when this returns.
+ * @throws 403 without write access to the head or when the style is switched off, 404, 409 on conflicts and while the head
+ *   is protected, 422 when it is closed or merged
+ */
+export async function updatePull(
+  context: Context,
+  caller: Caller,
+  path: NumberedPath,
+  wantedStyle: string,
+): Promise<void> {
+  const found = await findPull(context, caller, path);
+  const { pull } = found;
+  if (pull.merged_at !== null) throw unacceptable('the pull request is merged already');
+  if (pull.closed_at !== null) throw unacceptable('the pull request is closed');
+  const head = await findWritableHead(context, caller, found);
+  const style = readUpdateStyle(wantedStyle, found.repository);
+  checkNotArchived(head);
+  const rules = await loadPushRules(context, head, caller.userId);
+  const update = { pull, head, rules, style };
+  await moveInTurn(
+    context,
+    head.repository.id,
+    caller.userId,
+    () => prepare(context, caller, update),
+    headMoved,
+  );
+}
+
+/** The repository of the head, in which the caller may write: there, or because the poster lets those who write to the base. */
+async function findWritableHead(
+  context: Context,
+  caller: Caller,
+  found: VisiblePull,
+): Promise<VisibleRepository> {
+  const { pull } = found;
+  const head = await accessToHead(context, caller, found, pull);
+  if (head !== undefined && mayWrite(head, 'code')) return head;
+  const isLent = isFromFork(pull) && pull.allow_maintainer_edit && mayWrite(found, 'code');
+  if (!isLent || pull.head_repository_id === null) throw mayNotUpdate();
+  const [row] = await repositories.listByIds(context.database.autocommit(), [pull.head_repository_id], 0);
+  if (row === undefined) throw mayNotUpdate();
+  return { repository: row, owner: row.owner, permission: WRITER };
+}
+
+const WRITER: VisibleRepository['permission'] = {
+  level: 'write',
+  units: { code: 'write', issues: 'none', pulls: 'none' },
+};
+
+const mayNotUpdate = () => forbidden('user should have a permission to write to the head branch');
+
+interface Update {
+  pull: PullCard;
+  head: VisibleRepository;
+  rules: PushRules;
+  style: UpdateStyle;
+}
+
+/** Writes what the head is to become; in the queue of the branches of its repository. */
+async function prepare(context: Context, caller: Caller, { pull, head, rules, style }: Update) {
+  const { git } = context;
+  const { id } = head.repository;
+  const ref = branchRef(pull.head_branch);
+  const [before, base] = await Promise.all([
+    readRef(git, id, ref),
+    readRef(git, pull.repository_id, branchRef(pull.base_branch)),
+  ]);
+  if (before === undefined || base === undefined) throw notFound('the branch does not exist');
+  if (isFromFork(pull)) await copyCommit(git, { from: pull.repository_id, to: id }, base);
+  const mergeBase = await findMergeBase(git, id, before, base);
+  if (mergeBase === undefined) throw unrelatedHistories(style);
+  if (mergeBase === base) return { moves: [], result: undefined };
+  const after = await write(context, caller, pull, { id, style, before, base });
+  const move = { ref, before, after };
+  const refusal = after === before ? undefined : await refuseArrived(context, head.repository, move, rules);
+  if (refusal !== undefined) throw headProtected(refusal);
+  return { moves: after === before ? [] : [move], result: undefined };
+}
+
+async function write(
+  { git, links, clock }: Context,
+  caller: Caller,
+  pull: PullCard,
+  { id, style, before, base }: { id: number; style: UpdateStyle; before: string; base: string },
+): Promise<string> {
+  const { user } = caller;
+  const committer = {
+    name: user.full_name || user.login,
+    email: publicAddress(user, links),
+    at: clock.now(),
+  };
+  if (style === 'rebase') {
+    const rebased = await writeRebase(git, id, { onto: base, head: before, committer });
+    if (rebased.conflict === undefined) return rebased.tip;
+    throw rebaseConflicts(style, rebased.conflict.commit, rebased.conflict.files);
+  }
+  const { conflicts } = await tryMerge(git, id, before, base);
+  if (conflicts.length > 0) throw mergeConflicts(style, conflicts);
+  const message = `Merge branch '${pull.base_branch}' into ${pull.head_branch}`;
+  const parents = [before, base];
+  const made = await writeMerge(git, id, { ours: before, theirs: base }, (tree) =>
+    commitObject({ tree, parents, author: committer, committer, message }),
+  );
+  return made.id;
+}

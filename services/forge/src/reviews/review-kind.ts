@@ -1,0 +1,2 @@
+/** What a review says. */
+export type ReviewKind = 'PENDING' | 'APPROVED' | 'REQUEST_CHANGES' | 'COMMENT';

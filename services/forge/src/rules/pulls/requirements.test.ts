@@ -1,0 +1,129 @@
+import { expect, it } from 'vitest';
+import { NO_OPTIONS } from '../../protections/protection-json.ts';
+import type { ProtectionOptions } from '../../protections/protection-options.ts';
+import { checkInevitable, checkProtection, mayForceMerge, passes, type Situation } from './requirements.ts';
+
+const protect = (options: Partial<ProtectionOptions>) => ({
+  rule_name: 'main',
+  priority: 1,
+  options: { ...NO_OPTIONS, ...options },
+});
+const ready: Situation = {
+  approvals: 0,
+  freshApprovals: 0,
+  rejected: false,
+  asked: false,
+  waits: false,
+  statuses: [],
+  outdated: false,
+  keptFiles: async () => [],
+};
+const state = (context: string, said: string) => ({ context, state: said });
+
+it.each([
+  ['nothing is said', [], [], false],
+  ['all there are succeed', [], [state('a', 'success'), state('b', 'skipped')], true],
+  ['one of all fails', [], [state('a', 'success'), state('b', 'failure')], false],
+  ['one warns', [], [state('a', 'warning')], false],
+  ['the named one succeeds, another fails', ['a'], [state('a', 'success'), state('b', 'error')], true],
+  ['one of two named ones is missing', ['a', 'b'], [state('a', 'success')], false],
+  [
+    'a pattern stands for several, of which one is pending',
+    ['ci/*'],
+    [state('ci/a', 'success'), state('ci/b', 'pending')],
+    false,
+  ],
+  ['a star stands for slashes, too', ['ci*'], [state('ci/a/b', 'success')], true],
+  ['a pattern stands for nothing', ['ci/*'], [state('lint', 'success')], false],
+  ['a name has characters of patterns in it', ['ci [linux]'], [state('ci [linux]', 'success')], true],
+  ['a pattern cannot be read', ['ci ['], [state('ci [', 'success')], true],
+])('checks: %s', (_name, required, statuses, expected) => {
+  expect(passes(required, statuses)).toBe(expected);
+});
+
+it.each<[string, Partial<ProtectionOptions> | undefined, Partial<Situation>, string | undefined]>([
+  [
+    'nothing protects',
+    undefined,
+    { rejected: true, outdated: true, statuses: [state('a', 'failure')] },
+    undefined,
+  ],
+  ['checks are not enabled', { status_check_contexts: ['a'] }, {}, undefined],
+  ['checks are', { enable_status_check: true }, {}, 'Not all required status checks successful'],
+  ['too few approve', { required_approvals: 2 }, { approvals: 1 }, 'Does not have enough approvals'],
+  ['enough approve', { required_approvals: 1 }, { approvals: 1 }, undefined],
+  [
+    'they saw another head',
+    { required_approvals: 1, ignore_stale_approvals: true },
+    { approvals: 1 },
+    'Does not have enough approvals',
+  ],
+  [
+    'and theirs are dismissed',
+    { required_approvals: 1, dismiss_stale_approvals: true },
+    { approvals: 1 },
+    'Does not have enough approvals',
+  ],
+  [
+    'they saw this one',
+    { required_approvals: 1, ignore_stale_approvals: true },
+    { approvals: 1, freshApprovals: 1 },
+    undefined,
+  ],
+  [
+    'somebody rejects',
+    { block_on_rejected_reviews: true },
+    { rejected: true },
+    'There are requested changes',
+  ],
+  ['somebody rejects where that does not matter', {}, { rejected: true }, undefined],
+  [
+    'somebody is asked',
+    { block_on_official_review_requests: true },
+    { asked: true },
+    'There are official review requests',
+  ],
+  [
+    'the head is behind',
+    { block_on_outdated_branch: true },
+    { outdated: true },
+    'The head branch is behind the base branch',
+  ],
+  ['a file is kept', {}, { keptFiles: async () => ['x'] }, 'Changed protected files'],
+])('merge rule 3: %s', async (_name, options, situation, message) => {
+  const check = checkProtection(options && protect(options), { ...ready, ...situation }, false);
+  if (message === undefined) await expect(check).resolves.toBeUndefined();
+  else await expect(check).rejects.toMatchObject({ kind: 'not-allowed', message });
+});
+
+it.each([
+  ['nothing is said', [], undefined],
+  ['a check is pending', [state('a', 'pending')], /status checks/],
+  ['all succeeded', [state('a', 'success')], undefined],
+])('merge rule 7: by itself, without required checks, when %s', async (_name, statuses, message) => {
+  const check = checkProtection(undefined, { ...ready, statuses }, true);
+  if (message === undefined) await expect(check).resolves.toBeUndefined();
+  else await expect(check).rejects.toThrow(message);
+});
+
+it('nobody merges past open dependencies, nor unsigned where commits are to be signed', () => {
+  expect(() => checkInevitable(undefined, { waits: true }, false)).toThrow('open dependencies');
+  const signed = protect({ require_signed_commits: true });
+  expect(() => checkInevitable(signed, { waits: false }, false)).toThrow('signed commits only');
+  expect(() => checkInevitable(signed, { waits: false }, true)).not.toThrow();
+  expect(() => checkInevitable(protect({}), { waits: false }, false)).not.toThrow();
+});
+
+it.each([
+  ['an administrator, nothing protected', undefined, true, true],
+  ['a writer, nothing protected', undefined, false, false],
+  ['an administrator', {}, true, true],
+  ['an administrator who is held to it', { block_admin_merge_override: true }, true, false],
+  ['a writer', {}, false, false],
+  ['somebody listed', { enable_bypass_allowlist: true, bypass_allowlist_usernames: [7] }, false, true],
+  ['somebody of a listed team', { enable_bypass_allowlist: true, bypass_allowlist_teams: [8] }, false, true],
+  ['a list that is not in use', { bypass_allowlist_usernames: [7] }, false, false],
+])('force merge: %s', (_name, options, isAdministrator, expected) => {
+  const merger = { userId: 7, teamIds: [8], mayWrite: true };
+  expect(mayForceMerge(options && protect(options), merger, isAdministrator)).toBe(expected);
+});

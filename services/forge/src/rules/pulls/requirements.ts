@@ -1,0 +1,97 @@
+import { notMergeable } from '../../failures.ts';
+import type { ProtectionOptions } from '../../protections/protection-options.ts';
+import type { MergeFacts } from '../../pulls/merge-facts.ts';
+import { readGlob } from '../git/glob.ts';
+import { isListed, type Protection, type Pusher } from '../git/protection.ts';
+
+/** The same with what its commits tell. */
+export interface Situation extends MergeFacts {
+  /** Whether the base has commits that the head has not. */
+  outdated: boolean;
+  /** Asked only when everything else is there: what changes of the files that the protection keeps. */
+  keptFiles(): Promise<readonly string[]>;
+}
+
+/**
+ * Merge rule 3, what the protection of the base branch requires, in the reference's order and words.
+ * @param byItself a scheduled merge waits for all checks there are where the protection names none
+ * @throws 405
+ */
+export async function checkProtection(
+  protection: Protection | undefined,
+  situation: Situation,
+  byItself: boolean,
+): Promise<void> {
+  const options = protection?.options;
+  const checksFail =
+    options?.enable_status_check === true
+      ? !passes(options.status_check_contexts, situation.statuses)
+      : byItself && situation.statuses.length > 0 && !passes([], situation.statuses);
+  if (checksFail) throw notMergeable('Not all required status checks successful');
+  if (options === undefined) return;
+  if (approvalsThatCount(options, situation) < options.required_approvals)
+    throw notMergeable('Does not have enough approvals');
+  if (options.block_on_rejected_reviews && situation.rejected)
+    throw notMergeable('There are requested changes');
+  if (options.block_on_official_review_requests && situation.asked)
+    throw notMergeable('There are official review requests');
+  if (options.block_on_outdated_branch && situation.outdated)
+    throw notMergeable('The head branch is behind the base branch');
+  const files = await situation.keptFiles();
+  if (files.length > 0) throw notMergeable('Changed protected files', { protected_files: files });
+}
+
+/** Approvals that are to be dismissed when the head moves do not count in the moment before that either. */
+const approvalsThatCount = (options: ProtectionOptions, { approvals, freshApprovals }: MergeFacts) =>
+  options.ignore_stale_approvals || options.dismiss_stale_approvals ? freshApprovals : approvals;
+
+/**
+ * Whether checks succeeded: of each name or glob at least one, and all it stands for. Without any all there are, and
+ * there must be one. `*` stands for slashes, too: contexts are no paths.
+ */
+export function passes(required: readonly string[], statuses: MergeFacts['statuses']): boolean {
+  const wanted = required.length === 0 ? ['*'] : required;
+  return wanted.every((pattern) => {
+    const meant = meantBy(pattern, statuses);
+    return meant.length > 0 && meant.every(({ state }) => state === 'success' || state === 'skipped');
+  });
+}
+
+/** The statuses whose contexts a name or glob stands for. */
+export function meantBy(pattern: string, statuses: MergeFacts['statuses']): MergeFacts['statuses'] {
+  const matches = readGlob(pattern.replaceAll(/\*+/g, '**')) ?? ((context: string) => context === pattern);
+  return statuses.filter(({ context }) => context === pattern || matches(context));
+}
+
+/**
+ * Whether somebody who asks for it merges past what the protection requires: administrators of the repository unless it
+ * says otherwise, and those it lists.
+ */
+export function mayForceMerge(
+  protection: Protection | undefined,
+  merger: Pusher,
+  isAdministrator: boolean,
+): boolean {
+  if (protection === undefined) return isAdministrator;
+  const { options } = protection;
+  if (isAdministrator && !options.block_admin_merge_override) return true;
+  return (
+    options.enable_bypass_allowlist &&
+    isListed(merger, options.bypass_allowlist_usernames, options.bypass_allowlist_teams)
+  );
+}
+
+/**
+ * Merge rule 3: what nobody merges past.
+ * @param signs whether everything the base branch gets would be signed by us
+ * @throws 405
+ */
+export function checkInevitable(
+  protection: Protection | undefined,
+  { waits }: Pick<MergeFacts, 'waits'>,
+  signs: boolean,
+): void {
+  if (protection?.options.require_signed_commits && !signs)
+    throw notMergeable('the protected branch takes signed commits only, and the merge would not be signed');
+  if (waits) throw notMergeable('cannot merge this pull request because it still has open dependencies');
+}

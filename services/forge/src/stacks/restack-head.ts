@@ -1,0 +1,75 @@
+import { Failure } from '@croft/failure';
+import { moveInTurn } from '../branches/move-refs.ts';
+import { loadPushRules } from '../branches/push-rules.ts';
+import { refuseArrived } from '../branches/refuse-arrived.ts';
+import { callerOf } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { headMoved } from '../failures.ts';
+import { hasCommit } from '../outside/git/merging/merge.ts';
+import { writeRebase } from '../outside/git/merging/rebase.ts';
+import { branchRef, readRefs } from '../outside/git/refs.ts';
+import { findRepositoryById } from '../repositories/find-repository.ts';
+import * as comments from '../store/issues/comments.ts';
+import * as users from '../store/people/users.ts';
+import * as pulls from '../store/pulls/pulls.ts';
+import { publicAddress } from '../users/user-json.ts';
+
+/**
+ * Rebases the head of a pull request that stood on another one and got its base when that was merged in other words, by a
+ * squash or a rebase: it then brings only commits of its own. The branch moves as by a push of the actor, where he may;
+ * where a commit does not fit, it stays and the pull request says so. Doing it again does nothing again.
+ * @param from the base it had
+ */
+export async function restackHead(
+  context: Context,
+  pullId: number,
+  from: string,
+  actorId: number,
+): Promise<void> {
+  const tx = context.database.autocommit();
+  const pull = await pulls.findById(tx, pullId);
+  if (pull === undefined || pull.closed_at !== null) return;
+  const { repository_id: id } = pull;
+  // Only within the repository: nobody who merges here need be allowed to push elsewhere.
+  const [below] = pull.head_repository_id === id ? await pulls.listLastMerged(tx, id, [from]) : [];
+  if (below === undefined || below.base_branch !== pull.base_branch) return;
+  const stack = { upstream: below.head_sha, base: below.base_branch };
+  const user = (await users.mapByIds(tx, [actorId])).get(actorId);
+  if (user === undefined) return;
+  const found = await findRepositoryById(context, callerOf(user), id).catch(orNothing);
+  if (found === undefined || found.repository.archived) return;
+  const rules = await loadPushRules(context, found, actorId);
+  const { git, clock, links, database } = context;
+  const committer = {
+    name: user.full_name || user.login,
+    email: publicAddress(user, links),
+    at: clock.now(),
+  };
+  const nothing = { moves: [], result: undefined };
+  const prepare = async () => {
+    const ref = branchRef(pull.head_branch);
+    const [before, onto] = await readRefs(git, id, [ref, branchRef(stack.base)]);
+    if (before === undefined || onto === undefined) return nothing;
+    const { upstream } = stack;
+    // Merged as it was, or not what this one stands on.
+    if ((await hasCommit(git, id, onto, upstream)) || !(await hasCommit(git, id, before, upstream)))
+      return nothing;
+    const rebased = await writeRebase(git, id, { onto, head: before, upstream, committer });
+    if (rebased.conflict !== undefined) return { moves: [], result: rebased.conflict.files };
+    const move = { ref, before, after: rebased.tip };
+    const refusal = await refuseArrived(context, found.repository, move, rules);
+    return { moves: refusal === undefined ? [move] : [], result: undefined };
+  };
+  const files = await moveInTurn<string[] | undefined>(context, id, actorId, prepare, headMoved).catch(
+    orNothing,
+  );
+  if (files === undefined) return;
+  const body = `Not rebased onto ${stack.base}: it conflicts in ${files.join(', ')}`;
+  const comment = { issueId: pull.issue_id, posterId: actorId, body, evenLocked: true };
+  await database.transaction((tx) => comments.write(tx, comment));
+}
+
+/** Whoever may not, or was overtaken five times, has the head stay where it is. */
+function orNothing(error: unknown): undefined {
+  if (!(error instanceof Failure)) throw error;
+}

@@ -1,0 +1,29 @@
+import type { Tx } from '@croft/sql';
+import type { Tables } from '../../tables.gen.ts';
+
+/** A merge that happens once everything is there. When it is looked at and when it goes is up to triggers (0020). */
+export type ScheduledMergeRow = Tables['scheduled_merges'];
+
+/** Schedules the merge of a pull request whose issue is held; false when one is scheduled already. */
+export async function insert(
+  tx: Tx,
+  merge: Omit<ScheduledMergeRow, 'scheduled_at' | 'scheduled_by'> & { scheduled_by: number },
+): Promise<boolean> {
+  const inserted = await tx.run`
+    insert into :schema.scheduled_merges (pull_id, repository_id, scheduled_by, style, title, message, delete_branch,
+      scheduled_at)
+    values (${merge.pull_id}, ${merge.repository_id}, ${merge.scheduled_by}, ${merge.style}, ${merge.title},
+      ${merge.message}, ${merge.delete_branch}, ${tx.now})
+    on conflict (pull_id) do nothing`;
+  return inserted > 0;
+}
+
+/** What is scheduled for a pull request. */
+export function find(tx: Tx, pullId: number): Promise<ScheduledMergeRow | undefined> {
+  return tx.row<ScheduledMergeRow>`select * from :schema.scheduled_merges where pull_id = ${pullId}`;
+}
+
+/** Nothing is scheduled any more; false when nothing was. */
+export async function remove(tx: Tx, pullId: number): Promise<boolean> {
+  return (await tx.run`delete from :schema.scheduled_merges where pull_id = ${pullId}`) > 0;
+}

@@ -1,0 +1,168 @@
+import type { Tx } from '@croft/sql';
+import type { ReviewKind } from '../../reviews/review-kind.ts';
+import type { Tables } from '../../tables.gen.ts';
+import type { Viewer } from '../../viewer.ts';
+import type { TeamRow } from '../people/teams.ts';
+
+/** What somebody says of a pull request as a whole. */
+export type ReviewRow = Tables['reviews'] & { kind: ReviewKind };
+
+/** A review, or a request for one, as answers show them. */
+export interface ReviewEntry {
+  id: number;
+  pull_id: number;
+  reviewer_id: number | null;
+  team_id: number | null;
+  state: ReviewKind | 'REQUEST_REVIEW';
+  body: string;
+  commit_sha: string;
+  official: boolean;
+  stale: boolean;
+  dismissed: boolean;
+  submitted_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+  comments_count: number;
+  /** Null also when the viewer may not know of it. */
+  team: TeamRow | null;
+}
+
+/** A page of what was said of a pull request, and asked for, oldest first; what is pending is for its author only. */
+export async function list(
+  tx: Tx,
+  pullId: number,
+  viewer: Viewer,
+  page: { limit: number; offset: number },
+): Promise<{ rows: ReviewEntry[]; total: number }> {
+  const rows = await tx.rows<ReviewEntry & { list_total: number }>`
+    with seen as materialized (
+      select e.* from :schema.review_entries e
+      where e.pull_id = ${pullId} and (e.state <> 'PENDING' or e.reviewer_id = ${viewer.userId})
+    )
+    select (select count(*) from seen) as list_total, p.*,
+      (select count(*) from :schema.review_comments c where c.review_id = p.id) as comments_count,
+      (select to_jsonb(t) from :schema.teams t where t.id = p.team_id
+        and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)) as team
+    from (values (1)) as one
+      left join (select * from seen order by id limit ${page.limit} offset ${page.offset}) p on true
+    order by p.id`;
+  return { total: rows[0]?.list_total ?? 0, rows: rows.filter(({ id }) => id !== null) };
+}
+
+/** Those of some ids, whoever may see them. */
+export async function listByIds(
+  tx: Tx,
+  pullId: number,
+  viewer: Viewer,
+  ids: readonly number[],
+): Promise<ReviewEntry[]> {
+  return await tx.rows<ReviewEntry>`
+    select e.*, (select count(*) from :schema.review_comments c where c.review_id = e.id) as comments_count,
+      (select to_jsonb(t) from :schema.teams t where t.id = e.team_id
+        and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)) as team
+    from :schema.review_entries e
+    where e.pull_id = ${pullId} and e.id = any(${ids}::bigint[])
+      and (e.state <> 'PENDING' or e.reviewer_id = ${viewer.userId})
+    order by e.id`;
+}
+
+/** A review, held against others who change it until the transaction ends. */
+export function lockById(tx: Tx, pullId: number, id: number): Promise<ReviewRow | undefined> {
+  return tx.row<ReviewRow>`select * from :schema.reviews where id = ${id} and pull_id = ${pullId} for update`;
+}
+
+/** Somebody's review that he has not submitted yet, held likewise; there is one at most. */
+export function lockPending(tx: Tx, pullId: number, reviewerId: number): Promise<ReviewRow | undefined> {
+  return tx.row<ReviewRow>`
+    select * from :schema.reviews
+    where pull_id = ${pullId} and reviewer_id = ${reviewerId} and kind = 'PENDING' for update`;
+}
+
+/** Begins a review, which is pending until `submit`. */
+export async function insert(
+  tx: Tx,
+  review: { pullId: number; reviewerId: number; body: string; commitSha: string },
+): Promise<ReviewRow> {
+  const row = await tx.row<ReviewRow>`
+    insert into :schema.reviews (pull_id, reviewer_id, kind, body, commit_sha, created_at, updated_at)
+    values (${review.pullId}, ${review.reviewerId}, 'PENDING', ${review.body}, ${review.commitSha}, ${tx.now}, ${tx.now})
+    returning *`;
+  if (row === undefined) throw new Error('insert returned no row');
+  return row;
+}
+
+/** Changes what a pending review says. */
+export async function update(tx: Tx, id: number, change: { body: string; commitSha: string }): Promise<void> {
+  await tx.run`
+    update :schema.reviews set body = ${change.body}, commit_sha = ${change.commitSha}, updated_at = ${tx.now}
+    where id = ${id} and kind = 'PENDING'`;
+}
+
+/** Lets everybody see a pending review; false when it is pending no more. Stale is what is not about the head. */
+export async function submit(
+  tx: Tx,
+  id: number,
+  said: { kind: ReviewKind; body: string; commitSha: string; official: boolean },
+): Promise<boolean> {
+  const changed = await tx.run`
+    update :schema.reviews r set kind = ${said.kind}, body = ${said.body}, commit_sha = ${said.commitSha},
+      official = ${said.official}, stale = p.head_sha <> ${said.commitSha}, submitted_at = ${tx.now},
+      updated_at = ${tx.now}
+    from :schema.pulls p where r.id = ${id} and r.kind = 'PENDING' and p.id = r.pull_id`;
+  return changed > 0;
+}
+
+/** Takes away a review with its comments and whatever the timeline tells of it. */
+export async function remove(tx: Tx, review: { id: number }, issueId: number): Promise<void> {
+  await tx.run`
+    with gone as (delete from :schema.reviews where id = ${review.id})
+    delete from :schema.comments where issue_id = ${issueId} and (details->>'review_id')::bigint = ${review.id}`;
+}
+
+/** Lets reviews count no more, or again; returns those that did change. */
+export function setDismissed(tx: Tx, ids: readonly number[], dismissed: boolean): Promise<{ id: number }[]> {
+  return tx.rows<{ id: number }>`
+    update :schema.reviews set dismissed_at = case when ${dismissed}::boolean then ${tx.now}::timestamptz end,
+      updated_at = ${tx.now}
+    where id = any(${ids}::bigint[]) and (dismissed_at is not null) <> ${dismissed}::boolean returning id`;
+}
+
+/** The verdicts that somebody gave before one of his. */
+export async function listPriors(tx: Tx, review: ReviewRow): Promise<number[]> {
+  const rows = await tx.rows<{ id: number }>`
+    select id from :schema.reviews
+    where pull_id = ${review.pull_id} and reviewer_id = ${review.reviewer_id} and id < ${review.id}
+      and kind in ('APPROVED', 'REQUEST_CHANGES') order by id for update`;
+  return rows.map(({ id }) => id);
+}
+
+/** An approval that is not about the head any more, and where that is. */
+export interface StaleApproval {
+  id: number;
+  issue_id: number;
+  repository_id: number;
+  base_branch: string;
+}
+
+/**
+ * Notes which reviews of a pull request are about its head, and which are not: the head may come back.
+ * @returns approvals that count and have just become stale
+ */
+export function markStale(tx: Tx, pullId: number): Promise<StaleApproval[]> {
+  return tx.rows<StaleApproval>`
+    with marked as (
+      update :schema.reviews r set stale = r.commit_sha <> p.head_sha
+      from :schema.pulls p
+      where p.id = ${pullId} and r.pull_id = p.id and r.kind <> 'PENDING' and r.stale <> (r.commit_sha <> p.head_sha)
+      returning r.id, r.kind, r.stale, r.dismissed_at, p.issue_id, p.repository_id, p.base_branch
+    )
+    select id, issue_id, repository_id, base_branch from marked
+    where kind = 'APPROVED' and stale and dismissed_at is null order by id`;
+}
+
+/** What a submitted review says; undefined when it is gone. */
+export async function findBody(tx: Tx, id: number): Promise<string | undefined> {
+  const row = await tx.row<{ body: string }>`
+    select body from :schema.reviews where id = ${id} and kind <> 'PENDING'`;
+  return row?.body;
+}

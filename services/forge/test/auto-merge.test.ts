@@ -1,0 +1,301 @@
+import { git } from '@croft/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+
+const scene = useForge();
+let ada: Person;
+let bob: Person;
+let cleo: Person;
+let tree: string;
+let bare: string;
+const at = '/repos/ada/patient';
+beforeAll(async () => {
+  [ada, bob, cleo] = [scene.person('ada'), scene.person('bob'), scene.person('cleo')];
+  tree = await pushedRepository(ada, 'patient', scene.folder);
+  bare = await scene.bare('ada', 'patient');
+  for (const person of [bob, cleo]) {
+    await person.call('GET', '/user');
+    await ada.call('PUT', `${at}/collaborators/${person.name}`, { permission: 'write' });
+  }
+});
+
+let count = 0;
+/** A pull request of bob's into a base branch of its own, protected by the options. */
+async function open(options?: object): Promise<{ number: number; base: string; head: string }> {
+  const base = `base${++count}`;
+  const head = `head${count}`;
+  await git(tree, 'fetch', '-q', 'origin');
+  await git(tree, 'push', '-q', 'origin', `origin/main:refs/heads/${base}`);
+  await pushBranch(tree, head, { [`${head}.txt`]: '1' }, 'origin/main');
+  const { body } = await bob.call('POST', `${at}/pulls`, { head, base, title: head });
+  if (options !== undefined) {
+    const protection = { rule_name: base, enable_push: true, ...options };
+    expect((await ada.call('POST', `${at}/branch_protections`, protection)).status).toBe(201);
+  }
+  return { number: body.number, base, head };
+}
+
+const schedule = (who: Person, number: number, body: object = {}) =>
+  who.call('POST', `${at}/pulls/${number}/merge`, { merge_when_checks_succeed: true, ...body });
+const cancel = (who: Person, number: number) => who.call('DELETE', `${at}/pulls/${number}/merge`);
+const say = async (sha: string, state: string, context = 'ci') =>
+  expect((await ada.call('POST', `${at}/statuses/${sha}`, { context, state })).status).toBe(201);
+const isMerged = async (number: number) => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status;
+async function merged(number: number): Promise<void> {
+  await expect.poll(() => isMerged(number), { timeout: 15_000 }).toBe(204);
+}
+const scheduled = (number: number) => scene.sql.rows`
+  select s.* from :schema.scheduled_merges s join :schema.pulls p on p.id = s.pull_id
+    join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
+const told = async (number: number) =>
+  (await ada.call('GET', `${at}/issues/${number}/timeline`)).items
+    .map((entry) => [entry['type'], (entry['user'] as { login: string }).login])
+    .filter(([type]) => /scheduled/.test(String(type)));
+/** Until nobody is to look at anything scheduled any more. */
+async function settled(): Promise<void> {
+  const waiting = () =>
+    scene.sql.rows`select from :schema.outbox where topic in ('scheduled-merge', 'merged-head')`;
+  await expect.poll(waiting, { timeout: 15_000 }).toEqual([]);
+}
+const stored = () =>
+  Promise.all([
+    git(bare, 'for-each-ref'),
+    scene.sql.rows`select * from :schema.issues order by id`,
+    scene.sql.rows`select * from :schema.pulls order by id`,
+    scene.sql.rows`select * from :schema.comments order by id`,
+    scene.sql.rows`select * from :schema.scheduled_merges order by pull_id`,
+  ]);
+
+const CHECKED = { enable_status_check: true, status_check_contexts: ['ci'] };
+
+describe('a scheduled merge', () => {
+  it('waits for what is required, and happens as it was asked for', async () => {
+    const { number, base, head } = await open(CHECKED);
+    const wish = { Do: 'squash', MergeTitleField: 'In its time', delete_branch_after_merge: true };
+    const first = await schedule(cleo, number, wish);
+    expect([first.status, first.text]).toEqual([201, '']);
+    const before = await stored();
+    const second = await schedule(bob, number);
+    expect([second.status, second.body.message]).toEqual([
+      409,
+      expect.stringMatching(
+        /^pull request is already scheduled to auto merge when checks succeed \[pull_id: \d+\]$/,
+      ),
+    ]);
+    expect(await stored()).toEqual(before);
+
+    await say(head, 'failure');
+    await settled();
+    expect([await isMerged(number), (await scheduled(number)).length]).toEqual([404, 1]);
+    await say(head, 'success');
+    await merged(number);
+    await settled();
+    expect(await git(bare, 'log', '-1', '--format=%s|%cn|%p', base)).toMatch(/^In its time\|cleo\|\w+$/);
+    expect((await ada.call('GET', `${at}/pulls/${number}`)).body).toMatchObject({
+      merged_by: { login: 'cleo' },
+    });
+    expect(await scheduled(number)).toEqual([]);
+    expect((await ada.call('GET', `${at}/branches/${head}`)).status).toBe(404);
+    expect(await told(number)).toEqual([['pull_scheduled_merge', 'cleo']]);
+  });
+
+  it('happens at once when nothing is missing, and waits for whatever checks there are', async () => {
+    const { number } = await open();
+    expect((await schedule(bob, number)).status).toBe(201);
+    await merged(number);
+
+    const other = await open();
+    await say(other.head, 'pending');
+    expect((await schedule(bob, other.number)).status).toBe(201);
+    await settled();
+    expect(await isMerged(other.number)).toBe(404);
+    await say(other.head, 'success');
+    await merged(other.number);
+  });
+
+  it.each<[string, object, (pull: { number: number; base: string; head: string }) => Promise<unknown>]>([
+    [
+      'an approval',
+      { required_approvals: 1 },
+      ({ number }) => cleo.call('POST', `${at}/pulls/${number}/reviews`, { event: 'APPROVED' }),
+    ],
+    [
+      'another word of who rejected',
+      { block_on_rejected_reviews: true },
+      ({ number }) => cleo.call('POST', `${at}/pulls/${number}/reviews`, { event: 'APPROVED' }),
+    ],
+    [
+      'a change of the protection',
+      CHECKED,
+      ({ base }) => ada.call('PATCH', `${at}/branch_protections/${base}`, { enable_status_check: false }),
+    ],
+    [
+      'the end of the protection',
+      CHECKED,
+      ({ base }) => ada.call('DELETE', `${at}/branch_protections/${base}`),
+    ],
+    ['another base', CHECKED, ({ number }) => bob.call('PATCH', `${at}/pulls/${number}`, { base: 'main' })],
+    [
+      'a push to the head, of what was checked elsewhere',
+      CHECKED,
+      async ({ head }) => {
+        await git(tree, 'checkout', '-q', head);
+        const sha = await commit(tree, { [`${head}.txt`]: '2' }, 'more');
+        await git(tree, 'push', '-q', 'origin', `${head}:refs/heads/${head}-elsewhere`);
+        await say(sha, 'success');
+        await git(tree, 'push', '-q', 'origin', head);
+      },
+    ],
+  ])('is brought about by %s', async (_name, options, trigger) => {
+    const pull = await open(options);
+    if ('block_on_rejected_reviews' in options)
+      await cleo.call('POST', `${at}/pulls/${pull.number}/reviews`, { event: 'REQUEST_CHANGES', body: 'no' });
+    expect((await schedule(bob, pull.number)).status).toBe(201);
+    await settled();
+    expect(await isMerged(pull.number)).toBe(404);
+    await trigger(pull);
+    await merged(pull.number);
+  });
+
+  it('outlives a title that says work in progress and a base in conflict', async () => {
+    const { number, base, head } = await open(CHECKED);
+    expect((await schedule(bob, number)).status).toBe(201);
+    await bob.call('PATCH', `${at}/pulls/${number}`, { title: 'WIP: x' });
+    await git(tree, 'checkout', '-q', '-B', base, `origin/${base}`);
+    await commit(tree, { [`${head}.txt`]: 'conflict' }, 'conflict');
+    await git(tree, 'push', '-q', 'origin', base);
+    await say(head, 'success');
+    await settled();
+    await bob.call('PATCH', `${at}/pulls/${number}`, { title: 'x' });
+    await settled();
+    expect([await isMerged(number), (await scheduled(number)).length]).toEqual([404, 1]);
+    await ada.call('PATCH', `${at}/branch_protections/${base}`, { enable_force_push: true });
+    await git(tree, 'push', '-q', '-f', 'origin', `main:${base}`);
+    await merged(number);
+  });
+
+  it('ends with the pull request', async () => {
+    const { number } = await open(CHECKED);
+    expect((await schedule(bob, number)).status).toBe(201);
+    await bob.call('PATCH', `${at}/pulls/${number}`, { state: 'closed' });
+    expect(await scheduled(number)).toEqual([]);
+    expect((await cancel(bob, number)).status).toBe(404);
+  });
+});
+
+it('what no waiting mends is not scheduled', async () => {
+  const eve = scene.person('eve');
+  const { number, base } = await open({
+    ...CHECKED,
+    enable_merge_whitelist: true,
+    merge_whitelist_usernames: ['bob'],
+  });
+  const before = await stored();
+  expect((await schedule(eve, number)).status).toBe(405);
+  expect((await schedule(ada, number)).body.message).toBe('User not allowed to merge PR');
+  expect((await schedule(bob, number, { Do: 'fast' })).status).toBe(405);
+  expect(await stored()).toEqual(before);
+  await ada.call('PATCH', `${at}/branch_protections/${base}`, { require_signed_commits: true });
+  expect((await schedule(bob, number)).body.message).toMatch(/signed commits only/);
+  await bob.call('PATCH', `${at}/pulls/${number}`, { title: 'WIP: x' });
+  expect((await schedule(bob, number)).body.message).toBe('Work in progress PRs cannot be merged');
+  await bob.call('PATCH', `${at}/pulls/${number}`, { state: 'closed' });
+  expect((await schedule(bob, number)).status).toBe(404);
+  expect(await scheduled(number)).toEqual([]);
+  expect(await told(number)).toEqual([]);
+});
+
+describe('cancelling', () => {
+  it('is for who scheduled it and who may merge, and is told', async () => {
+    const eve = scene.person('eve');
+    await eve.call('GET', '/user');
+    const { number, head } = await open(CHECKED);
+    expect((await cancel(bob, number)).status).toBe(404);
+    expect((await schedule(bob, number)).status).toBe(201);
+    const before = await stored();
+    expect((await cancel(eve, number)).status).toBe(403);
+    expect(await stored()).toEqual(before);
+    const { status, text } = await cancel(cleo, number);
+    expect([status, text]).toEqual([204, '']);
+    expect((await cancel(bob, number)).status).toBe(404);
+    await say(head, 'success');
+    await settled();
+    expect(await isMerged(number)).toBe(404);
+    expect(await told(number)).toEqual([
+      ['pull_scheduled_merge', 'bob'],
+      ['pull_cancel_scheduled_merge', 'cleo'],
+    ]);
+    expect((await schedule(bob, number)).status).toBe(201);
+    await merged(number);
+  });
+
+  it.each<[string, (login: string) => Promise<unknown>]>([
+    ['lost his rights', (login) => ada.call('DELETE', `${at}/collaborators/${login}`)],
+    [
+      'was banned',
+      (login) => scene.sql.run`update :schema.users set refused_at = now() where login = ${login}`,
+    ],
+    ['is gone', (login) => scene.sql.run`delete from :schema.users where login = ${login}`],
+  ])('happens by itself when the scheduler %s', async (name, lose) => {
+    const login = `guest-${name.replaceAll(' ', '-')}`;
+    const guest = scene.person(login);
+    await guest.call('GET', '/user');
+    await ada.call('PUT', `${at}/collaborators/${login}`, { permission: 'write' });
+    const { number, head } = await open(CHECKED);
+    expect((await schedule(guest, number)).status).toBe(201);
+    await lose(login);
+    await say(head, 'success');
+    await settled();
+    expect(await isMerged(number)).toBe(404);
+    expect(await scheduled(number)).toEqual([]);
+    expect((await told(number)).map(([type]) => type)).toEqual([
+      'pull_scheduled_merge',
+      'pull_cancel_scheduled_merge',
+    ]);
+  });
+});
+
+describe('at the same moment', () => {
+  it('the last check and the last review merge it once', async () => {
+    const pulls = [];
+    for (let index = 0; index < 5; index++) pulls.push(await open({ ...CHECKED, required_approvals: 1 }));
+    for (const { number } of pulls) expect((await schedule(bob, number)).status).toBe(201);
+    await Promise.all(
+      pulls.flatMap(({ number, head }) => [
+        say(head, 'success'),
+        cleo.call('POST', `${at}/pulls/${number}/reviews`, { event: 'APPROVED' }),
+        say(head, 'success'),
+      ]),
+    );
+    for (const { number, base } of pulls) {
+      await merged(number);
+      expect((await git(bare, 'rev-list', '--merges', base, '^main')).split('\n')).toHaveLength(1);
+    }
+    await settled();
+    expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+  });
+
+  it('a cancellation and the last check: it is cancelled or merged, never both', async () => {
+    const outcomes = [];
+    for (let index = 0; index < 6; index++) {
+      const { number, head } = await open(CHECKED);
+      expect((await schedule(bob, number)).status).toBe(201);
+      await settled();
+      const [answer] = await Promise.all([cancel(bob, number), say(head, 'success')]);
+      await settled();
+      outcomes.push([answer.status, await isMerged(number)]);
+    }
+    for (const outcome of outcomes)
+      expect([
+        [204, 404],
+        [404, 204],
+      ]).toContainEqual(outcome);
+  });
+
+  it('two who schedule it: one does', async () => {
+    const { number } = await open(CHECKED);
+    const answers = await Promise.all([schedule(bob, number), schedule(cleo, number), schedule(ada, number)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    expect(await told(number)).toHaveLength(1);
+  });
+});

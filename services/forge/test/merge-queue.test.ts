@@ -1,0 +1,333 @@
+import { git } from '@croft/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+
+const scene = useForge();
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  [ada, bob] = [scene.person('ada'), scene.person('bob')];
+  await bob.call('GET', '/user');
+});
+
+/** A repository whose main has a merge queue. */
+async function queued(name: string, options: object = {}) {
+  const tree = await pushedRepository(ada, name, scene.folder);
+  const bare = await scene.bare('ada', name);
+  const at = `/repos/ada/${name}`;
+  const protection = { rule_name: 'main', enable_push: true, enable_merge_queue: true, ...options };
+  expect((await ada.call('POST', `${at}/branch_protections`, protection)).status).toBe(201);
+  return {
+    at,
+    tree,
+    bare,
+    pull: async (branch: string, files: Record<string, string>) => {
+      await pushBranch(tree, branch, files);
+      const { body } = await ada.call('POST', `${at}/pulls`, { head: branch, base: 'main', title: branch });
+      return body.number;
+    },
+    merge: async (number: number, body: object = {}, who = ada) =>
+      await who.call('POST', `${at}/pulls/${number}/merge`, body),
+    isMerged: async (number: number) => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status === 204,
+    list: async () => (await ada.call('GET', `${at}/merge_queue/main`)).items,
+    /** Waits for the merge ahead of the branch, and gives its commit. */
+    made: async (number: number, other?: string) => {
+      const ref = `refs/queue/main/${number}`;
+      const read = () => git(bare, 'rev-parse', '--verify', '--quiet', ref).catch(() => '');
+      await expect
+        .poll(read, { timeout: 10_000 })
+        .not.toMatch(other === undefined ? /^$/ : new RegExp(`^(${other})?$`));
+      return await read();
+    },
+    report: async (sha: string, state: string, context = 'ci') => {
+      expect((await ada.call('POST', `${at}/statuses/${sha}`, { state, context })).status).toBe(201);
+    },
+    refs: async () =>
+      (await git(bare, 'for-each-ref', '--format=%(refname)', 'refs/queue')).split('\n').filter(Boolean),
+    timeline: async (number: number) =>
+      (await ada.call('GET', `${at}/issues/${number}/timeline`)).items.map(({ type, body }) => [type, body]),
+    main: () => git(bare, 'rev-parse', 'main'),
+  };
+}
+
+const REQUIRED = { enable_status_check: true, status_check_contexts: ['ci'] };
+const SOON = { timeout: 15_000 };
+
+describe('a merge queue without required checks', () => {
+  it('merges what is queued in its order, and answers like a scheduled merge', async () => {
+    const { pull, merge, isMerged, list, bare, timeline, refs, at } = await queued('plain', {
+      merge_queue_batch: 2,
+    });
+    const numbers = [await pull('a', { a: '1' }), await pull('b', { b: '1' }), await pull('c', { c: '1' })];
+    const answers = [];
+    for (const number of numbers)
+      answers.push(await merge(number, { delete_branch_after_merge: number === numbers[0] }));
+    expect(answers.map(({ status, text }) => [status, text])).toEqual(
+      [201, 201, 201].map((status) => [status, '']),
+    );
+    for (const number of numbers) await expect.poll(() => isMerged(number), SOON).toBe(true);
+    const subjects = (await git(bare, 'log', '--first-parent', '--format=%s', '-3', 'main')).split('\n');
+    expect(subjects.map((subject) => subject.match(/#(\d+)/)?.[1])).toEqual(
+      [...numbers].reverse().map(String),
+    );
+    await expect.poll(() => scene.sql.rows`select id from :schema.merge_queue`, SOON).toEqual([]);
+    expect([await list(), await refs()]).toEqual([[], []]);
+    expect(await scene.sql.rows`select * from :schema.merges`).toEqual([]);
+    expect(await timeline(numbers[0] as number)).toContainEqual([
+      'pull_scheduled_merge',
+      'Added to the merge queue of main',
+    ]);
+    expect((await ada.call('GET', `${at}/branches/a`)).status).toBe(404);
+    expect((await ada.call('GET', `${at}/branches/b`)).status).toBe(200);
+    expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+  });
+
+  it('sends away what conflicts with what is before it, and goes on without it', async () => {
+    const { pull, merge, isMerged, timeline } = await queued('conflicts', {
+      merge_queue_batch: 5,
+      ...REQUIRED,
+    });
+    const [one, two, three] = [
+      await pull('one', { same: '1' }),
+      await pull('two', { same: '2' }),
+      await pull('three', { other: '3' }),
+    ];
+    for (const number of [one, two, three]) expect((await merge(number)).status).toBe(201);
+    await expect
+      .poll(() => timeline(two), SOON)
+      .toContainEqual([
+        'pull_cancel_scheduled_merge',
+        'Removed from the merge queue of main: it conflicts in same',
+      ]);
+    await expect
+      .poll(() => Promise.all([one, two, three].map(isMerged)), SOON)
+      .toEqual([false, false, false]);
+  });
+
+  it('takes every style', async () => {
+    const { pull, merge, isMerged, bare } = await queued('styles');
+    const numbers = [];
+    for (const style of ['squash', 'rebase', 'rebase-merge', 'merge']) {
+      const number = await pull(style, { [style]: '1' });
+      numbers.push(number);
+      expect((await merge(number, { Do: style, MergeTitleField: `by ${style}` })).status).toBe(201);
+    }
+    for (const number of numbers) await expect.poll(() => isMerged(number), SOON).toBe(true);
+    const subjects = await git(bare, 'log', '--first-parent', '--format=%s', '-4', 'main');
+    expect(subjects.split('\n')).toEqual(['by merge', 'by rebase-merge', 'work on rebase', 'by squash']);
+  });
+});
+
+describe('a merge queue with required checks', () => {
+  it('offers merges one upon the other, and moves the branch to the last green one', async () => {
+    const { pull, merge, isMerged, made, report, main, list, refs, bare, tree } = await queued(
+      'checked',
+      REQUIRED,
+    );
+    const [a, b, c] = [await pull('a', { a: '1' }), await pull('b', { b: '1' }), await pull('c', { c: '1' })];
+    const before = await main();
+    for (const number of [a, b, c]) await merge(number);
+    const [first, second, third] = [await made(a), await made(b), await made(c)];
+    expect(await git(bare, 'rev-parse', `${first}^`, `${second}^`, `${third}^`)).toBe(
+      [before, first, second].join('\n'),
+    );
+    // Whoever checks can fetch them.
+    await git(tree, 'fetch', '-q', 'origin', `refs/queue/main/${c}`);
+    expect(await git(tree, 'ls-tree', '--name-only', 'FETCH_HEAD')).toBe(
+      ['README.md', 'a', 'b', 'c', 'lines.txt'].join('\n'),
+    );
+    // And nobody may push there.
+    await expect(git(tree, 'push', '-q', 'origin', `main:refs/queue/main/${c}`)).rejects.toThrow();
+    expect(await list()).toMatchObject([
+      { position: 1, number: a, state: 'testing', sha: first, ref: `refs/queue/main/${a}`, do: 'merge' },
+      { position: 2, number: b, state: 'testing', sha: second, queued_by: { login: 'ada' } },
+      { position: 3, number: c, state: 'testing', sha: third },
+    ]);
+    await report(second, 'success');
+    expect(await main()).toBe(before);
+    await report(first, 'success');
+    await expect.poll(main, SOON).toBe(second);
+    await expect.poll(() => Promise.all([a, b, c].map(isMerged)), SOON).toEqual([true, true, false]);
+    await expect.poll(refs, SOON).toEqual([`refs/queue/main/${c}`]);
+    await report(third, 'success');
+    await expect.poll(main, SOON).toBe(third);
+    await expect.poll(refs, SOON).toEqual([]);
+  });
+
+  it('sends away only the culprit, and makes those behind it anew', async () => {
+    const { pull, merge, isMerged, made, report, main, timeline, bare } = await queued('culprit', REQUIRED);
+    const [a, b, c] = [await pull('a', { a: '1' }), await pull('b', { b: '1' }), await pull('c', { c: '1' })];
+    for (const number of [a, b, c]) await merge(number);
+    const [first, second, third] = [await made(a), await made(b), await made(c)];
+    await report(third, 'failure');
+    await report(second, 'failure');
+    await report(first, 'success');
+    await expect.poll(main, SOON).toBe(first);
+    await expect
+      .poll(() => timeline(b), SOON)
+      .toContainEqual([
+        'pull_cancel_scheduled_merge',
+        'Removed from the merge queue of main: its checks failed',
+      ]);
+    const anew = await made(c, third);
+    expect(await git(bare, 'rev-parse', `${anew}^`)).toBe(first);
+    await report(anew, 'success');
+    await expect.poll(main, SOON).toBe(anew);
+    await expect.poll(() => Promise.all([a, b, c].map(isMerged)), SOON).toEqual([true, false, true]);
+    expect(await git(bare, 'ls-tree', '--name-only', 'main')).not.toMatch(/^b$/m);
+  });
+
+  it('begins anew when somebody pushes to the branch', async () => {
+    const { pull, merge, made, report, main, tree, bare, at } = await queued('pushed', REQUIRED);
+    const a = await pull('a', { a: '1' });
+    await merge(a);
+    const before = await made(a);
+    await commit(tree, { pushed: '1' }, 'past the queue');
+    await git(tree, 'push', '-q', 'origin', 'main');
+    const pushed = await main();
+    const after = await made(a, before);
+    expect(await git(bare, 'rev-parse', `${after}^`)).toBe(pushed);
+    await report(before, 'success');
+    await report(after, 'success');
+    await expect.poll(main, SOON).toBe(after);
+    await expect
+      .poll(async () => (await ada.call('GET', `${at}/pulls/${a}`)).body, SOON)
+      .toMatchObject({ merged: true, merge_commit_sha: after });
+  });
+
+  it('lets go who is pushed to, closed or taken out, and those behind them go on', async () => {
+    const { pull, merge, made, report, main, tree, timeline, refs, at, isMerged } = await queued(
+      'leaving',
+      REQUIRED,
+    );
+    const [a, b, c, d] = [
+      await pull('a', { a: '1' }),
+      await pull('b', { b: '1' }),
+      await pull('c', { c: '1' }),
+      await pull('d', { d: '1' }),
+    ];
+    for (const number of [a, b, c, d]) await merge(number);
+    let last = await made(d);
+    await pushBranch(tree, 'a', { a: '2' }, 'a');
+    last = await made(d, last);
+    expect((await ada.call('PATCH', `${at}/pulls/${b}`, { state: 'closed' })).status).toBe(201);
+    expect((await ada.call('DELETE', `${at}/pulls/${c}/merge`)).status).toBe(204);
+    expect((await ada.call('DELETE', `${at}/pulls/${c}/merge`)).status).toBe(404);
+    await report(last, 'pending');
+    await expect.poll(async () => (await refs()).length, SOON).toBe(1);
+    const alone = await made(d, last);
+    await report(alone, 'success');
+    await expect.poll(main, SOON).toBe(alone);
+    await expect
+      .poll(() => Promise.all([a, b, c, d].map(isMerged)), SOON)
+      .toEqual([false, false, false, true]);
+    const left = 'pull_cancel_scheduled_merge';
+    expect(await timeline(a)).toContainEqual([
+      left,
+      'Removed from the merge queue of main: its head branch was pushed to',
+    ]);
+    expect(await timeline(b)).toContainEqual([left, 'Removed from the merge queue of main: it was closed']);
+    expect(await timeline(c)).toContainEqual([left, 'Removed from the merge queue of main']);
+    // It can be queued again.
+    expect((await merge(a)).status).toBe(201);
+  });
+
+  it('tells webhooks of its merges as of pushes, and of the branch when it moves', async () => {
+    const { pull, merge, made, report, main, at } = await queued('told', REQUIRED);
+    const config = { url: 'http://127.0.0.1:9/', content_type: 'json' };
+    expect(
+      (await ada.call('POST', `${at}/hooks`, { type: 'gitea', config, active: true, events: ['push'] }))
+        .status,
+    ).toBe(201);
+    const a = await pull('a', { a: '1' });
+    await merge(a);
+    const sha = await made(a);
+    await report(sha, 'success');
+    await expect.poll(main, SOON).toBe(sha);
+    const pushed = async () => {
+      const rows = await scene.sql.rows<{ ref: string }>`
+        select payload::jsonb->>'ref' as ref from :schema.hook_deliveries
+        where payload::jsonb->>'after' = ${sha} order by id`;
+      return rows.map(({ ref }) => ref).sort();
+    };
+    await expect.poll(pushed, SOON).toEqual(['refs/heads/main', `refs/queue/main/${a}`]);
+  });
+});
+
+describe('is refused and nothing changes', () => {
+  const stored = () =>
+    Promise.all([
+      scene.sql.rows`select * from :schema.merge_queue order by id`,
+      scene.sql.rows`select * from :schema.pulls order by id`,
+      scene.sql.rows`select id, kind from :schema.comments order by id`,
+    ]);
+
+  it('queueing twice, what conflicts, what nobody may merge, and taking out what is not in', async () => {
+    const { pull, merge, made, tree, at, main } = await queued('refused', REQUIRED);
+    const [a, b] = [await pull('a', { same: 'a' }), await pull('b', { same: 'b' })];
+    await merge(a);
+    await made(a);
+    await git(tree, 'checkout', '-q', 'main');
+    await commit(tree, { same: 'main' }, 'in the way');
+    await git(tree, 'push', '-q', 'origin', 'main');
+    await expect
+      .poll(() => scene.sql.rows`select * from :schema.merge_queue where pull_id = ${a}`, SOON)
+      .toEqual([]);
+    const [c] = [await pull('c', { c: '1' })];
+    expect((await merge(c)).status).toBe(201);
+    await made(c);
+    const before = [await stored(), await main()];
+    expect([(await merge(c)).status, (await merge(b)).status, (await merge(b, {}, bob)).status]).toEqual([
+      409, 405, 405,
+    ]);
+    expect((await bob.call('DELETE', `${at}/pulls/${c}/merge`)).status).toBe(403);
+    expect((await ada.call('DELETE', `${at}/pulls/${b}/merge`)).status).toBe(404);
+    expect((await ada.call('GET', `${at}/merge_queue/other`)).items).toEqual([]);
+    for (const wrong of [
+      { merge_queue_batch: 0 },
+      { merge_queue_batch: 101 },
+      { merge_queue_timeout_minutes: 0 },
+    ])
+      expect((await ada.call('PATCH', `${at}/branch_protections/main`, wrong)).status).toBe(422);
+    expect([await stored(), await main()]).toEqual(before);
+  });
+});
+
+it('administrators go past the queue when they force it, and it goes on behind them', async () => {
+  const { pull, merge, made, isMerged, main, bare } = await queued('forced', REQUIRED);
+  const [a, b] = [await pull('a', { a: '1' }), await pull('b', { b: '1' })];
+  await merge(a);
+  const before = await made(a);
+  expect((await merge(b, { force_merge: true })).status).toBe(200);
+  expect(await isMerged(b)).toBe(true);
+  const after = await made(a, before);
+  expect(await git(bare, 'rev-parse', `${after}^`)).toBe(await main());
+});
+
+it('is dissolved when the protection has none any more', async () => {
+  const { pull, merge, made, refs, timeline, at, main } = await queued('dissolved', REQUIRED);
+  const a = await pull('a', { a: '1' });
+  await merge(a);
+  await made(a);
+  const before = await main();
+  await ada.call('PATCH', `${at}/branch_protections/main`, { enable_merge_queue: false });
+  await expect.poll(refs, SOON).toEqual([]);
+  expect(await timeline(a)).toContainEqual([
+    'pull_cancel_scheduled_merge',
+    'Removed from the merge queue of main: the branch has no merge queue any more',
+  ]);
+  expect(await main()).toBe(before);
+});
+
+it('a merge in the name of somebody who may not merge any more does not happen', async () => {
+  const { pull, merge, made, report, timeline, at, main, isMerged } = await queued('left', REQUIRED);
+  await ada.call('PUT', `${at}/collaborators/bob`, { permission: 'write' });
+  const a = await pull('a', { a: '1' });
+  expect((await merge(a, {}, bob)).status).toBe(201);
+  const sha = await made(a);
+  const before = await main();
+  await ada.call('DELETE', `${at}/collaborators/bob`);
+  await report(sha, 'success');
+  await expect.poll(async () => (await timeline(a)).at(-1)?.[0], SOON).toBe('pull_cancel_scheduled_merge');
+  expect([await main(), await isMerged(a)]).toEqual([before, false]);
+});

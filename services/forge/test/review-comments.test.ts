@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useForge } from './forge.ts';
+import { type ReviewScene, reviewScene } from './review-scene.ts';
+
+const scene = useForge();
+let work: ReviewScene;
+beforeAll(async () => {
+  work = await reviewScene(scene, 'work');
+});
+
+const reviewsOf = (number: number) => `${work.at}/pulls/${number}/reviews`;
+
+describe('a comment on a line', () => {
+  it('stands at a line before or after the change, with the end of its hunk', async () => {
+    const { bob, open, review } = work;
+    const number = await open('lines');
+    const { body } = await review(bob, number, {
+      event: 'COMMENT',
+      comments: [
+        { path: 'lines.txt', body: 'new', new_position: 3 },
+        { path: '/lines.txt', body: 'old', old_position: 3 },
+        { path: 'new.txt', body: 'added', new_position: 2, old_position: 7 },
+      ],
+    });
+    const listed = await bob.call('GET', `${reviewsOf(number)}/${body.id}/comments`);
+    expect(listed.headers.get('x-total-count')).toBe('3');
+    expect(listed.items).toMatchObject([
+      {
+        path: 'lines.txt',
+        body: 'new',
+        position: 3,
+        original_position: 0,
+        diff_hunk: '@@ -1,3 +1,3 @@\n line 1\n line 2\n-line 3\n+changed',
+        commit_id: body['commit_id'],
+        original_commit_id: body['commit_id'],
+        pull_request_review_id: body.id,
+        user: { login: 'bob' },
+        resolver: null,
+      },
+      {
+        body: 'old',
+        position: 0,
+        original_position: 3,
+        diff_hunk: '@@ -1,3 +1,2 @@\n line 1\n line 2\n-line 3',
+      },
+      { path: 'new.txt', position: 2, diff_hunk: '@@ -0,0 +1,2 @@\n+one\n+two' },
+    ]);
+    const page = await bob.call('GET', `${reviewsOf(number)}/${body.id}/comments?limit=1&page=2`);
+    expect(page.items).toMatchObject([{ body: 'old' }]);
+    expect(page.headers.get('link')).toContain('rel="next"');
+  });
+
+  it('shows its hunk to those only who may read code, and is theirs only to write', async () => {
+    const { ada, bob, stored } = work;
+    const paul = scene.person('paul');
+    await paul.call('GET', '/user');
+    await ada.call('POST', '/orgs', { username: 'guild' });
+    await ada.call('POST', '/orgs/guild/repos', { name: 'half', private: true, auto_init: true });
+    const units = { 'repo.pulls': 'read' };
+    const team = { name: 'pullers', units_map: units, includes_all_repositories: true };
+    const { id } = (await ada.call('POST', '/orgs/guild/teams', team)).body;
+    await ada.call('PUT', `/teams/${id}/members/paul`);
+    const at = '/repos/guild/half';
+    const file = { content: 'aHVzaAo=', message: 'quiet', new_branch: 'quiet' };
+    await ada.call('POST', `${at}/contents/quiet.txt`, file);
+    const pull = await ada.call('POST', `${at}/pulls`, { head: 'quiet', base: 'main', title: 'Quiet' });
+    const reviews = `${at}/pulls/${pull.body.number}/reviews`;
+    const comments = [{ path: 'quiet.txt', body: 'why?', new_position: 1 }];
+    const made = await ada.call('POST', reviews, { event: 'COMMENT', comments });
+    const seen = (who: typeof ada) => who.call('GET', `${reviews}/${made.body.id}/comments`);
+    expect((await seen(ada)).items).toMatchObject([{ diff_hunk: '@@ -0,0 +1,1 @@\n+hush' }]);
+    expect((await seen(paul)).items).toMatchObject([{ body: 'why?', diff_hunk: '' }]);
+    expect((await seen(bob)).status).toBe(404);
+    const before = await stored();
+    const refused = await paul.call('POST', reviews, { event: 'COMMENT', comments });
+    expect([refused.status, refused.text]).toEqual([404, expect.not.stringContaining('hush')]);
+    expect(await stored()).toEqual(before);
+    expect((await paul.call('POST', reviews, { event: 'COMMENT', body: 'fine' })).status).toBe(200);
+  });
+
+  it.each([
+    ['a line outside of the change', { path: 'lines.txt', new_position: 15 }],
+    ['a line that is not there', { path: 'new.txt', new_position: 3 }],
+    ['a line of before, of a new file', { path: 'new.txt', old_position: 1 }],
+    ['a file that does not change', { path: 'README.md', new_position: 1 }],
+    ['a file that is not there', { path: 'nothing', new_position: 1 }],
+    ['no position', { path: 'new.txt' }],
+    ['a position below zero', { path: 'new.txt', new_position: -1 }],
+    ['an old position below zero', { path: 'new.txt', old_position: -1 }],
+    ['a huge position', { path: 'new.txt', new_position: Number.MAX_SAFE_INTEGER }],
+    ['no path', { new_position: 1 }],
+    ['a path out of the repository', { path: '../new.txt', new_position: 1 }],
+    ['an absolute path', { path: '/etc/passwd', new_position: 1 }],
+    ['a pattern', { path: '*.txt', new_position: 1 }],
+    ['magic', { path: ':(glob)**', new_position: 1 }],
+    ['a folder', { path: 'folder', new_position: 1 }],
+    ['an option', { path: '--output=/tmp/x', new_position: 1 }],
+    ['a NUL', { path: 'new\0.txt', new_position: 1 }],
+    ['half a character', { path: '\ud800', new_position: 1 }],
+    ['a very long path', { path: 'x/'.repeat(3000), new_position: 1 }],
+    ['no text', { path: 'new.txt', new_position: 1, body: ' ' }],
+  ])('is refused at %s', async (_what, comment) => {
+    const before = await work.stored();
+    const body = { event: 'COMMENT', body: 'all', comments: [{ body: 'x', ...comment }] };
+    expect((await work.review(work.bob, 1, body)).status).toBe(422);
+    expect(await work.stored()).toEqual(before);
+  });
+
+  it('is refused with too many others', async () => {
+    const before = await work.stored();
+    const comments = Array.from({ length: 51 }, () => ({ path: 'new.txt', body: 'x', new_position: 1 }));
+    expect((await work.review(work.bob, 1, { event: 'COMMENT', comments })).status).toBe(422);
+    expect(await work.stored()).toEqual(before);
+  });
+});

@@ -1,0 +1,228 @@
+import { git } from '@croft/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { startReceiver } from './receiver.ts';
+import { type ReviewScene, reviewScene } from './review-scene.ts';
+
+const scene = useForge({ environment: { FORGE_WEBHOOK_ALLOWED_HOSTS: 'loopback' } });
+const receiver = await startReceiver();
+let work: ReviewScene;
+let carl: Person;
+beforeAll(async () => {
+  work = await reviewScene(scene, 'work');
+  carl = scene.person('carl');
+  await carl.call('GET', '/user');
+  await work.ada.call('POST', `${work.at}/hooks`, {
+    type: 'gitea',
+    config: { url: receiver.url, content_type: 'json' },
+    events: ['pull_request', 'pull_request_review'],
+    active: true,
+  });
+});
+
+const requested = (number: number) => `${work.at}/pulls/${number}/requested_reviewers`;
+const pullOf = async (number: number) => (await work.ada.call('GET', `${work.at}/pulls/${number}`)).body;
+const searchBy = async (person: Person, query: string) =>
+  (await person.call('GET', `/repos/issues/search?type=pulls&${query}`)).items.map(({ title }) => title);
+async function settled(): Promise<void> {
+  await expect.poll(() => scene.sql.rows`select id from :schema.outbox`, { timeout: 20_000 }).toEqual([]);
+}
+async function unread(person: Person): Promise<string[]> {
+  await settled();
+  const { items } = await person.call('GET', '/notifications');
+  return items.map((item) => (item['subject'] as { title: string }).title);
+}
+
+describe('asking for a review', () => {
+  it('shows in the pull request, its lists, its timeline, the search and the notifications', async () => {
+    const { ada, bob, writer, open, review } = work;
+    receiver.clear();
+    const number = await open('ask');
+    const asked = await ada.call('POST', requested(number), { reviewers: ['bob', 'Writer', 'BOB'] });
+    expect(asked.status).toBe(201);
+    expect(asked.items).toMatchObject([
+      {
+        state: 'REQUEST_REVIEW',
+        user: { login: 'bob' },
+        team: null,
+        official: false,
+        body: '',
+        commit_id: '',
+      },
+      { state: 'REQUEST_REVIEW', user: { login: 'writer' }, official: true },
+    ]);
+    const logins = [{ login: 'bob' }, { login: 'writer' }];
+    expect((await pullOf(number))['requested_reviewers']).toMatchObject(logins);
+    const listed = await bob.call('GET', `${work.at}/pulls?state=all`);
+    expect([listed.status, listed.text]).toEqual([200, expect.stringContaining('requested_reviewers')]);
+    expect(listed.items.find((one) => one.number === number)?.['requested_reviewers']).toMatchObject(logins);
+    const reviews = `${work.at}/pulls/${number}/reviews`;
+    expect((await ada.call('GET', reviews)).items).toEqual(asked.items);
+    expect((await ada.call('GET', `${reviews}/${asked.items[0]?.id}`)).body).toEqual(asked.items[0]);
+    expect((await ada.call('GET', `${work.at}/issues/${number}/timeline`)).items).toMatchObject([
+      { type: 'review_request', assignee: { login: 'bob' }, removed_assignee: false, assignee_team: null },
+      { type: 'review_request', assignee: { login: 'writer' }, removed_assignee: false },
+    ]);
+    expect(await searchBy(bob, 'review_requested=true')).toEqual(['ask']);
+    expect(await searchBy(carl, 'review_requested=true')).toEqual([]);
+    expect(await searchBy(bob, 'reviewed=true')).toEqual([]);
+    expect(await unread(bob)).toEqual(['ask']);
+    expect(await unread(carl)).toEqual([]);
+    const [first] = await receiver.take('pull_request_review_request', 2);
+    expect(first).toMatchObject({
+      action: 'review_requested',
+      number,
+      pull_request: { number, requested_reviewers: logins },
+      requested_reviewer: { login: expect.stringMatching(/bob|writer/) },
+      sender: { login: 'ada' },
+    });
+    // Whoever is asked is not asked again.
+    expect((await ada.call('POST', requested(number), { reviewers: ['bob'] })).items).toEqual([]);
+
+    await review(bob, number, { event: 'COMMENT', body: 'looks good, @carl' });
+    expect((await pullOf(number))['requested_reviewers']).toMatchObject([{ login: 'writer' }]);
+    expect(await searchBy(bob, 'review_requested=true')).toEqual([]);
+    expect(await searchBy(bob, 'reviewed=true')).toEqual(['ask']);
+    expect(await searchBy(bob, 'reviewed=true&state=closed')).toEqual([]);
+    const [told] = await receiver.take('pull_request_review_comment');
+    expect(told).toMatchObject({
+      action: 'reviewed',
+      number,
+      pull_request: { number },
+      review: { type: 'pull_request_review_comment', content: 'looks good, @carl' },
+      requested_reviewer: { login: 'bob' },
+      sender: { login: 'bob' },
+    });
+    expect(
+      receiver.deliveries.find((one) => one.event === 'pull_request_review_comment')?.headers,
+    ).toMatchObject({
+      'x-gitea-event': 'pull_request_comment',
+    });
+    expect(await unread(carl)).toEqual(['ask']);
+    expect(await unread(ada)).toEqual(['ask']);
+
+    await review(writer, number, { event: 'APPROVED' });
+    await receiver.take('pull_request_review_approved');
+    await review(writer, number, { event: 'REQUEST_CHANGES', body: 'or not' });
+    await receiver.take('pull_request_review_rejected');
+  });
+
+  it('is withdrawn, also by who was asked', async () => {
+    const { ada, bob, open } = work;
+    const number = await open('withdraw');
+    await ada.call('POST', requested(number), { reviewers: ['bob', 'writer', 'carl'] });
+    const before = await work.stored();
+    expect((await bob.call('DELETE', requested(number), { reviewers: ['bob', 'carl'] })).status).toBe(403);
+    expect((await bob.call('DELETE', requested(number), {})).status).toBe(403);
+    expect(
+      (await bob.call('DELETE', requested(number), { reviewers: ['bob'], team_reviewers: ['x'] })).status,
+    ).toBe(403);
+    expect(await work.stored()).toEqual(before);
+    await settled();
+    receiver.clear();
+    expect((await bob.call('DELETE', requested(number), { reviewers: ['bob'] })).status).toBe(204);
+    expect((await ada.call('DELETE', requested(number), { reviewers: ['carl', 'bob'] })).status).toBe(204);
+    expect((await pullOf(number))['requested_reviewers']).toMatchObject([{ login: 'writer' }]);
+    const told = await receiver.take('pull_request_review_request', 2);
+    expect(told).toMatchObject([{ action: 'review_request_removed' }, { action: 'review_request_removed' }]);
+    const after = await work.stored();
+    expect((await ada.call('DELETE', requested(number), { reviewers: ['bob'] })).status).toBe(204);
+    expect(await work.stored()).toEqual(after);
+    const request = (await ada.call('GET', `${work.at}/pulls/${number}/reviews`)).items[0]?.id;
+    const one = `${work.at}/pulls/${number}/reviews/${request}`;
+    expect((await work.writer.call('DELETE', one)).status).toBe(422);
+    expect((await ada.call('POST', `${one}/dismissals`, {})).status).toBe(403);
+    expect((await work.writer.call('POST', one, { event: 'APPROVED' })).status).toBe(422);
+    expect(await work.stored()).toEqual(after);
+  });
+
+  it.each([
+    ['somebody unknown', 404, { reviewers: ['writer', 'nobody'] }],
+    ['the poster', 422, { reviewers: ['writer', 'ada'] }],
+    ['an organization', 422, { reviewers: ['writer', 'guild'] }],
+    ['a team where there are none', 422, { reviewers: ['writer'], team_reviewers: ['x'] }],
+    ['a NUL', 422, { reviewers: ['a\0b'] }],
+    ['no list', 422, { reviewers: 'writer' }],
+    ['too many', 422, { reviewers: Array.from({ length: 51 }, (_, index) => `u${index}`) }],
+  ])('refuses %s, and asks nobody', async (_what, status, body) => {
+    await work.ada.call('POST', '/orgs', { username: 'guild' });
+    const before = await work.stored();
+    expect((await work.ada.call('POST', requested(1), body)).status).toBe(status);
+    expect(await work.stored()).toEqual(before);
+  });
+
+  it('is for writers and the poster', async () => {
+    await pushBranch(work.tree, 'of-bob', { 'bob.txt': 'x' });
+    const made = await work.bob.call('POST', `${work.at}/pulls`, {
+      head: 'of-bob',
+      base: 'main',
+      title: 'B',
+    });
+    const before = await work.stored();
+    expect((await carl.call('POST', requested(made.body.number), { reviewers: ['writer'] })).status).toBe(
+      403,
+    );
+    expect(await work.stored()).toEqual(before);
+    expect((await work.bob.call('POST', requested(made.body.number), { reviewers: ['ada'] })).status).toBe(
+      201,
+    );
+    expect(
+      (await work.writer.call('POST', requested(made.body.number), { reviewers: ['carl'] })).status,
+    ).toBe(201);
+  });
+
+  it('asks a team, whose members are told and of whom one is enough', async () => {
+    const { ada, bob, writer } = work;
+    await ada.call('POST', '/orgs', { username: 'crew' });
+    await ada.call('POST', '/orgs/crew/repos', { name: 'ship', private: true });
+    const make = async (name: string, more: object) =>
+      (
+        await ada.call('POST', '/orgs/crew/teams', {
+          name,
+          units_map: { 'repo.code': 'write', 'repo.pulls': 'write' },
+          includes_all_repositories: true,
+          ...more,
+        })
+      ).body.id;
+    const [sailors, deaf] = [
+      await make('sailors', {}),
+      await make('deaf', { units_map: { 'repo.issues': 'read' } }),
+    ];
+    await ada.call('PUT', `/teams/${sailors}/members/bob`);
+    await ada.call('PUT', `/teams/${sailors}/members/writer`);
+    await ada.call('PUT', `/teams/${deaf}/members/carl`);
+    const own = await pushedRepository(ada, 'own', scene.folder);
+    await git(own, 'remote', 'set-url', 'origin', ada.remote('crew/ship'));
+    await git(own, 'push', '-q', 'origin', 'main');
+    await pushBranch(own, 'sail', { 'sail.txt': 'x' });
+    const { number } = (
+      await ada.call('POST', '/repos/crew/ship/pulls', { head: 'sail', base: 'main', title: 'Sail' })
+    ).body;
+    const at = `/repos/crew/ship/pulls/${number}`;
+    const before = await work.stored();
+    for (const [status, body] of [
+      [422, { team_reviewers: ['sailors', 'deaf'] }],
+      [404, { team_reviewers: ['sailors', 'landlubbers'] }],
+      [422, { reviewers: ['carl'], team_reviewers: ['sailors'] }],
+    ] as const)
+      expect((await ada.call('POST', `${at}/requested_reviewers`, body)).status).toBe(status);
+    expect(await work.stored()).toEqual(before);
+    const asked = await ada.call('POST', `${at}/requested_reviewers`, { team_reviewers: ['Sailors'] });
+    expect(asked.items).toMatchObject([{ user: null, team: { name: 'sailors' }, official: true }]);
+    expect((await ada.call('GET', at)).body['requested_reviewers_teams']).toMatchObject([
+      { name: 'sailors' },
+    ]);
+    expect((await ada.call('GET', `/repos/crew/ship/issues/${number}/timeline`)).items).toMatchObject([
+      { type: 'review_request', assignee: null, assignee_team: { name: 'sailors' } },
+    ]);
+    expect(await searchBy(bob, 'review_requested=true&owner=crew')).toEqual(['Sail']);
+    expect(await searchBy(carl, 'review_requested=true&owner=crew')).toEqual([]);
+    expect(await unread(writer)).toContain('Sail');
+    expect(await unread(carl)).not.toContain('Sail');
+    await bob.call('POST', `${at}/reviews`, { event: 'COMMENT', body: 'hm' });
+    expect((await ada.call('GET', at)).body['requested_reviewers_teams']).toHaveLength(1);
+    await bob.call('POST', `${at}/reviews`, { event: 'APPROVED' });
+    expect((await ada.call('GET', at)).body['requested_reviewers_teams']).toEqual([]);
+    expect(await searchBy(writer, 'review_requested=true&owner=crew')).toEqual([]);
+  });
+});

@@ -1,0 +1,176 @@
+import { git } from '@croft/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useForge } from './forge.ts';
+import { type ReviewScene, reviewScene } from './review-scene.ts';
+
+const scene = useForge();
+let work: ReviewScene;
+beforeAll(async () => {
+  work = await reviewScene(scene, 'work');
+});
+
+const reviewOf = async (number: number, id: number) =>
+  (await work.bob.call('GET', `${work.at}/pulls/${number}/reviews/${id}`)).body;
+const entriesOf = async (number: number, kind: string) =>
+  (await work.ada.call('GET', `${work.at}/issues/${number}/timeline`)).items.filter(
+    ({ type }) => type === kind,
+  );
+const protect = (options: object) =>
+  work.ada.call('POST', `${work.at}/branch_protections`, {
+    rule_name: 'main',
+    enable_push: true,
+    ...options,
+  });
+const unprotect = () => work.ada.call('DELETE', `${work.at}/branch_protections/main`);
+
+describe('dismissing a review', () => {
+  it('is for administrators, counts once, and can be undone', async () => {
+    const { keeper, writer, bob, open, review, stored } = work;
+    const number = await open('dismiss');
+    const first = (await review(writer, number, { event: 'APPROVED' })).body.id;
+    const second = (await review(writer, number, { event: 'REQUEST_CHANGES', body: 'no' })).body.id;
+    const comment = (await review(bob, number, { event: 'COMMENT', body: 'well' })).body.id;
+    const at = (id: number) => `${work.at}/pulls/${number}/reviews/${id}`;
+    const before = await stored();
+    for (const other of [writer, bob])
+      for (const how of ['dismissals', 'undismissals'])
+        expect((await other.call('POST', `${at(first)}/${how}`, { message: 'x' })).status).toBe(403);
+    expect((await keeper.call('POST', `${at(comment)}/dismissals`, { message: 'x' })).status).toBe(403);
+    const long = { message: 'x'.repeat(1_000_001) };
+    expect((await keeper.call('POST', `${at(first)}/dismissals`, long)).status).toBe(422);
+    expect(await stored()).toEqual(before);
+
+    const answer = await keeper.call('POST', `${at(second)}/dismissals`, { message: 'done', priors: true });
+    expect(answer).toMatchObject({ status: 200, body: { id: second, dismissed: true } });
+    expect(await reviewOf(number, first)).toMatchObject({ dismissed: true });
+    expect(await entriesOf(number, 'dismiss_review')).toMatchObject([
+      { body: 'done', review_id: second, user: { login: 'keeper' } },
+    ]);
+    const after = await stored();
+    expect((await keeper.call('POST', `${at(second)}/dismissals`, { message: 'again' })).status).toBe(200);
+    expect(await stored()).toEqual(after);
+    expect((await keeper.call('POST', `${at(second)}/undismissals`)).body).toMatchObject({
+      dismissed: false,
+    });
+    expect(await reviewOf(number, first)).toMatchObject({ dismissed: true });
+
+    await work.ada.call('PATCH', `${work.at}/pulls/${number}`, { state: 'closed' });
+    const closed = await stored();
+    expect((await keeper.call('POST', `${at(second)}/dismissals`, {})).status).toBe(403);
+    expect(await stored()).toEqual(closed);
+  });
+});
+
+describe('a head that moves', () => {
+  it('makes reviews stale, and comes back to them', async () => {
+    const { writer, open, review, push, tree } = work;
+    const number = await open('moving');
+    const { id } = (await review(writer, number, { event: 'APPROVED' })).body;
+    const old = (await reviewOf(number, id))['commit_id'];
+    await push('moving', 'more');
+    expect(await reviewOf(number, id)).toMatchObject({ stale: true, dismissed: false, commit_id: old });
+    const again = (await review(writer, number, { event: 'APPROVED' })).body;
+    expect(again).toMatchObject({ stale: false });
+    // Said of the commit that was looked at, though the head is another by now.
+    const late = (await review(work.bob, number, { event: 'APPROVED', commit_id: old })).body;
+    expect(late).toMatchObject({ stale: true, commit_id: old });
+    await git(tree, 'push', '-q', '-f', 'origin', `${String(old)}:moving`);
+    expect(await reviewOf(number, id)).toMatchObject({ stale: false });
+    expect(await reviewOf(number, again.id)).toMatchObject({ stale: true });
+  });
+
+  it('dismisses approvals where the protection says so, and nothing else', async () => {
+    const { writer, keeper, bob, open, review, push } = work;
+    const number = await open('strict');
+    const approved = (await review(writer, number, { event: 'APPROVED' })).body.id;
+    const rejected = (await review(keeper, number, { event: 'REQUEST_CHANGES', body: 'no' })).body.id;
+    const pending = (await review(bob, number, { body: 'draft' })).body.id;
+    expect((await protect({ dismiss_stale_approvals: true })).status).toBe(201);
+    await push('strict', 'more');
+    expect(await reviewOf(number, approved)).toMatchObject({ stale: true, dismissed: true });
+    expect(await reviewOf(number, rejected)).toMatchObject({ stale: true, dismissed: false });
+    expect(await reviewOf(number, pending)).toMatchObject({ state: 'PENDING' });
+    expect(await entriesOf(number, 'dismiss_review')).toMatchObject([{ review_id: approved }]);
+    await push('strict', 'even more');
+    expect(await entriesOf(number, 'dismiss_review')).toHaveLength(1);
+    await unprotect();
+  });
+});
+
+describe('whether a review counts', () => {
+  it('is for writers, or for those the protection lists', async () => {
+    const { ada, bob, writer, open, review } = work;
+    const number = await open('official');
+    const isOfficial = async (who: typeof bob) =>
+      (await review(who, number, { event: 'COMMENT', body: 'x' })).body['official'];
+    expect([await isOfficial(writer), await isOfficial(bob), await isOfficial(ada)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    await protect({ enable_approvals_whitelist: true, approvals_whitelist_username: ['keeper'] });
+    expect([await isOfficial(writer), await isOfficial(work.keeper)]).toEqual([false, true]);
+    await unprotect();
+  });
+});
+
+describe('at once', () => {
+  it('two reviews of one person are one pending review', async () => {
+    const number = await work.open('twice');
+    const comment = { path: 'new.txt', body: 'x', new_position: 1 };
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => work.review(work.bob, number, { body: 'draft', comments: [comment] })),
+    );
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    expect(await reviewOf(number, answers[0]?.body.id ?? 0)).toMatchObject({ comments_count: 6 });
+  });
+
+  it('a review is submitted once', async () => {
+    const number = await work.open('once');
+    const { id } = (await work.review(work.writer, number, { body: 'draft' })).body;
+    const submit = () =>
+      work.writer.call('POST', `${work.at}/pulls/${number}/reviews/${id}`, { event: 'APPROVED' });
+    const answers = await Promise.all(Array.from({ length: 6 }, submit));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422, 422, 422]);
+    expect(await entriesOf(number, 'review')).toHaveLength(1);
+  });
+
+  it('a review of a head that moves is stale exactly when it is not about the head', async () => {
+    const number = await work.open('racing');
+    for (let round = 0; round < 5; round++) {
+      const [, ...answers] = await Promise.all([
+        work.push('racing', `round ${round}`),
+        ...[work.writer, work.keeper, work.bob].map((who) => work.review(who, number, { event: 'APPROVED' })),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const { head } = (await work.ada.call('GET', `${work.at}/pulls/${number}`)).body;
+      for (const { body } of answers) {
+        const now = await reviewOf(number, body.id);
+        expect(now['stale']).toBe(now['commit_id'] !== head.sha);
+      }
+    }
+  });
+
+  it('a person is asked once', async () => {
+    const number = await work.open('asked');
+    const ask = () =>
+      work.ada.call('POST', `${work.at}/pulls/${number}/requested_reviewers`, { reviewers: ['bob'] });
+    const answers = await Promise.all(Array.from({ length: 6 }, ask));
+    expect(answers.map(({ items }) => items.length).sort()).toEqual([0, 0, 0, 0, 0, 1]);
+    expect(await entriesOf(number, 'review_request')).toHaveLength(1);
+  });
+
+  it('an approval and the end of the pull request do not both happen out of order', async () => {
+    for (let round = 0; round < 3; round++) {
+      const number = await work.open(`closing-${round}`);
+      const [closed, approved] = await Promise.all([
+        work.ada.call('PATCH', `${work.at}/pulls/${number}`, { state: 'closed' }),
+        work.review(work.writer, number, { event: 'APPROVED' }),
+      ]);
+      expect(closed.status).toBe(201);
+      expect([200, 422]).toContain(approved.status);
+      const stored = await work.ada.call('GET', `${work.at}/pulls/${number}/reviews`);
+      expect(stored.items).toHaveLength(approved.status === 200 ? 1 : 0);
+    }
+  });
+});

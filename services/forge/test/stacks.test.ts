@@ -1,0 +1,77 @@
+import { git } from '@croft/testing';
+import { beforeAll, expect, it } from 'vitest';
+import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+
+const scene = useForge();
+let ada: Person;
+let tree: string;
+let bare: string;
+const at = '/repos/ada/work';
+const SOON = { timeout: 15_000 };
+beforeAll(async () => {
+  ada = scene.person('ada');
+  tree = await pushedRepository(ada, 'work', scene.folder);
+  bare = await scene.bare('ada', 'work');
+});
+
+/** A pull request from a branch that starts at its base. */
+async function pull(head: string, base: string, files: Record<string, string>): Promise<number> {
+  await git(tree, 'fetch', '-q', 'origin');
+  await pushBranch(tree, head, files, `origin/${base}`);
+  return (await ada.call('POST', `${at}/pulls`, { head, base, title: head })).body.number;
+}
+
+const merge = async (number: number, style: string) =>
+  (await ada.call('POST', `${at}/pulls/${number}/merge`, { Do: style, delete_branch_after_merge: true }))
+    .status;
+const commitsOf = async (number: number) =>
+  (await ada.call('GET', `${at}/pulls/${number}/commits`)).items.map(({ sha }) => sha as string);
+
+it.each(['squash', 'rebase', 'merge'])(
+  'a pull request on another one brings only its own commits when that one is merged by %s',
+  async (style) => {
+    await pushBranch(tree, `long-${style}`, { [`long-${style}`]: '1' }, 'origin/main');
+    const lower = await pull(`lower-${style}`, `long-${style}`, { [`lower-${style}`]: '1' });
+    const upper = await pull(`upper-${style}`, `lower-${style}`, { [`upper-${style}`]: '1' });
+    // Somebody was faster, so that a rebase has something to do.
+    await git(tree, 'checkout', '-q', `long-${style}`);
+    await commit(tree, { [`faster-${style}`]: '1' }, 'faster');
+    await git(tree, 'push', '-q', 'origin', `long-${style}`);
+    expect(await merge(lower, style)).toBe(200);
+    await expect.poll(async () => (await commitsOf(upper)).length, SOON).toBe(1);
+    const { body } = await ada.call('GET', `${at}/pulls/${upper}`);
+    expect(body).toMatchObject({ state: 'open', base: { ref: `long-${style}` }, mergeable: true });
+    expect(await commitsOf(upper)).toEqual([body.head.sha]);
+    expect(await git(bare, 'rev-parse', `refs/pull/${upper}/head`)).toBe(body.head.sha);
+    expect(await git(bare, 'diff', '--name-only', `${body.merge_base}..${body.head.sha}`)).toBe(
+      `upper-${style}`,
+    );
+    await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);
+    expect(await merge(upper, style)).toBe(200);
+    expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+  },
+);
+
+it('where its commits do not fit it gets the other base only, and says why', async () => {
+  const lower = await pull('lower', 'main', { shared: '1\n' });
+  const upper = await pull('upper', 'lower', { shared: '2\n' });
+  await git(tree, 'checkout', '-q', 'lower');
+  await commit(tree, { shared: '3\n' }, 'something else');
+  await git(tree, 'push', '-q', 'origin', 'lower');
+  await git(tree, 'checkout', '-q', 'upper');
+  await git(tree, 'merge', '-q', '-s', 'ours', '-m', 'mine', 'lower');
+  await commit(tree, { shared: '4\n' }, 'on it');
+  await git(tree, 'push', '-q', 'origin', 'upper');
+  const before = await git(bare, 'rev-parse', 'upper');
+  await git(tree, 'checkout', '-q', 'main');
+  expect(await merge(lower, 'squash')).toBe(200);
+  const { body } = await ada.call('GET', `${at}/pulls/${upper}`);
+  expect([body['state'], body.head.sha, (body.base as unknown as { ref: string }).ref]).toEqual([
+    'open',
+    before,
+    'main',
+  ]);
+  const comments = async () =>
+    (await ada.call('GET', `${at}/issues/${upper}/comments`)).items.map((one) => one['body']);
+  await expect.poll(comments, SOON).toEqual(['Not rebased onto main: it conflicts in shared']);
+});
