@@ -12,5 +12,7 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is waited for comes; a busy machine takes longer than the second that is the default.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
@@ -161,10 +162,12 @@ describe('a scheduled merge', () => {
     const { number, base, head } = await open(CHECKED);
     expect((await schedule(bob, number)).status).toBe(201);
     await bob.call('PATCH', `${at}/pulls/${number}`, { title: 'WIP: x' });
+    await say(head, 'success');
+    await settled();
+    expect([await isMerged(number), (await scheduled(number)).length]).toEqual([404, 1]);
     await git(tree, 'checkout', '-q', '-B', base, `origin/${base}`);
     await commit(tree, { [`${head}.txt`]: 'conflict' }, 'conflict');
     await git(tree, 'push', '-q', 'origin', base);
-    await say(head, 'success');
     await settled();
     await bob.call('PATCH', `${at}/pulls/${number}`, { title: 'x' });
     await settled();
@@ -172,6 +175,28 @@ describe('a scheduled merge', () => {
     await ada.call('PATCH', `${at}/branch_protections/${base}`, { enable_force_push: true });
     await git(tree, 'push', '-q', '-f', 'origin', `main:${base}`);
     await merged(number);
+  });
+
+  it('ends when somebody pushes who may not write to the base: nobody has seen his commits', async () => {
+    const eve = scene.person('eve');
+    await eve.call('GET', '/user');
+    await eve.call('POST', `${at}/forks`, { name: 'eves' });
+    const fork = join(scene.folder, 'eves');
+    await git(scene.folder, 'clone', '-q', eve.remote('eve/eves'), fork);
+    await commit(fork, { 'harmless.txt': '1' }, 'harmless');
+    await git(fork, 'push', '-q', 'origin', 'HEAD:refs/heads/gift');
+    const { body } = await eve.call('POST', `${at}/pulls`, { head: 'eve:gift', base: 'main', title: 'gift' });
+    const path = `${at}/statuses/${await git(fork, 'rev-parse', 'HEAD')}`;
+    expect((await ada.call('POST', path, { state: 'pending', context: 'ci' })).status).toBe(201);
+    expect((await schedule(bob, body.number)).status).toBe(201);
+    await settled();
+    expect([await isMerged(body.number), (await scheduled(body.number)).length]).toEqual([404, 1]);
+    await commit(fork, { 'evil.txt': '1' }, 'evil');
+    await git(fork, 'push', '-q', 'origin', 'HEAD:refs/heads/gift');
+    await settled();
+    expect([await isMerged(body.number), await scheduled(body.number)]).toEqual([404, []]);
+    const timeline = (await ada.call('GET', `${at}/issues/${body.number}/timeline`)).items;
+    expect(timeline.map(({ type }) => type)).toContain('pull_cancel_scheduled_merge');
   });
 
   it('ends with the pull request', async () => {

@@ -212,6 +212,31 @@ describe('whoever may write to the base', () => {
     await git(forked, 'checkout', '-q', 'main');
   });
 
+  it('not any more when the poster has lost what he lends', async () => {
+    const zoe = scene.person('zoe');
+    await zoe.call('GET', '/user');
+    await ada.call('PUT', '/repos/ada/work/collaborators/zoe', { permission: 'write' });
+    const hers = await fork(zoe, 'work', 'zoes');
+    await pushBranch(tree, 'borrowed', { 'borrowed.txt': '1' }, 'origin/main');
+    const { body } = await zoe.call('POST', '/repos/zoe/zoes/pulls', {
+      head: 'ada/work:borrowed',
+      base: 'main',
+      title: 'into my own',
+    });
+    const at = `/repos/zoe/zoes/pulls/${body.number}`;
+    const lent = await zoe.call('PATCH', at, { allow_maintainer_edit: true });
+    expect([lent.status, lent.body['allow_maintainer_edit']]).toEqual([201, true]);
+    await ada.call('DELETE', '/repos/ada/work/collaborators/zoe');
+    const before = await git(bare, 'for-each-ref');
+    await git(hers, 'fetch', '-q', ada.remote('ada/work'), 'borrowed');
+    await git(hers, 'checkout', '-q', '-B', 'borrowed', 'FETCH_HEAD');
+    await commit(hers, { 'evil.txt': '1' }, 'evil');
+    await expect(git(hers, 'push', '-q', zoe.remote('ada/work'), 'borrowed')).rejects.toThrow('403');
+    await pushBranch(hers, 'main', { 'newer.txt': '1' }, 'main');
+    expect((await zoe.call('POST', `${at}/update`)).status).toBe(403);
+    expect(await git(bare, 'for-each-ref')).toBe(before);
+  });
+
   it('keeps to the protections of the fork', async () => {
     const number = await pull('kept');
     await bob.call('PATCH', `${path}/${number}`, { allow_maintainer_edit: true });

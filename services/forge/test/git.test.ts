@@ -9,8 +9,16 @@ import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Broker } from '../src/outside/git/broker.ts';
 import { Git } from '../src/outside/git/git.ts';
+import { findAttributes } from '../src/outside/git/merging/attributes.ts';
 import { tryMerge, writeMerge } from '../src/outside/git/merging/merge.ts';
-import { blobObject, commitObject, treeObject, writeObject } from '../src/outside/git/objects.ts';
+import {
+  blobObject,
+  commitObject,
+  FOLDER,
+  rawTreeObject,
+  treeObject,
+  writeObject,
+} from '../src/outside/git/objects.ts';
 import { branchRef, moveRefs, NO_COMMIT, readRef, readRefs } from '../src/outside/git/refs.ts';
 import { makeRepository } from '../src/outside/git/repository.ts';
 
@@ -173,6 +181,25 @@ describe('the broker', () => {
     const next = await broker.start({ command: 'echo', args: ['again'], input: false });
     expect(await text(next.stdout)).toBe('again\n');
   });
+});
+
+it('trees that name one another stand for no more attributes than a merge has memory for', async () => {
+  const blob = blobObject('* merge=union\n');
+  await writeObject(git, 1, blob);
+  let tree = rawTreeObject([['.gitattributes', { mode: '100644', id: blob.id }]]);
+  // A hundred million folders.
+  for (let level = 0; level < 8; level++) {
+    await writeObject(git, 1, tree);
+    const { id } = tree;
+    const names = [...Array.from({ length: 10 }, (_, n) => `folder-${n}`), 'x'.repeat(300)];
+    tree = rawTreeObject(names.map((name) => [name, { mode: FOLDER, id }]));
+  }
+  await writeObject(git, 1, tree);
+  const bomb = commitObject({ tree: tree.id, parents: [], author: ada, committer: ada, message: 'bomb' });
+  await writeObject(git, 1, bomb);
+  const found = await findAttributes(git, 1, bomb.id);
+  expect(found).toHaveLength(128);
+  for (const { path } of found) expect(path).not.toContain('xxx');
 });
 
 describe('refs', () => {

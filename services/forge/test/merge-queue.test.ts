@@ -83,7 +83,7 @@ describe('a merge queue without required checks', () => {
   });
 
   it('sends away what conflicts with what is before it, and goes on without it', async () => {
-    const { pull, merge, isMerged, timeline } = await queued('conflicts', {
+    const { pull, merge, isMerged, timeline, made, bare } = await queued('conflicts', {
       merge_queue_batch: 5,
       ...REQUIRED,
     });
@@ -99,9 +99,22 @@ describe('a merge queue without required checks', () => {
         'pull_cancel_scheduled_merge',
         'Removed from the merge queue of main: it conflicts in same',
       ]);
-    await expect
-      .poll(() => Promise.all([one, two, three].map(isMerged)), SOON)
-      .toEqual([false, false, false]);
+    expect(await Promise.all([one, two, three].map(isMerged))).toEqual([false, false, false]);
+    const behind = await made(three);
+    expect(await git(bare, 'rev-parse', `${behind}^`)).toBe(await made(one));
+  });
+
+  it('waits for all checks there are where none has a name', async () => {
+    const { pull, merge, isMerged, made, report } = await queued('nameless', {
+      enable_status_check: true,
+      status_check_contexts: [],
+    });
+    const number = await pull('one', { one: '1' });
+    expect((await merge(number)).status).toBe(201);
+    const merged = await made(number);
+    expect(await isMerged(number)).toBe(false);
+    await report(merged, 'success');
+    await expect.poll(() => isMerged(number), SOON).toBe(true);
   });
 
   it('takes every style', async () => {

@@ -99,7 +99,7 @@ it('the best common ancestors are those that git finds, in its order', async () 
     }
   }
   expect(several).toBeGreaterThan(HISTORIES / 5);
-});
+}, 300_000);
 
 let clean = 0;
 it.each(Array.from({ length: HISTORIES }, (_, seed) => seed))('history %i: as git does it', async (seed) => {

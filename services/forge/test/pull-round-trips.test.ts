@@ -98,6 +98,7 @@ it('and no program when the base moves', async () => {
   const list = () => listPulls(context, reader, path, { limit: '50' });
   expect(await cost(list)).toEqual({ trips: 3, programs: 0 });
   const { items } = await list();
+  expect(items).toHaveLength(PULLS);
   for (const item of items) expect(item).toMatchObject({ mergeable: true, base: { sha: base } });
 });
 

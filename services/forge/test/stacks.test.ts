@@ -75,3 +75,22 @@ it('where its commits do not fit it gets the other base only, and says why', asy
     (await ada.call('GET', `${at}/issues/${upper}/comments`)).items.map((one) => one['body']);
   await expect.poll(comments, SOON).toEqual(['Not rebased onto main: it conflicts in shared']);
 });
+
+it('whoever may not write has no branch of others rebased, whatever base or ref he writes', async () => {
+  const eve = scene.person('eve');
+  await eve.call('GET', '/user');
+  const lower = await pull('below', 'main', { below: '1' });
+  const upper = await pull('above', 'below', { above: '1' });
+  await git(tree, 'checkout', '-q', '-B', 'main', 'origin/main');
+  await commit(tree, { faster: 'again' }, 'faster again');
+  await git(tree, 'push', '-q', 'origin', 'main');
+  expect((await ada.call('POST', `${at}/pulls/${lower}/merge`, { Do: 'squash' })).status).toBe(200);
+  const hers = await eve.call('POST', `${at}/pulls`, { head: 'above', base: 'main', title: 'mine' });
+  expect(hers.status).toBe(201);
+  const before = await git(bare, 'for-each-ref');
+  await eve.call('PATCH', `${at}/issues/${hers.body.number}`, { ref: 'below' });
+  await eve.call('PATCH', `${at}/issues/${hers.body.number}`, { ref: '' });
+  await expect.poll(() => scene.sql.rows`select * from :schema.outbox`, SOON).toEqual([]);
+  expect(await git(bare, 'for-each-ref')).toBe(before);
+  expect((await ada.call('GET', `${at}/pulls/${upper}`)).body.state).toBe('open');
+});

@@ -26,7 +26,7 @@ export async function refuseArrived(
   if (kind === 'delete' && branch === repository.default_branch)
     return 'deletion of the current branch prohibited';
   const protection = findProtection(rules.protections, branch);
-  if (protection === undefined) return undefined;
+  if (protection === undefined) return refuseMove(rules, branch, 'fast-forward');
   const base = kind === 'update' ? before : await startOf(git, repository, after).catch(() => undefined);
   const paths =
     kind === 'delete' || !dependsOnFiles(protection)

@@ -23,6 +23,8 @@ export interface IssueEvent {
   assigneeId?: number;
   /** What was there before, of what an edit changed. */
   changes?: Readonly<Partial<Record<'title' | 'body' | 'ref', { from: string }>>>;
+  /** The base it had, of a pull request that got another one. */
+  formerBase?: string;
   /** Commit whose message closed it. */
   commitId?: string;
   /** Who was asked for a review or is no longer: somebody, or a team. */

@@ -1,8 +1,7 @@
 import { unacceptable } from '../failures.ts';
 import type { Git } from '../outside/git/git.ts';
 import { listTips } from '../outside/git/reading/list-refs.ts';
-import { describeObjects } from '../outside/git/reading/objects.ts';
-import { isReached } from '../outside/git/reading/resolve.ts';
+import { areReached, typesOf } from '../outside/git/reading/resolve.ts';
 import { planWants, readWants, refusedWant } from '../rules/git/fetch-request.ts';
 
 /** A client asks for an object that it may not have: no ref leads there, or there is none. */
@@ -29,11 +28,15 @@ export async function checkWants(git: Git, repositoryId: number, body: Buffer): 
   const tips = await listTips(git, repositoryId);
   const others = wants.filter((id) => !tips.has(id));
   if (others.length === 0) return;
-  const objects = await describeObjects(git, repositoryId, others);
-  const missing = others.find((_, index) => objects[index] === undefined);
+  // Thousands, when a partial clone is checked out: one process each, which others do not wait behind.
+  const types = await typesOf(git, repositoryId, others);
+  const missing = others.find((id) => !types.has(id));
   if (missing !== undefined) throw new WantRefused(missing);
-  const known = objects.filter((object) => object !== undefined);
-  const { refused, lookFor } = planWants(known, tips);
+  const { refused, lookFor } = planWants(
+    [...types].map(([id, type]) => ({ id, type })),
+    tips,
+  );
   if (refused !== undefined) throw new WantRefused(refused);
-  for (const id of lookFor) if (!(await isReached(git, repositoryId, id))) throw new WantRefused(id);
+  const [first] = lookFor;
+  if (first !== undefined && !(await areReached(git, repositoryId, lookFor))) throw new WantRefused(first);
 }

@@ -109,7 +109,7 @@ async function dissolve(
   await keepQueueRefs(context.git, place, new Map());
   const reason = options === undefined ? 'the branch has no merge queue any more' : 'the branch is gone';
   for (const entry of entries) await removeEntry(context, entry, entry.row.queued_by, reason);
-  return entries.length === MOST ? NEXT : LAST;
+  return entries.length > 0 ? NEXT : LAST;
 }
 
 /** Merges the first of a queue, unless one of them may not be merged any more: then only that one goes. */
@@ -136,9 +136,10 @@ async function land(
   try {
     await landMerges(context, landing.map(landingOf));
   } catch (error) {
-    // Somebody pushed to the branch: the next step sees where it is.
     if (!(error instanceof Failure)) throw error;
-    return NEXT;
+    // Somebody pushed to the branch: the next step sees where it is. Anything else gets time to go away.
+    const now = await readRef(context.git, place.repositoryId, branchRef(place.branch));
+    return now === landing[0]?.row.onto_sha ? LAST : NEXT;
   }
   const actorId = landing.at(-1)?.row.queued_by ?? null;
   // The branch may itself be the head of other pull requests.

@@ -41,6 +41,7 @@ export async function listQueue(
       position: page.offset + index + 1,
       queuedBy: people.byId(entry.row.queued_by),
       verdict: judged[index]?.verdict ?? 'pending',
+      isTested: (options?.required.length ?? 0) > 0,
       place: { owner: found.owner.login, repo: found.repository.name },
     };
     return queueEntryJson(entry, around, viewer, context.links);

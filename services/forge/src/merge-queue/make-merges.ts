@@ -30,7 +30,7 @@ export async function makeMerges(
   { standing, entries, onto }: Making,
 ): Promise<void> {
   const mergerOf = mergersOf(context);
-  const made: { entry: QueueEntry; intent: MergeIntent }[] = [];
+  const made: Made[] = [];
   let refused: { entry: QueueEntry; reason: string } | undefined;
   for (const entry of entries) {
     const base = made.at(-1)?.intent.commit_sha ?? onto;

@@ -22,7 +22,11 @@ export const queueEntrySchema = z.object({
   queued_by: userSchema,
   queued_at: timeSchema,
   head_sha: z.string(),
-  ref: z.string().describe('where its merge onto those before it can be fetched; empty until it is made'),
+  ref: z
+    .string()
+    .describe(
+      'where its merge onto those before it can be fetched; empty until it is made, and where no check is required',
+    ),
   sha: z.string().describe('that merge: statuses of it decide'),
   testing_since: timeSchema.nullable(),
 });
@@ -30,7 +34,13 @@ export const queueEntrySchema = z.object({
 /** A pull request in a merge queue as its viewer gets it. */
 export function queueEntryJson(
   { row, pull }: QueueEntry,
-  around: { position: number; queuedBy: UserRow; verdict: Verdict; place: { owner: string; repo: string } },
+  around: {
+    position: number;
+    queuedBy: UserRow;
+    verdict: Verdict;
+    isTested: boolean;
+    place: { owner: string; repo: string };
+  },
   viewer: Caller | undefined,
   links: Links,
 ): z.output<typeof queueEntrySchema> {
@@ -45,7 +55,7 @@ export function queueEntryJson(
     queued_by: userJson(around.queuedBy, viewer, links),
     queued_at: wireTime(row.queued_at),
     head_sha: row.head_sha,
-    ref: row.commit_sha === null ? '' : queueRef(row.base_branch, pull.number),
+    ref: row.commit_sha === null || !around.isTested ? '' : queueRef(row.base_branch, pull.number),
     sha: row.commit_sha ?? '',
     testing_since: wireTimeOrNull(row.made_at),
   };

@@ -7,7 +7,7 @@ export interface QueueOptions {
   protection: Protection;
   batch: number;
   timeoutMinutes: number;
-  /** Contexts that the merges ahead of the branch have to be green in. */
+  /** Contexts that the merges ahead of the branch have to be green in; none where nothing is checked. */
   required: readonly string[];
 }
 
@@ -23,6 +23,9 @@ export const queueRef = (branch: string, number: number) => `${QUEUE_REFS}${bran
 /** What these refs begin with. */
 export const QUEUE_REFS = 'refs/queue/';
 
+/** Checks without names are all there are. */
+const requiredBy = (contexts: readonly string[]) => (contexts.length === 0 ? ['*'] : contexts);
+
 /** The merge queue that the protection of a branch makes; undefined when there is none. */
 export function queueOptionsOf(protection: Protection | undefined): QueueOptions | undefined {
   if (protection === undefined || !protection.options.enable_merge_queue) return undefined;
@@ -33,6 +36,6 @@ export function queueOptionsOf(protection: Protection | undefined): QueueOptions
     protection: { ...protection, options: relieved },
     batch: options.merge_queue_batch,
     timeoutMinutes: options.merge_queue_timeout_minutes,
-    required: options.enable_status_check ? options.status_check_contexts : [],
+    required: options.enable_status_check ? requiredBy(options.status_check_contexts) : [],
   };
 }

@@ -111,8 +111,8 @@ async function bringNew(
 }
 
 /**
- * A push to a fork looks for pull requests that are to follow it, and stands in no queue of ours: one that moved the head
- * before ours was there to be found is looked for now.
+ * A push to a fork looks for pull requests that are to follow it, and stands in no queue of ours. One that moved the head
+ * between our look at it and our insert did not find us: so we look at the head again.
  */
 async function followSince(context: Context, id: number, actorId: number): Promise<void> {
   const pull = await pulls.findById(context.database.autocommit(), id);

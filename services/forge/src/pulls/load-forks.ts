@@ -35,7 +35,7 @@ export async function loadForks(
   return {
     repositoryOf: (pull) => repositoryOf.get(pull.head_repository_id ?? 0),
     tipOf: (pull) =>
-      others.length === 0
+      others.length === 0 && repositoryOf.has(pull.head_repository_id ?? 0)
         ? exactTip
         : pull.closed_at === null && pull.head_repository_id !== null
           ? pull.head_sha

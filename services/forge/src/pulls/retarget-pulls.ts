@@ -6,6 +6,7 @@ import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import * as reviews from '../store/reviews/reviews.ts';
 import { settleMergeOf } from './settle-merges.ts';
 import { about, branchQueue, closeIssueOf } from './sync-pulls.ts';
 
@@ -75,10 +76,13 @@ export async function changeBase(
   actorId: number | null,
 ): Promise<void> {
   await pulls.updateBase(tx, pull.id, base);
+  // They were given by who may approve for the other branch.
+  await reviews.takeApprovalsBack(tx, pull.id);
   const details = { old_ref: pull.base_branch, new_ref: base };
   const kind = 'change_target_branch';
   await comments.add(tx, { issueId: pull.issue_id, kind, posterId: actorId, details });
   if (actorId === null) return;
-  const changes = { ref: { from: pull.base_branch } };
-  await announce(tx, { kind: 'issue', action: 'edited', changes, ...about(pull, actorId) });
+  const formerBase = pull.base_branch;
+  const changes = { ref: { from: formerBase } };
+  await announce(tx, { kind: 'issue', action: 'edited', changes, formerBase, ...about(pull, actorId) });
 }

@@ -7,6 +7,7 @@ import { settleEach } from '../settle-each.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
 import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { bringCommit } from './read-head.ts';
@@ -128,6 +129,10 @@ export async function moveHead(
     await pulls.moveHead(tx, pull.id, tip);
     if (tip === pull.head_sha) return;
     await markStale(tx, pull.id, actorId);
+    if (await scheduledMerges.removeUnlessWriter(tx, pull.id, actorId)) {
+      const kind = 'pull_cancel_scheduled_merge';
+      await comments.add(tx, { kind, issueId: pull.issue_id, posterId: actorId });
+    }
     if (actorId === null) return;
     const head = { before: pull.head_sha, after: tip };
     await announce(tx, { kind: 'issue', action: 'synchronized', head, ...about(pull, actorId) });

@@ -22,6 +22,7 @@ import { branchRef, readRef } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
 import { readUpdateStyle, type UpdateStyle } from '../rules/pulls/update-style.ts';
 import type { PullCard } from '../store/pulls/pulls.ts';
+import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { publicAddress } from '../users/user-json.ts';
 import { accessToHead } from './find-head.ts';
@@ -67,9 +68,11 @@ async function findWritableHead(
   const { pull } = found;
   const head = await accessToHead(context, caller, found, pull);
   if (head !== undefined && mayWrite(head, 'code')) return head;
-  const isLent = isFromFork(pull) && pull.allow_maintainer_edit && mayWrite(found, 'code');
-  if (!isLent || pull.head_repository_id === null) throw mayNotUpdate();
-  const [row] = await repositories.listByIds(context.database.autocommit(), [pull.head_repository_id], 0);
+  if (!isFromFork(pull) || pull.head_repository_id === null) throw mayNotUpdate();
+  const tx = context.database.autocommit();
+  const lent = await pulls.listLentBranches(tx, pull.head_repository_id, caller.userId);
+  if (!lent.includes(pull.head_branch)) throw mayNotUpdate();
+  const [row] = await repositories.listByIds(tx, [pull.head_repository_id], 0);
   if (row === undefined) throw mayNotUpdate();
   return { repository: row, owner: row.owner, permission: WRITER };
 }

@@ -26,10 +26,10 @@ export async function followHappening(
     if (happening.action !== 'deleted')
       await followComment(context, actorId, issue, happening.commentId, signal);
   } else if (kind === 'issue') {
-    const { action, changes } = happening;
+    const { action, changes, formerBase } = happening;
     const isWritten = action === 'opened' || changes?.title !== undefined || changes?.body !== undefined;
-    if (issue.pull_id !== null && changes?.ref !== undefined)
-      await restackHead(context, issue.pull_id, changes.ref.from, actorId);
+    if (issue.pull_id !== null && formerBase !== undefined)
+      await restackHead(context, issue.pull_id, formerBase, actorId);
     if (isWritten) await followIssueText(context, actorId, issue, signal);
     if (action === 'closed' && issue.merged_at !== null) await followMerge(context, issue, signal);
   }

@@ -3,12 +3,13 @@ import { moveInTurn } from '../branches/move-refs.ts';
 import { loadPushRules } from '../branches/push-rules.ts';
 import { refuseArrived } from '../branches/refuse-arrived.ts';
 import { callerOf } from '../caller/caller.ts';
+import { checkAccount } from '../caller/check-account.ts';
 import type { Context } from '../context.ts';
 import { headMoved } from '../failures.ts';
 import { hasCommit } from '../outside/git/merging/merge.ts';
 import { writeRebase } from '../outside/git/merging/rebase.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
-import { findRepositoryById } from '../repositories/find-repository.ts';
+import { findRepositoryById, mayWrite } from '../repositories/find-repository.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as users from '../store/people/users.ts';
 import * as pulls from '../store/pulls/pulls.ts';
@@ -35,14 +36,15 @@ export async function restackHead(
   if (below === undefined || below.base_branch !== pull.base_branch) return;
   const stack = { upstream: below.head_sha, base: below.base_branch };
   const user = (await users.mapByIds(tx, [actorId])).get(actorId);
-  if (user === undefined) return;
-  const found = await findRepositoryById(context, callerOf(user), id).catch(orNothing);
-  if (found === undefined || found.repository.archived) return;
+  const actor = user && (await checkAccount(context, user).catch(orNothing));
+  if (actor === undefined) return;
+  const found = await findRepositoryById(context, callerOf(actor), id).catch(orNothing);
+  if (found === undefined || found.repository.archived || !mayWrite(found, 'code')) return;
   const rules = await loadPushRules(context, found, actorId);
   const { git, clock, links, database } = context;
   const committer = {
-    name: user.full_name || user.login,
-    email: publicAddress(user, links),
+    name: actor.full_name || actor.login,
+    email: publicAddress(actor, links),
     at: clock.now(),
   };
   const nothing = { moves: [], result: undefined };

@@ -55,7 +55,9 @@ export class DirectOutput {
    * more once its write has called back.
    */
   async copyTo(target: Writable): Promise<void> {
-    const closed = once(this.#socket, 'close');
+    if (this.#socket.destroyed) return;
+    // Also by an error: what is missing then the reader notices.
+    const closed = once(this.#socket, 'close').catch(() => {});
     this.#take = (bytes) => {
       target.write(this.#buffer.subarray(0, bytes), (error) => {
         if (error) this.destroy();
@@ -65,7 +67,6 @@ export class DirectOutput {
     };
     target.once('close', () => this.destroy());
     if (this.#held > 0) this.#take(this.#held);
-    else if (this.#socket.destroyed) return;
     await closed;
   }
 

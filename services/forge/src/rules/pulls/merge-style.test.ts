@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MERGE_STYLES, readStyle } from './merge-style.ts';
+import { checkStyle, MERGE_STYLES, nameStyle, type StyleSwitches } from './merge-style.ts';
 
 const all = {
   allow_merge: true,
@@ -10,6 +10,12 @@ const all = {
   allow_manual_merge: true,
 };
 const none = Object.fromEntries(Object.keys(all).map((name) => [name, false])) as typeof all;
+
+function readStyle(text: string, switches: StyleSwitches) {
+  const style = nameStyle(text);
+  checkStyle(style, switches);
+  return style;
+}
 
 describe('merge rule 5', () => {
   it.each(MERGE_STYLES)('%s is served where it is allowed', (style) => {

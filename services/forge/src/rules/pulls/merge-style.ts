@@ -47,12 +47,5 @@ export function checkStyle(style: MergeStyle, switches: StyleSwitches): void {
   if (!switches[SWITCHES[style]]) throw styleRefused(style);
 }
 
-/** Both. */
-export function readStyle(text: string, switches: StyleSwitches): MergeStyle {
-  const style = nameStyle(text);
-  checkStyle(style, switches);
-  return style;
-}
-
 const styleRefused = (style: string) =>
   notMergeable(`${style} is not allowed an allowed merge style for this repository`);

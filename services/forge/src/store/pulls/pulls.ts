@@ -100,9 +100,12 @@ export async function listLentBranches(tx: Tx, headRepositoryId: number, userId:
   const rows = await tx.rows<{ head_branch: string }>`
     select distinct p.head_branch from :schema.pulls p join :schema.issues i on i.id = p.issue_id
       join :schema.repositories r on r.id = p.repository_id
+      join :schema.repositories h on h.id = p.head_repository_id
       cross join lateral :schema.access_of(${userId}, r.id, r.owner_id) g
+      cross join lateral :schema.access_of(i.poster_id, h.id, h.owner_id) lender
     where p.head_repository_id = ${headRepositoryId} and p.repository_id <> ${headRepositoryId}
-      and p.allow_maintainer_edit and p.merged_at is null and i.closed_at is null and g.code >= 2`;
+      and p.allow_maintainer_edit and p.merged_at is null and i.closed_at is null and g.code >= 2
+      and lender.code >= 2`;
   return rows.map(({ head_branch: branch }) => branch);
 }
 

@@ -119,6 +119,12 @@ export async function remove(tx: Tx, review: { id: number }, issueId: number): P
     delete from :schema.comments where issue_id = ${issueId} and (details->>'review_id')::bigint = ${review.id}`;
 }
 
+/** Approvals stay to be read and count no more: they were given for another base. */
+export async function takeApprovalsBack(tx: Tx, pullId: number): Promise<void> {
+  await tx.run`
+    update :schema.reviews set official = false where pull_id = ${pullId} and kind = 'APPROVED' and official`;
+}
+
 /** Lets reviews count no more, or again; returns those that did change. */
 export function setDismissed(tx: Tx, ids: readonly number[], dismissed: boolean): Promise<{ id: number }[]> {
   return tx.rows<{ id: number }>`

@@ -16,6 +16,13 @@ export interface AttributesFile {
 }
 
 const NAME = '.gitattributes';
+/**
+ * A few trees that name one another stand for more files than there is memory for, and their paths get longer than a file
+ * system takes. What is beyond these limits is for no merge.
+ */
+const MAX_FILES = 128;
+const MAX_PATH_LENGTH = 1000;
+const MAX_NAME_BYTES = 255;
 /** A tree never changes, so this is never wrong. A repository of fifty thousand files has five hundred. */
 const known = new LRUCache<string, Promise<readonly AttributesFile[]>>({ max: 50_000 });
 /** More text than this is not for merging. */
@@ -53,19 +60,25 @@ async function look(git: Git, repositoryId: number, tree: string): Promise<reado
   const own = entries.filter(({ path, type }) => path === NAME && type === 'blob');
   const deeper = await Promise.all(
     entries
-      .filter(({ type }) => type === 'tree')
+      .filter(({ path, type }) => type === 'tree' && isFolderName(path))
       .map(async ({ path, id }) =>
         (await below(git, repositoryId, id)).map((file) => ({ ...file, path: `${path}/${file.path}` })),
       ),
   );
-  return [...own.map(({ path, id }) => ({ path, id })), ...deeper.flat()];
+  const files = [...own.map(({ path, id }) => ({ path, id })), ...deeper.flat()];
+  return files.filter(({ path }) => path.length <= MAX_PATH_LENGTH).slice(0, MAX_FILES);
 }
+
+/** What can be a folder of ours and leads nowhere else. */
+const isFolderName = (name: string) =>
+  !['', '.', '..'].includes(name) && !name.includes('/') && Buffer.byteLength(name) <= MAX_NAME_BYTES;
 
 async function list(git: Git, repositoryId: number, tree: string): Promise<AttributesFile[]> {
   const files: AttributesFile[] = [];
   await readRecords(git, repositoryId, ['ls-tree', '-z', '-r', tree], (record) => {
     const path = record.toString('utf8', record.indexOf('\t') + 1);
-    if (path === NAME || path.endsWith(`/${NAME}`))
+    const isOurs = path === NAME || path.endsWith(`/${NAME}`);
+    if (isOurs && files.length < MAX_FILES && path.split('/').every(isFolderName))
       files.push({ path, id: record.toString('latin1', 12, 52) });
   });
   return files;

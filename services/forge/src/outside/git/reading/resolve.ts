@@ -39,6 +39,33 @@ export async function isReached(git: Git, repositoryId: number, commit: string):
   return code === 0 && stdout.length === 0;
 }
 
+/** The same for many at once, by their whole ids; one process. */
+export async function areReached(
+  git: Git,
+  repositoryId: number,
+  commits: readonly string[],
+): Promise<boolean> {
+  const args = ['rev-list', '--max-count=1', '--stdin', '--not', '--exclude=refs/staged/*', '--all'];
+  const { code, stdout } = await inTurn(git, () => git.run(repositoryId, args, `${commits.join('\n')}\n`));
+  return code === 0 && stdout.length === 0;
+}
+
+/** What objects are, by their whole ids; those that are missing have no type. One process, however many they are. */
+export async function typesOf(
+  git: Git,
+  repositoryId: number,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ObjectInfo['type']>> {
+  const args = ['cat-file', '--batch-check=%(objectname) %(objecttype)'];
+  const { stdout } = await inTurn(git, () => git.run(repositoryId, args, `${ids.join('\n')}\n`));
+  const types = new Map<string, ObjectInfo['type']>();
+  for (const line of stdout.toString('latin1').split('\n')) {
+    const [, id = '', type] = /^([0-9a-f]{40}) (commit|tree|blob|tag)$/.exec(line) ?? [];
+    if (type !== undefined) types.set(id, type as ObjectInfo['type']);
+  }
+  return types;
+}
+
 async function followExactly(git: Git, repositoryId: number, ref: string): Promise<ObjectInfo | undefined> {
   const { code, stdout } = await git.run(repositoryId, ['show-ref', '--verify', '--hash', '--', ref]);
   if (code !== 0) return undefined;
