@@ -1,5 +1,7 @@
 import type { Clock, Log } from '@croft/runtime';
+import type { PolicyFile } from './daemon/policy-file.ts';
 import type { RecentErrors } from './daemon/recent-errors.ts';
+import type { Tracing } from './daemon/tracing.ts';
 import type { StateIndex } from './model/state-index.ts';
 import type { Storage } from './outside/storage/storage.ts';
 import type { Turns } from './turns.ts';
@@ -16,7 +18,9 @@ export interface Context {
   readonly turns: Turns;
   /** Percent of each pool that a save leaves free. */
   readonly minFree: number;
+  readonly policy: PolicyFile;
   readonly errors: RecentErrors;
+  readonly tracing: Tracing;
   /** Asks whoever started the daemon to stop it. */
   readonly stop: () => void;
 }

@@ -38,6 +38,38 @@ export const machineNotFound = (wanted: string): Failure =>
 export const ambiguousMachine = (wanted: string, candidates: readonly string[]): Failure =>
   new Failure('invalid', 'ambiguous_machine', ambiguity('machine', wanted, candidates));
 
+/** No such user has a home on the machine; `wanted` is a name or a path. */
+export const userNotFound = (wanted: string, machine: string): Failure =>
+  new Failure(
+    'not-found',
+    'user_not_found',
+    `${shown(wanted)} has no home on ${machine}: MachineShow lists the users, CreateUserData makes a home`,
+  );
+
+/** What was given cannot be a login name. */
+export const badUserName = (user: string, why: string): Failure =>
+  new Failure('invalid', 'bad_user_name', `${shown(user)} is no user name: ${why}`);
+
+/** What was given cannot be the path of a home. */
+export const badPath = (path: string, why: string): Failure =>
+  new Failure('invalid', 'bad_path', `${shown(path)} cannot be the path of a home: ${why}`);
+
+/** A home would lie where something else does. */
+export const homeTaken = (path: string, by: string): Failure =>
+  new Failure('conflict', 'home_taken', `${shown(path)} is taken by ${by}: choose another path`);
+
+/** What lies at the path cannot become, or hold, a home. */
+export const homeRefused = (path: string, reason: string): Failure =>
+  new Failure('precondition', 'home_refused', `${shown(path)} cannot be used for a home: ${reason}`);
+
+/** Something depends on what is to be removed; the lines before say what. */
+export const needsForce = (wanted: string, count: number): Failure =>
+  new Failure(
+    'precondition',
+    'needs_force',
+    `${shown(wanted)} was not removed, because of ${count === 1 ? 'what the line' : `what the ${count} lines`} before this says: repeat it with force if that is meant`,
+  );
+
 /** This host is not a machine whose states we keep. */
 export const machineNotManaged = (): Failure =>
   new Failure(
@@ -93,6 +125,25 @@ export const contentDamaged = (what: string): Failure =>
 /** The folder to restore into cannot be used. */
 export const restoreTargetRefused = (folder: string, reason: string): Failure =>
   new Failure('precondition', 'restore_target', `cannot restore into ${folder}: ${reason}`);
+
+/** The policy file cannot be used; what was in force stays so. */
+export const badPolicy = (file: string, problems: readonly string[]): Failure =>
+  new Failure('invalid', 'bad_policy', `policy file ${file}: ${problems.join('; ')}`);
+
+/** Garbage collection could not remove everything it was to; the lines before say what and why. */
+export const collectionIncomplete = (count: number): Failure =>
+  new Failure(
+    'locked',
+    'collection_incomplete',
+    `${count} of the states could not be removed: the lines before this say why`,
+  );
+
+/** A kind of trace that there is not. */
+export const badTrace = (why: string): Failure => new Failure('invalid', 'bad_trace', why);
+
+/** One trace at a time. */
+export const alreadyTracing = (): Failure =>
+  new Failure('locked', 'already_tracing', 'another trace is being taken: wait for its end');
 
 /** Too many writers wait already. */
 export const tooManyWaiting = (): Failure =>

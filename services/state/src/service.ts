@@ -11,7 +11,9 @@ import {
   systemClock,
 } from '@croft/runtime';
 import type { Context } from './context.ts';
+import { PolicyFile } from './daemon/policy-file.ts';
 import { RecentErrors } from './daemon/recent-errors.ts';
+import { Tracing } from './daemon/tracing.ts';
 import { daemonStopping } from './failures.ts';
 import { openStorage } from './outside/storage/open-storage.ts';
 import { stateService } from './rpc.ts';
@@ -52,6 +54,7 @@ export async function startState(options: StartOptions): Promise<RunningService>
   const storage = await explained(() => openStorage(settings, folder));
   const index = await explained(() => settleStates(folder, storage, log));
   opened.defer(() => index.close());
+  const policy = await explained(() => PolicyFile.open(settings.POLICY));
   const gate = new Gate();
   const context: Context = {
     version: options.version,
@@ -62,7 +65,9 @@ export async function startState(options: StartOptions): Promise<RunningService>
     index,
     turns: new Turns(),
     minFree: settings.MIN_FREE ?? storage.recommendedMinFree,
+    policy,
     errors: new RecentErrors(),
+    tracing: new Tracing(),
     stop: () => (options.onStop === undefined ? void close(OWN_GRACE_MS) : options.onStop()),
   };
   const server = await GrpcServer.start(path, stateService(context, gate));

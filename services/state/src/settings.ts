@@ -22,6 +22,12 @@ export const stateSettings = defineSettings('State service', 'STATESVC_', {
     about:
       'Percent of a pool that must stay free for a save to start (5 on the vault, whose pool is an ordinary disk shared with everything else)',
   },
+  POLICY: {
+    kind: text,
+    about:
+      'YAML file that says which states garbage collection keeps and how large the boot menu may be; `docs/operations.md` describes it. Without the file the defaults hold',
+    default: '/etc/croft/state.yaml',
+  },
   CMDLINE_FILE: {
     kind: text,
     about: 'The kernel command line; `statesvc.state=<id>` in it names the state that was booted',

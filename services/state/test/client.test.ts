@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { commands } from '../src/client/commands.ts';
 import { runStateCommand } from '../src/client/index.ts';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
 
@@ -83,10 +84,61 @@ describe('croft state', () => {
   it('does not ask with --yes, and does nothing with --dry-run', async () => {
     const daemon = await startDaemon();
     await daemon.save('doomed');
-    expect((await run(daemon, 'remove doomed --dry-run', 'y\n')).out).toContain('forget doomed');
+    expect((await run(daemon, 'remove doomed --dry-run', 'y\n')).out).toContain('@doomed');
     expect(await names(daemon)).toEqual(['doomed']);
     expect((await run(daemon, 'remove doomed --yes', 'n\n')).err).not.toContain('Remove it?');
     expect(await names(daemon)).toEqual([]);
+  });
+
+  it('makes, moves, saves and dissociates homes of users', async () => {
+    const daemon = await startDaemon();
+    const [home, moved] = [join(temporaryFolder(), 'ada'), join(temporaryFolder(), 'moved')];
+    expect((await run(daemon, `users create ada ${home}`)).code).toBe(0);
+    writeFileSync(join(home, 'file'), 'content');
+    expect((await run(daemon, `users move ${home} ${moved}`)).code).toBe(0);
+    expect((await run(daemon, 'users')).out).toBe(`ada  ${moved}  vault:${daemon.tree}\n`);
+    expect(JSON.parse((await run(daemon, 'users --json')).out)).toMatchObject([{ user: 'ada', path: moved }]);
+    expect(await run(daemon, 'save mine --user ada')).toMatchObject({ code: 0, out: 'mine\n' });
+    const back = join(temporaryFolder(), 'back');
+    expect((await run(daemon, `restore mine ${back} -u ada`)).code).toBe(0);
+    expect(readFileSync(join(back, 'file'), 'utf8')).toBe('content');
+    expect((await run(daemon, 'users dissociate ada --remove-home', 'n\n')).code).toBe(1);
+    expect(readFileSync(join(moved, 'file'), 'utf8')).toBe('content');
+    expect((await run(daemon, 'users dissociate ada --remove-home', 'y\n')).code).toBe(0);
+    expect(readdirSync(moved)).toEqual([]);
+    expect((await run(daemon, 'remove mine --user ada --yes')).code).toBe(0);
+    expect(await names(daemon)).toEqual([]);
+  });
+
+  it('takes traces into files that only their owner can read, and overwrites none', async () => {
+    const daemon = await startDaemon();
+    const file = join(temporaryFolder(), 'out.cpuprofile');
+    expect((await run(daemon, `trace cpu --duration 0 -o ${file}`)).code).toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ nodes: expect.any(Array) });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await run(daemon, `trace cpu --duration 0 -o ${file}`)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('cannot be written: EEXIST'),
+    });
+    expect((await run(daemon, 'trace cpu --duration 1.5')).err).toContain('--duration is a whole number');
+  });
+
+  it.each([
+    ['gc', 'there was nothing to remove'],
+    ['gc --all --yes', 'there was nothing to remove'],
+    ['refresh', 'nothing differed: 0 states'],
+    ['reload', 'the newest 20 states are kept'],
+    ['last-used', 'was last used'],
+    ['stop', 'the daemon is stopping'],
+  ])('%s tells what it did', async (argv, says) => {
+    const ran = await run(await startDaemon(), argv);
+    expect(ran).toMatchObject({ code: 0, out: '' });
+    expect(ran.err).toContain(says);
+  });
+
+  it('asks before it removes states that somebody named', async () => {
+    const daemon = await startDaemon();
+    expect((await run(daemon, 'gc --all', 'n\n')).code).toBe(1);
   });
 
   it('says why the daemon refused, and exits with 1', async () => {
@@ -114,6 +166,9 @@ describe('croft state', () => {
     ['restore x', 'restore needs <folder>'],
     ['save a b', 'save does not take "b"'],
     ['list --force', 'list has no option --force'],
+    ['users fly', 'users does not take "fly"'],
+    ['users create ada', 'users create needs <home>'],
+    ['save x --user ada --auto', '--auto is for states of the system'],
     ['list --frce', "Unknown option '--frce'"],
   ])('%j is misuse', async (argv, says) => {
     const { code, out, err } = await run(undefined, argv);
@@ -125,8 +180,6 @@ describe('croft state', () => {
   it('--help needs no daemon and names every command', async () => {
     const { code, out } = await run(undefined, 'remove --help');
     expect(code).toBe(0);
-    for (const command of ['list', 'show', 'save', 'remove', 'restore', 'status', 'dump', 'version']) {
-      expect(out).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
-    }
+    for (const command of Object.keys(commands)) expect(out).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
   });
 });

@@ -103,7 +103,13 @@ export interface Dump {
   readonly machines: readonly {
     readonly id: string;
     readonly bootedState: string | null;
+    readonly lastUsedAt: string | null;
     readonly states: readonly DumpedState[];
+  }[];
+  readonly homes: readonly {
+    readonly user: string;
+    readonly path: string;
+    readonly machines: readonly string[];
   }[];
 }
 
@@ -111,6 +117,8 @@ export interface Dump {
 export interface DumpedState {
   readonly id: string;
   readonly name: string;
+  readonly kind: string;
+  readonly user: string | null;
   readonly automatic: boolean;
   readonly partial: boolean;
   readonly createdAt: string;
@@ -141,6 +149,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       // The disk of the machine that runs the tests may be full; tests of the limit set it.
       STATESVC_MIN_FREE: '0',
       STATESVC_CMDLINE_FILE: '/nonexistent',
+      STATESVC_POLICY: '/nonexistent',
       ...options.settings,
     }),
     folder,

@@ -22,13 +22,14 @@ export function fillTree(tree: string): void {
   utimesSync(join(tree, 'sub/deep'), 981_173_106, 981_173_106);
 }
 
-/** Puts a state of the current machine into a new folder. */
+/** Puts a state of the current machine, or of one of its users, into a new folder. */
 export async function restore(
   daemon: Daemon,
   name: string,
+  user: string | null = null,
 ): Promise<{ target: string; problems: readonly string[] }> {
   const { machines, storage } = await daemon.dump();
-  const state = machines[0]?.states.find((one) => one.name === name);
+  const state = machines[0]?.states.find((one) => one.name === name && one.user === user);
   const target = join(temporaryFolder(), 'restored');
   const { problems } = await materialise(storage.location, state?.members[0]?.snapshot as string, target);
   return { target, problems };

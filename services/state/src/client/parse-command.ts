@@ -5,6 +5,8 @@ export interface Command {
   readonly name: CommandName;
   readonly words: readonly string[];
   readonly flags: ReadonlySet<Flag>;
+  /** The values of options that have one. */
+  readonly values: Readonly<Partial<Record<Flag, string>>>;
 }
 
 /** The argument lines cannot be understood; the message says why. */
@@ -13,16 +15,23 @@ export class Misuse extends Error {
 }
 
 type Flag = keyof typeof FLAGS;
-type CommandName = keyof typeof COMMANDS;
+
+/** What may come after `croft state`. */
+export type CommandName = keyof typeof COMMANDS;
 
 const FLAGS = {
   help: { type: 'boolean', short: 'h' },
   json: { type: 'boolean' },
   full: { type: 'boolean' },
+  user: { type: 'string', short: 'u' },
   'boot-menu': { type: 'boolean' },
   auto: { type: 'boolean' },
+  all: { type: 'boolean', short: 'a' },
   force: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
+  'remove-home': { type: 'boolean' },
+  output: { type: 'string', short: 'o' },
+  duration: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
   debug: { type: 'boolean' },
 } as const;
@@ -31,11 +40,22 @@ const FLAGS = {
 const COMMANDS = {
   list: { needs: [], may: [], flags: ['json'] },
   show: { needs: [], may: ['machine'], flags: ['json', 'full'] },
-  save: { needs: [], may: ['name'], flags: ['json', 'boot-menu', 'auto'] },
-  remove: { needs: ['state'], may: [], flags: ['force', 'dry-run', 'yes'] },
-  restore: { needs: ['state', 'folder'], may: [], flags: [] },
+  save: { needs: [], may: ['name'], flags: ['user', 'json', 'boot-menu', 'auto'] },
+  remove: { needs: ['state'], may: [], flags: ['user', 'force', 'dry-run', 'yes'] },
+  restore: { needs: ['state', 'folder'], may: [], flags: ['user'] },
+  gc: { needs: [], may: [], flags: ['all', 'yes'] },
+  users: { needs: [], may: [], flags: ['json'] },
+  'users create': { needs: ['user', 'home'], may: [], flags: [] },
+  'users move': { needs: ['home', 'new home'], may: [], flags: [] },
+  'users dissociate': { needs: ['user'], may: [], flags: ['remove-home', 'yes'] },
   status: { needs: [], may: [], flags: [] },
   dump: { needs: [], may: [], flags: [] },
+  trace: { needs: ['type'], may: [], flags: ['output', 'duration'] },
+  'log-level': { needs: ['level'], may: [], flags: [] },
+  refresh: { needs: [], may: [], flags: [] },
+  reload: { needs: [], may: [], flags: [] },
+  'last-used': { needs: [], may: [], flags: [] },
+  stop: { needs: [], may: [], flags: [] },
   version: { needs: [], may: [], flags: ['json'] },
 } as const satisfies Record<
   string,
@@ -47,10 +67,8 @@ export function parseCommand(argv: readonly string[]): Command | undefined {
   const { values, positionals } = parse(argv);
   const flags = new Set(Object.keys(values) as Flag[]);
   if (flags.has('help')) return undefined;
-  const [name, ...words] = positionals;
-  if (name === undefined) throw new Misuse('a command is missing');
-  if (!Object.hasOwn(COMMANDS, name)) throw new Misuse(`there is no command ${JSON.stringify(name)}`);
-  const command = COMMANDS[name as CommandName];
+  const [name, words] = splitName(positionals);
+  const command = COMMANDS[name];
   const needs: readonly string[] = command.needs;
   const most = needs.length + command.may.length;
   if (words.length < needs.length) throw new Misuse(`${name} needs <${needs[words.length]}>`);
@@ -59,7 +77,19 @@ export function parseCommand(argv: readonly string[]): Command | undefined {
   for (const flag of flags) {
     if (!allowed.includes(flag)) throw new Misuse(`${name} has no option --${flag}`);
   }
-  return { name: name as CommandName, words, flags };
+  const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
+  return { name, words, flags, values: Object.fromEntries(texts) as Command['values'] };
+}
+
+/** The longest name counts: `users create` is another command than `users`. */
+function splitName(words: readonly string[]): [CommandName, readonly string[]] {
+  if (words.length === 0) throw new Misuse('a command is missing');
+  for (const length of [2, 1]) {
+    const name = words.slice(0, length).join(' ');
+    if (words.length >= length && Object.hasOwn(COMMANDS, name))
+      return [name as CommandName, words.slice(length)];
+  }
+  throw new Misuse(`there is no command ${JSON.stringify(words[0])}`);
 }
 
 function parse(argv: readonly string[]) {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { Failure } from '@croft/failure';
-import type { Call } from './commands.ts';
+import type { CommandCall } from './command-call.ts';
 import { commands } from './commands.ts';
 import { DaemonClient, DaemonRefused } from './daemon-client.ts';
 import { Misuse, parseCommand } from './parse-command.ts';
@@ -27,7 +27,7 @@ export async function runStateCommand(argv: readonly string[], options: CommandO
       return 0;
     }
     using daemon = new DaemonClient(options.socket, { debug: command.flags.has('debug') });
-    const call: Call = {
+    const call: CommandCall = {
       command,
       daemon,
       stdin: options.stdin ?? process.stdin,

@@ -2,25 +2,41 @@
 export const usage = `Usage: croft state <command> [options]
 
 Commands:
-  list                       the machines of this host
-  show [machine]             a machine and its states, newest first
-  save [name]                save the state of this machine; without a name it is automatic
-  remove <state>             remove a state and the content that only it uses
-  restore <state> <folder>   put what a state holds into an empty or new folder
-  status                     how the daemon is
-  dump                       everything the daemon knows, as JSON
-  version                    the daemon's version
+  list                           the machines of this host
+  show [machine]                 a machine and its states, newest first
+  save [name]                    save this machine and its users' homes; without a name it is automatic
+  remove <state>                 remove a state and the content that only it uses
+  restore <state> <folder>       put what a state holds into an empty or new folder
+  gc                             remove the automatic states that the policy does not keep
+  users                          the homes that are saved with machines
+  users create <user> <home>     make a home, or say where a user's is
+  users move <home> <new home>   move a home
+  users dissociate <user>        save a home with this machine no longer
+  status                         how the daemon is
+  dump                           everything the daemon knows, as JSON
+  trace <cpu|heap|trace>         look into the daemon
+  log-level <0|1|2>              the daemon's own log: warnings, information, debugging
+  refresh                        read the storage again
+  reload                         read the policy file again
+  last-used                      write down that this machine is in use
+  stop                           end the daemon
+  version                        the daemon's version
 
 Options:
-  --json           list, show, save, version: print JSON
-  --full           show: also ids and datasets
-  --boot-menu      save: update the boot menu afterwards
-  --auto           save: mark the state as automatic
-  --force          remove: also what depends on the state
-  --dry-run        remove: only say what would be done
-  -y, --yes        remove: do not ask
-  --debug          send the daemon's debug lines, too
-  -h, --help       this text
+  -u, --user NAME    save, remove, restore: the state of one user's home
+  --json             list, show, save, users, version: print JSON
+  --full             show: also ids and datasets
+  --boot-menu        save: update the boot menu afterwards
+  --auto             save: mark the state as automatic
+  -a, --all          gc: also states that somebody named
+  --force            remove: also what is pinned or belongs to a system state
+  --dry-run          remove: only say what would be done
+  --remove-home      users dissociate: delete what is in the home
+  -o, --output FILE  trace: where to (croft-state.cpuprofile and the like; - for standard output)
+  --duration N       trace: seconds (30)
+  -y, --yes          remove, gc, users dissociate: do not ask
+  --debug            send the daemon's debug lines, too
+  -h, --help         this text
 
 A state goes by its name, its id, or the end of its name (x7k2m1 for auto_x7k2m1).
 Exit codes: 0 done, 1 failed, 2 not understood.

@@ -2,17 +2,11 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { aState } from '../../test/models.ts';
 import { Journal } from './journal.ts';
-import type { State } from './model.ts';
 
-const state = (id: string): State => ({
-  id,
-  machine: 'm',
-  name: id,
-  automatic: false,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  members: [],
-});
+const state = (id: string) => aState({ id });
+const saved = (id: string) => ({ event: 'saved', id, states: [state(id)] }) as const;
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'croft-journal-'));
@@ -30,12 +24,12 @@ it('remembers what ended and what did not', async () => {
   const folder = newFolder();
   const { journal } = await Journal.open(folder);
   for (const id of ['a', 'b', 'c', 'd']) await journal.append({ event: 'begun', intent: { do: 'save', id } });
-  await journal.append({ event: 'saved', state: state('a') });
-  await journal.append({ event: 'saved', state: state('b') });
+  await journal.append(saved('a'));
+  await journal.append(saved('b'));
   await journal.append({ event: 'undone', id: 'c' });
   await journal.append({ event: 'begun', intent: { do: 'remove', id: 'a' } });
   await journal.append({ event: 'begun', intent: { do: 'remove', id: 'b' } });
-  await journal.append({ event: 'removed', id: 'b' });
+  await journal.append({ event: 'removed', id: 'b', ids: ['b'] });
   await journal.close();
   expect(await reopen(folder)).toEqual({
     states: ['a'],
@@ -51,7 +45,7 @@ it('goes on from a checkpoint', async () => {
   const { journal } = await Journal.open(folder);
   await journal.append({ event: 'begun', intent: { do: 'save', id: 'a' } });
   await journal.writeCheckpoint([state('x')]);
-  await journal.append({ event: 'saved', state: state('y') });
+  await journal.append(saved('y'));
   await journal.close();
   expect(await reopen(folder)).toEqual({ states: ['x', 'y'], intents: [] });
 });
@@ -59,12 +53,12 @@ it('goes on from a checkpoint', async () => {
 it('ignores a line that a crash cut, and goes on after it', async () => {
   const folder = newFolder();
   const { journal } = await Journal.open(folder);
-  await journal.append({ event: 'saved', state: state('a') });
+  await journal.append(saved('a'));
   await journal.close();
   appendFileSync(join(folder, 'journal.jsonl'), '{"event":"saved","sta');
   const again = await Journal.open(folder);
   expect(again.remembered.states.map(({ id }) => id)).toEqual(['a']);
-  await again.journal.append({ event: 'saved', state: state('b') });
+  await again.journal.append(saved('b'));
   await again.journal.close();
   expect((await reopen(folder)).states).toEqual(['a', 'b']);
 });
@@ -73,4 +67,27 @@ it('lives with a checkpoint that is no JSON', async () => {
   const folder = newFolder();
   writeFileSync(join(folder, 'checkpoint.json'), '{');
   expect(await reopen(folder)).toEqual({ states: [], intents: [] });
+});
+
+it('remembers all states of a save, what changed about one, and which of them were removed', async () => {
+  const folder = newFolder();
+  const { journal } = await Journal.open(folder);
+  const [system, user] = [state('a'), aState({ id: 'u', user: 'ada', system: 'a' })];
+  await journal.append({ event: 'begun', intent: { do: 'save', id: 'a' } });
+  await journal.append({ event: 'saved', id: 'a', states: [system, user] });
+  await journal.append({ event: 'changed', state: { ...system, pinned: true } });
+  await journal.append({ event: 'removed', id: 'u', ids: ['u'] });
+  await journal.close();
+  const { journal: again, remembered } = await Journal.open(folder);
+  await again.close();
+  expect(remembered).toEqual({ states: [{ ...system, pinned: true }], intents: [] });
+});
+
+it('keeps the intents of an older journal and forgets its states', async () => {
+  const folder = newFolder();
+  writeFileSync(
+    join(folder, 'journal.jsonl'),
+    '{"event":"saved","state":{"id":"a"}}\n{"event":"begun","intent":{"do":"remove","id":"a"}}\n',
+  );
+  expect(await reopen(folder)).toEqual({ states: [], intents: [{ do: 'remove', id: 'a' }] });
 });

@@ -7,9 +7,13 @@ import type { State } from './model.ts';
 /** One line of the journal: a write is begun, ends well, or is undone. */
 type JournalEntry =
   | { readonly event: 'begun'; readonly intent: Intent }
-  | { readonly event: 'saved'; readonly state: State }
-  | { readonly event: 'removed'; readonly id: string }
+  | { readonly event: 'saved'; readonly id: string; readonly states: readonly State[] }
+  | { readonly event: 'changed'; readonly state: State }
+  | { readonly event: 'removed'; readonly id: string; readonly ids: readonly string[] }
   | { readonly event: 'undone'; readonly id: string };
+
+/** The layout of checkpoint and journal. An older one is forgotten, which costs messages: the storage is the truth. */
+const VERSION = 2;
 
 /** What the journal and its checkpoint remember. */
 interface Remembered {
@@ -64,7 +68,7 @@ export class Journal {
   writeCheckpoint(states: readonly State[]): Promise<void> {
     return this.#inOrder(async () => {
       const temporary = `${this.#checkpoint}.new`;
-      await writeFile(temporary, JSON.stringify({ version: 1, states }), { mode: 0o600, flush: true });
+      await writeFile(temporary, JSON.stringify({ version: VERSION, states }), { mode: 0o600, flush: true });
       await rename(temporary, this.#checkpoint);
       await this.#file.truncate(0);
       await this.#file.datasync();
@@ -95,10 +99,14 @@ function replay(checkpoint: readonly State[], lines: readonly string[]): Remembe
       intents.set(entry.intent.id, entry.intent);
       continue;
     }
-    const id = entry.event === 'saved' ? entry.state.id : entry.id;
-    intents.delete(id);
-    if (entry.event === 'saved') states.set(id, entry.state);
-    if (entry.event === 'removed') states.delete(id);
+    if (entry.event === 'changed') {
+      states.set(entry.state.id, entry.state);
+      continue;
+    }
+    intents.delete(entry.id);
+    // An older daemon wrote neither.
+    if (entry.event === 'saved') for (const state of entry.states ?? []) states.set(state.id, state);
+    if (entry.event === 'removed') for (const id of entry.ids ?? []) states.delete(id);
   }
   return { states: [...states.values()], intents: [...intents.values()] };
 }
@@ -118,7 +126,7 @@ async function readCheckpoint(path: string): Promise<readonly State[]> {
       version: number;
       states: State[];
     };
-    return version === 1 ? states : [];
+    return version === VERSION ? states : [];
   } catch {
     return [];
   }

@@ -6,7 +6,9 @@ export interface Dataset {
   /** Name in its machine, such as `system`. */
   readonly name: string;
   readonly role: Role;
-  /** Where it lies, as path text (see the vault's `path-text.ts`). */
+  /** Whose home it is; homes only. */
+  readonly user?: string;
+  /** Where it lies, as path text (see `path-text.ts`). */
   readonly path: string;
 }
 
@@ -19,13 +21,30 @@ export interface Machine {
   readonly current: boolean;
   /** Id of the saved state it was booted from, if any. */
   readonly bootedState: string | undefined;
+  /** Id of the state that the next boot goes back to, if somebody asked for that. */
+  readonly nextState: string | undefined;
+  /** Its system; homes stand on their own, see {@link datasetsOf}. */
   readonly datasets: readonly Dataset[];
+  /** The kernel of its last good boot; empty when none is known. */
+  readonly kernel: string;
+  /** Last good boot or shutdown, RFC 3339 in UTC; undefined when none is known. */
+  readonly lastUsedAt: string | undefined;
+}
+
+/** A user's home: saved with every machine it is linked to. */
+export interface Home {
+  readonly user: string;
+  /** Where it lies, as path text. */
+  readonly path: string;
+  /** Ids of the machines it belongs to; with none it is kept, and no longer saved. */
+  readonly machines: readonly string[];
 }
 
 /** One dataset's part of a state. */
 export interface Member {
   readonly dataset: string;
   readonly role: Role;
+  readonly user?: string;
   readonly path: string;
   /** Identity of the snapshot; names may be given again, this never. */
   readonly guid: string;
@@ -39,13 +58,26 @@ export interface Member {
   readonly torn: number;
 }
 
-/** A saved instant of a machine. */
+/** A saved instant of a machine's system, or of one user's home. */
 export interface State {
   readonly id: string;
+  readonly kind: 'system' | 'user';
   readonly machine: string;
+  /** Whose home it is of; user states only. */
+  readonly user?: string;
+  /** Id of the system state that a user state was saved with, if it was: it goes when that goes. */
+  readonly system?: string;
   readonly name: string;
   /** Made by autosave or without a name: garbage collection may take it. A stored fact, not the prefix. */
   readonly automatic: boolean;
+  /** Garbage collection leaves it alone, and removal asks for `force`. */
+  readonly pinned: boolean;
+  /** What a person wrote about it; may be empty. */
+  readonly description: string;
+  /** The kernel that the machine ran; empty when it was not known. */
+  readonly kernel: string;
+  /** The storage vouches that all members are one instant. */
+  readonly oneInstant: boolean;
   /** RFC 3339, UTC. */
   readonly createdAt: string;
   readonly members: readonly Member[];
@@ -55,10 +87,25 @@ export interface State {
 export interface Model {
   /** Current first, then by id. */
   readonly machines: readonly Machine[];
+  /** By user. */
+  readonly homes: readonly Home[];
   /** Newest first. */
   readonly states: readonly State[];
   /** Ids of states whose removal has begun. */
   readonly removing: ReadonlySet<string>;
+}
+
+/** Everything that a save of a machine takes: its system and the homes linked to it. */
+export function datasetsOf({ homes }: Pick<Model, 'homes'>, machine: Machine): readonly Dataset[] {
+  return [
+    ...machine.datasets,
+    ...homes.filter(({ machines }) => machines.includes(machine.id)).map(homeDataset),
+  ];
+}
+
+/** A home as a dataset; a user has one. */
+export function homeDataset({ user, path }: Pick<Home, 'user' | 'path'>): Dataset {
+  return { name: `home-${user}`, role: 'user', user, path };
 }
 
 /** Something of the state is not in it: unreadable or torn entries. */
@@ -66,7 +113,13 @@ export function isPartial(state: State): boolean {
   return state.members.some((member) => member.unreadable > 0 || member.torn > 0);
 }
 
-/** The name that is unique on this host and shows the machine: `vault:/etc@before-upgrade`. */
-export function storageName(state: State): string {
-  return `${state.machine}@${state.name}`;
+/** The name that is unique on this host and shows the machine, and for a home its user: `vault:/etc/ada@before-upgrade`. */
+export function storageName({ machine, user, name }: State): string {
+  return `${user === undefined ? machine : `${machine}/${user}`}@${name}`;
+}
+
+/** States that were saved together: a system state and its users', or one user's. A save is complete as a whole or not there. */
+export function savedWith(states: readonly State[], state: State): readonly State[] {
+  const group = state.system ?? state.id;
+  return states.filter(({ id, system }) => id === group || system === group);
 }

@@ -11,9 +11,9 @@ export class StateIndex {
   #lines = 0;
   #open = 0;
 
-  constructor(journal: Journal, machines: readonly Machine[], states: readonly State[]) {
+  constructor(journal: Journal, found: Pick<Model, 'machines' | 'homes' | 'states'>) {
     this.#journal = journal;
-    this.#model = freeze(machines, states, new Set());
+    this.#model = freeze({ ...found, removing: new Set() });
   }
 
   /** The model of this instant. */
@@ -27,39 +27,57 @@ export class StateIndex {
     this.#open++;
   }
 
-  /** The state has its completion mark. It is there even if this cannot be written down. */
-  async saved(state: State): Promise<void> {
-    this.#change([state, ...this.#model.states], this.#model.removing);
-    await this.#end({ event: 'saved', state });
+  /** The states have their completion mark. They are there even if this cannot be written down. */
+  async saved(id: string, states: readonly State[]): Promise<void> {
+    this.#change({ states: [...states, ...this.#model.states] });
+    await this.#end({ event: 'saved', id, states });
   }
 
   /** Nothing is left of a save, or nothing was done of a removal. */
-  async undone(id: string): Promise<void> {
-    this.#change(this.#model.states, without(this.#model.removing, id));
+  async undone(id: string, ids: readonly string[] = [id]): Promise<void> {
+    this.#change({ removing: without(this.#model.removing, ids) });
     await this.#end({ event: 'undone', id });
   }
 
-  /** Before the first step of a removal. When it throws, the state is marked all the same. */
-  async beginRemoval(id: string): Promise<void> {
+  /** Before the first step of a removal, which goes by its first id. When it throws, the states are marked all the same. */
+  async beginRemoval(ids: readonly [string, ...string[]]): Promise<void> {
     this.#open++;
-    this.#change(this.#model.states, new Set([...this.#model.removing, id]));
-    await this.#journal.append({ event: 'begun', intent: { do: 'remove', id } });
+    this.#change({ removing: new Set([...this.#model.removing, ...ids]) });
+    await this.#journal.append({ event: 'begun', intent: { do: 'remove', id: ids[0], ids } });
   }
 
-  /** The state is gone. */
-  async removed(id: string): Promise<void> {
-    const states = this.#model.states.filter((state) => state.id !== id);
-    const machines = this.#model.machines.filter(
-      (machine) => machine.current || states.some((state) => state.machine === machine.id),
-    );
-    this.#model = freeze(machines, states, without(this.#model.removing, id));
-    await this.#end({ event: 'removed', id });
+  /** The states are gone. */
+  async removed(ids: readonly [string, ...string[]]): Promise<void> {
+    const states = this.#model.states.filter((state) => !ids.includes(state.id));
+    this.#change({
+      states,
+      machines: worthKnowing(this.#model.machines, states),
+      removing: without(this.#model.removing, ids),
+    });
+    await this.#end({ event: 'removed', id: ids[0], ids });
+  }
+
+  /** Something that can be changed about a state was: its description, whether it is pinned. */
+  async changed(state: State): Promise<void> {
+    this.#change({ states: this.#model.states.map((other) => (other.id === state.id ? state : other)) });
+    await this.#journal.append({ event: 'changed', state });
+  }
+
+  /** What the storage says of machines and homes, which only it remembers. */
+  found({ machines, homes }: Pick<Model, 'machines' | 'homes'>): void {
+    this.#change({ machines: worthKnowing(machines, this.#model.states), homes });
+  }
+
+  /** The storage was read again. Only while no write is under way. */
+  async refreshed(found: Pick<Model, 'machines' | 'homes' | 'states'>): Promise<void> {
+    this.#change({ ...found, machines: worthKnowing(found.machines, found.states) });
+    await this.#checkpoint();
   }
 
   /** Leaves a checkpoint, unless a write is under way whose intent must stay. */
   async close(): Promise<void> {
     // On a full disk the journal is as good: it only takes longer to read.
-    if (this.#open === 0) await this.#journal.writeCheckpoint(this.#model.states).catch(() => {});
+    if (this.#open === 0) await this.#checkpoint().catch(() => {});
     await this.#journal.close();
   }
 
@@ -67,23 +85,30 @@ export class StateIndex {
     this.#open--;
     await this.#journal.append(entry);
     if (++this.#lines < CHECKPOINT_LINES || this.#open > 0) return;
+    await this.#checkpoint();
+  }
+
+  async #checkpoint(): Promise<void> {
     this.#lines = 0;
     await this.#journal.writeCheckpoint(this.#model.states);
   }
 
-  #change(states: readonly State[], removing: ReadonlySet<string>): void {
-    this.#model = freeze(this.#model.machines, states, removing);
+  #change(changes: Partial<Model>): void {
+    this.#model = freeze({ ...this.#model, ...changes });
   }
 }
 
-function freeze(
-  machines: readonly Machine[],
-  states: readonly State[],
-  removing: ReadonlySet<string>,
-): Model {
-  return Object.freeze({ machines: Object.freeze(machines), states: Object.freeze(states), removing });
+/** A machine that is not the current one is known by its states. */
+export function worthKnowing(machines: readonly Machine[], states: readonly State[]): readonly Machine[] {
+  const withStates = new Set(states.map(({ machine }) => machine));
+  return machines.filter(({ id, current }) => current || withStates.has(id));
 }
 
-function without(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  return new Set([...ids].filter((other) => other !== id));
+function freeze(model: Model): Model {
+  for (const list of [model.machines, model.homes, model.states]) Object.freeze(list);
+  return Object.freeze(model);
+}
+
+function without(ids: ReadonlySet<string>, gone: readonly string[]): ReadonlySet<string> {
+  return new Set([...ids].filter((id) => !gone.includes(id)));
 }

@@ -19,6 +19,9 @@ export function dumpDocument(model: Model, storage: DumpedStorage): string {
       managed: machine.managed,
       current: machine.current,
       bootedState: machine.bootedState ?? null,
+      nextState: machine.nextState ?? null,
+      kernel: machine.kernel,
+      lastUsedAt: machine.lastUsedAt ?? null,
       datasets: machine.datasets.map(({ name, role, path }) => ({ name, role, path })),
       states: model.states
         .filter((state) => state.machine === machine.id)
@@ -26,14 +29,21 @@ export function dumpDocument(model: Model, storage: DumpedStorage): string {
           id: state.id,
           name: state.name,
           storageName: storageName(state),
-          kind: 'system',
+          kind: state.kind,
+          user: state.user ?? null,
+          system: state.system ?? null,
           automatic: state.automatic,
+          pinned: state.pinned,
+          description: state.description,
+          kernel: state.kernel,
+          oneInstant: state.oneInstant,
           createdAt: state.createdAt,
           partial: isPartial(state),
           removing: model.removing.has(state.id),
           members: state.members.map((member) => ({
             dataset: member.dataset,
             role: member.role,
+            ...(member.user === undefined ? {} : { user: member.user }),
             path: member.path,
             guid: member.guid,
             snapshot: member.snapshot,
@@ -44,6 +54,7 @@ export function dumpDocument(model: Model, storage: DumpedStorage): string {
           })),
         })),
     })),
+    homes: model.homes.map(({ user, path, machines }) => ({ user, path, machines })),
   });
 }
 

@@ -1,27 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Model, State } from '../model/model.ts';
+import { aMachine, aModel, aState } from '../../test/models.ts';
 import { findMachine } from './find-machine.ts';
 import { findState } from './find-state.ts';
 
-const state = (id: string, name: string, machine = 'vault:/etc'): State => ({
-  id,
-  name,
-  machine,
-  automatic: false,
-  createdAt: '2026-11-21T10:00:00.000Z',
-  members: [],
-});
+const state = (id: string, name: string, machine = 'vault:/etc') => aState({ id, name, machine });
 
-const machine = (id: string, current: boolean) => ({
-  id,
-  managed: true,
-  current,
-  bootedState: undefined,
-  datasets: [],
-});
-
-const model: Model = {
-  machines: [machine('vault:/etc', true), machine('vault:/srv/etc', false)],
+const model = aModel({
+  machines: [aMachine(), aMachine({ id: 'vault:/srv/etc', current: false })],
   states: [
     state('id-1', 'before-upgrade'),
     state('id-2', 'auto_x7k2m1'),
@@ -30,9 +15,10 @@ const model: Model = {
     state('id-5', 'upgrade'),
     state('id-6', 'a.b'),
     state('id-7', 'x:b'),
+    aState({ id: 'id-8', name: 'before-upgrade', user: 'ann' }),
+    aState({ id: 'id-9', name: 'mine', user: 'ann' }),
   ],
-  removing: new Set(),
-};
+});
 
 describe('findState', () => {
   it.each([
@@ -43,7 +29,7 @@ describe('findState', () => {
     ['upgrade', 'id-5'],
     ['before-upgrade', 'id-1'],
   ])('finds %s', (wanted, id) => {
-    expect(findState(model, wanted).id).toBe(id);
+    expect(findState(model, { name: wanted, user: undefined }).id).toBe(id);
   });
 
   it.each([
@@ -58,7 +44,22 @@ describe('findState', () => {
     ['b', 'fits more than one state: vault:/etc@a.b'],
     ['vault:/etc', 'is the current state of this machine'],
   ])('refuses %j', (wanted, says) => {
-    expect(() => findState(model, wanted)).toThrow(says);
+    expect(() => findState(model, { name: wanted, user: undefined })).toThrow(says);
+  });
+});
+
+describe('findState of a user', () => {
+  it.each([
+    ['before-upgrade', 'id-8'],
+    ['vault:/etc/ann@before-upgrade', 'id-8'],
+    ['id-9', 'id-9'],
+  ])('finds %s', (name, id) => {
+    expect(findState(model, { name, user: 'ann' }).id).toBe(id);
+  });
+
+  it.each(['id-1', 'upgrade.x', 'x7k2m1', 'mine '])('does not find %s', (name) => {
+    expect(() => findState(model, { name, user: 'ann' })).toThrow('there is no state');
+    expect(() => findState(model, { name: 'mine', user: undefined })).toThrow('there is no state');
   });
 });
 

@@ -1,46 +1,40 @@
 import { expect, it } from 'vitest';
-import type { Model, State } from '../model/model.ts';
+import { aMachine, aModel, aState } from '../../test/models.ts';
+import type { Model } from '../model/model.ts';
 import { bootedState } from './booted-state.ts';
 import { machineListText, machineShowText } from './machine-text.ts';
 
-const state = (name: string, createdAt: string, torn: number): State => ({
-  id: `id-${name}`,
-  machine: 'vault:/etc',
-  name,
-  automatic: name.startsWith('auto_'),
-  createdAt,
-  members: [
-    {
-      dataset: 'system',
-      role: 'system',
-      path: '/etc',
-      guid: 'g',
-      snapshot: 's',
-      entries: 12,
-      bytes: 2048,
-      unreadable: 0,
-      torn,
-    },
-  ],
-});
+const state = (name: string, createdAt: string, torn: number) =>
+  aState({
+    id: `id-${name}`,
+    name,
+    automatic: name.startsWith('auto_'),
+    createdAt,
+    members: [
+      {
+        dataset: 'system',
+        role: 'system',
+        path: '/etc',
+        guid: 'g',
+        snapshot: 's',
+        entries: 12,
+        bytes: 2048,
+        unreadable: 0,
+        torn,
+      },
+    ],
+  });
 const states = [
   state('auto_abc123', '2026-11-21T10:11:12.345Z', 1),
   state('first', '2026-11-20T00:00:00.000Z', 0),
 ];
-const model: Model = {
+const model = aModel({
   machines: [
-    {
-      id: 'vault:/etc',
-      managed: true,
-      current: true,
-      bootedState: undefined,
-      datasets: [{ name: 'system', role: 'system', path: '/etc' }],
-    },
-    { id: 'vault:/old', managed: true, current: false, bootedState: undefined, datasets: [] },
+    aMachine({ datasets: [{ name: 'system', role: 'system', path: '/etc' }] }),
+    aMachine({ id: 'vault:/old', current: false }),
   ],
   states,
-  removing: new Set(),
-};
+});
 const [machine] = model.machines as [Model['machines'][0]];
 
 it('lists machines in columns', () => {
@@ -74,4 +68,27 @@ it.each([
   ['statesvc.state= xstatesvc.state=c', undefined],
 ])('reads the booted state from %j', (line, expected) => {
   expect(bootedState(line)).toBe(expected);
+});
+
+it('shows users with their homes, and their states when everything is wanted', () => {
+  const on = aModel({
+    ...model,
+    homes: [
+      { user: 'ada', path: '/home/ada', machines: ['vault:/etc'] },
+      { user: 'eve', path: '/home/eve', machines: ['vault:/old'] },
+    ],
+    states: [
+      ...states,
+      aState({ id: 'u', name: 'mine', user: 'ada', pinned: true }),
+      aState({ id: 'v', name: 'hers', user: 'old' }),
+    ],
+  });
+  const text = machineShowText(on, machine, false);
+  expect(text).toContain('States:     2\n');
+  expect(text).toMatch(
+    /USER {2}HOME +STATES\nada {3}\/home\/ada +1\nold {3}\(not on this machine any more\) +1\n$/,
+  );
+  const full = machineShowText(on, machine, true);
+  expect(full).toMatch(/\nstates of ada:\nNAME +CREATED .*\nmine .*manual, pinned/);
+  expect(full).toContain('\nada@mine:\n');
 });

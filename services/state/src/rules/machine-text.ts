@@ -23,13 +23,24 @@ export function machineShowText(model: Model, machine: Machine, full: boolean): 
       : []),
     ['States:', String(states.length)],
   ];
+  const users = statesOfUsers(model, machine);
   const lines = table(facts);
   if (states.length > 0) {
     const rows = [STATE_COLUMNS, ...states.map((state) => stateRow(state))];
     const ids = ['ID', ...states.map((state) => state.id)];
     lines.push('', ...table(full ? rows.map((row, at) => [...row, ids[at] as string]) : rows));
   }
-  if (full) lines.push(...states.flatMap(memberLines));
+  if (users.length > 0) {
+    const rows = users.map(({ user, path, states: theirs }) => [user, path, String(theirs.length)]);
+    lines.push('', ...table([['USER', 'HOME', 'STATES'], ...rows]));
+  }
+  if (full) {
+    for (const { user, states: theirs } of users) {
+      if (theirs.length > 0)
+        lines.push('', `states of ${user}:`, ...table([STATE_COLUMNS, ...theirs.map(stateRow)]));
+    }
+    lines.push(...[...states, ...users.flatMap((each) => each.states)].flatMap(memberLines));
+  }
   return `${lines.join('\n')}\n`;
 }
 
@@ -45,7 +56,7 @@ function stateRow(state: State): string[] {
   return [
     state.name,
     timeText(state.createdAt),
-    state.automatic ? 'automatic' : 'manual',
+    `${state.automatic ? 'automatic' : 'manual'}${state.pinned ? ', pinned' : ''}`,
     isPartial(state) ? 'partial' : 'whole',
     sizeText(bytes),
   ];
@@ -54,7 +65,7 @@ function stateRow(state: State): string[] {
 function memberLines(state: State): string[] {
   return [
     '',
-    `${state.name}:`,
+    `${state.user === undefined ? '' : `${state.user}@`}${state.name}:`,
     ...table(
       state.members.map((member) => [
         `  ${member.dataset} (${member.role})`,
@@ -67,7 +78,25 @@ function memberLines(state: State): string[] {
   ];
 }
 
+/** States of the system. */
 function statesOf(model: Model, machine: Machine): State[] {
+  return shownOf(model, machine).filter(({ kind }) => kind === 'system');
+}
+
+/** Users who have a home on the machine, and those of whom it has states. */
+function statesOfUsers(model: Model, machine: Machine): { user: string; path: string; states: State[] }[] {
+  const states = shownOf(model, machine).filter(({ kind }) => kind === 'user');
+  const homes = new Map(
+    model.homes.filter(({ machines }) => machines.includes(machine.id)).map(({ user, path }) => [user, path]),
+  );
+  return [...new Set([...homes.keys(), ...states.map(({ user }) => user ?? '')])].sort().map((user) => ({
+    user,
+    path: homes.get(user) ?? '(not on this machine any more)',
+    states: states.filter((state) => state.user === user),
+  }));
+}
+
+function shownOf(model: Model, machine: Machine): State[] {
   return model.states.filter((state) => state.machine === machine.id && !model.removing.has(state.id));
 }
 

@@ -1,17 +1,11 @@
 import { expect, it } from 'vitest';
-import type { State } from '../model/model.ts';
+import { aState } from '../../test/models.ts';
 import { type Intent, reconcile } from './reconcile.ts';
 
-const state = (id: string): State => ({
-  id,
-  machine: 'm',
-  name: `n-${id}`,
-  automatic: false,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  members: [],
-});
+const state = (id: string) => aState({ id, machine: 'm', name: `n-${id}` });
 const [a, b] = [state('a'), state('b')];
 const save = (id: string): Intent => ({ do: 'save', id });
+const ofA = aState({ id: 'u', user: 'ada', system: 'a' });
 const remove = (id: string): Intent => ({ do: 'remove', id });
 
 it.each<[string, Parameters<typeof reconcile>, Partial<ReturnType<typeof reconcile>>]>([
@@ -40,6 +34,16 @@ it.each<[string, Parameters<typeof reconcile>, Partial<ReturnType<typeof reconci
     'killed while freeing content',
     [[a, b], [remove('b')], [a], []],
     { states: [a], destroy: [], collect: true, notes: [] },
+  ],
+  [
+    'killed between the mark of a save with users and the journal',
+    [[], [save('a')], [a, ofA], []],
+    { states: [a, ofA], discard: [], notes: [] },
+  ],
+  [
+    'killed while removing a system state with its users',
+    [[a, ofA], [{ ...remove('a'), ids: ['a', 'u'] }], [a, ofA], []],
+    { states: [], destroy: [a, ofA] },
   ],
   ['staging without an intent', [[], [], [], ['x']], { discard: ['x'], collect: true }],
   [

@@ -3,8 +3,10 @@ import { type State, storageName } from '../model/model.ts';
 /** A write that was begun and of which nobody knows that it ended. */
 export interface Intent {
   readonly do: 'save' | 'remove';
-  /** Id of the state. */
+  /** Id of the state; of a save that of its first. */
   readonly id: string;
+  /** Ids of all states that a removal takes. */
+  readonly ids?: readonly string[];
 }
 
 /** What is left to do after a crash, and why. */
@@ -33,7 +35,9 @@ export function reconcile(
   const notes: string[] = [];
   const storedById = new Map(stored.map((state) => [state.id, state]));
   const rememberedIds = new Set(remembered.map((state) => state.id));
-  const removals = new Set(intents.filter((intent) => intent.do === 'remove').map(({ id }) => id));
+  const removals = new Set(
+    intents.filter((intent) => intent.do === 'remove').flatMap(({ id, ids }) => ids ?? [id]),
+  );
   const saves = new Set(intents.filter((intent) => intent.do === 'save').map(({ id }) => id));
   const destroy = stored.filter((state) => removals.has(state.id));
   for (const state of destroy)
@@ -46,7 +50,8 @@ export function reconcile(
     }
   }
   for (const state of stored) {
-    if (!rememberedIds.has(state.id) && !saves.has(state.id) && !removals.has(state.id)) {
+    const isOfSave = saves.has(state.system ?? state.id);
+    if (!rememberedIds.has(state.id) && !isOfSave && !removals.has(state.id)) {
       notes.push(`${storageName(state)} (${state.id}) was found in the storage`);
     }
   }

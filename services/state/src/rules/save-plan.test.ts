@@ -1,57 +1,101 @@
 import { describe, expect, it } from 'vitest';
-import type { Machine, Model, State } from '../model/model.ts';
+import { aMachine, aModel, aState } from '../../test/models.ts';
+import type { State } from '../model/model.ts';
 import { checkSaveRequest, type Pool, planSave } from './save-plan.ts';
 
-const machine: Machine = {
-  id: 'vault:/etc',
-  managed: true,
-  current: true,
-  bootedState: undefined,
+const machine = aMachine({
+  kernel: '6.1',
   datasets: [
     { name: 'system', role: 'system', path: '/etc' },
     { name: 'boot', role: 'boot', path: '/boot' },
-    { name: 'home', role: 'user', path: '/home/ann' },
   ],
-};
-const taken = (name: string, on = machine.id): State => ({
-  id: `id-${name}`,
-  machine: on,
-  name,
-  automatic: false,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  members: [],
 });
-const model: Model = {
+const taken = (name: string, more: Partial<State> = {}) => aState({ id: `id-${name}`, name, ...more });
+const model = aModel({
   machines: [machine],
-  states: [taken('mine'), taken('auto_aaaaaa'), taken('theirs', 'vault:/other')],
-  removing: new Set(),
-};
-const request = { stateName: '', updateBootMenu: false, autosave: false };
-const choices = {
-  id: 'new',
-  now: new Date('2026-11-21T10:00:00Z'),
-  randomNames: [new Uint8Array(6), Uint8Array.of(1, 1, 1, 1, 1, 1)],
+  homes: [
+    { user: 'ann', path: '/home/ann', machines: ['vault:/other', machine.id] },
+    { user: 'bob', path: '/home/bob', machines: ['vault:/other'] },
+  ],
+  states: [
+    taken('mine'),
+    taken('auto_aaaaaa'),
+    taken('theirs', { machine: 'vault:/other' }),
+    taken('anns', { user: 'ann' }),
+    taken('bobs', { user: 'bob' }),
+  ],
+});
+const request = { stateName: '', autosave: false, user: undefined };
+const choices = () => {
+  const ids = ['new', 'new-2', 'new-3'].values();
+  return {
+    newId: () => ids.next().value as string,
+    now: new Date('2026-11-21T10:00:00Z'),
+    randomNames: [new Uint8Array(6), Uint8Array.of(1, 1, 1, 1, 1, 1)],
+  };
 };
 const pool = (free: number): Pool => ({ name: 'tank', size: 1000, free });
 const plan = (more: object, pools = [pool(900)], percent = 20) =>
-  planSave(model, machine, { ...request, ...more }, pools, percent, choices);
+  planSave(model, machine, { ...request, ...more }, pools, percent, choices());
 
 describe('planSave', () => {
-  it('takes what belongs to the system and leaves homes to their owners', () => {
+  it('takes the system, and with it the homes that are linked to the machine', () => {
+    const common = {
+      machine: 'vault:/etc',
+      name: 'x',
+      automatic: false,
+      pinned: false,
+      description: '',
+      kernel: '6.1',
+      createdAt: '2026-11-21T10:00:00.000Z',
+    };
+    const home = { name: 'home-ann', role: 'user', user: 'ann', path: '/home/ann' };
     expect(plan({ stateName: 'x' })).toEqual({
       id: 'new',
       name: 'x',
-      automatic: false,
-      machine: 'vault:/etc',
-      createdAt: '2026-11-21T10:00:00.000Z',
-      datasets: machine.datasets.slice(0, 2),
+      states: [
+        { id: 'new', kind: 'system', ...common },
+        { id: 'new-2', kind: 'user', user: 'ann', system: 'new', ...common },
+      ],
+      datasets: [...machine.datasets, home],
+      budget: 700,
+    });
+    expect(plan({ stateName: 'x', user: 'ann' })).toEqual({
+      id: 'new',
+      name: 'x',
+      states: [{ id: 'new', kind: 'user', user: 'ann', ...common }],
+      datasets: [home],
       budget: 700,
     });
   });
 
+  it.each(['bob', 'eve', ''])('refuses %j, who has no home on this machine', (user) => {
+    expect(() => plan({ stateName: 'x', user })).toThrow('has no home on vault:/etc');
+  });
+
   it('generates a name that is free and marks the state automatic', () => {
-    expect(plan({})).toMatchObject({ name: 'auto_bbbbbb', automatic: true });
-    expect(plan({ stateName: 'x', autosave: true })).toMatchObject({ name: 'x', automatic: true });
+    expect(plan({})).toMatchObject({
+      name: 'auto_bbbbbb',
+      states: [{ automatic: true }, { automatic: true }],
+    });
+    expect(plan({ stateName: 'x', autosave: true })).toMatchObject({
+      name: 'x',
+      states: [{ automatic: true }, {}],
+    });
+  });
+
+  it.each([
+    ['mine', undefined],
+    ['anns', undefined],
+    ['bobs', undefined],
+    ['mine', 'ann'],
+    ['anns', 'ann'],
+  ])('refuses %s for %s, which a state has that a save would make another of', (stateName, user) => {
+    expect(() => plan({ stateName, user })).toThrow(`a state named "${stateName}" exists already`);
+  });
+
+  it('lets users use the same names', () => {
+    expect(plan({ stateName: 'bobs', user: 'ann' }).name).toBe('bobs');
   });
 
   it('lets machines use the same names', () => {

@@ -85,10 +85,10 @@ async function answer(
     if (!wire.cancelled) wire.emit('error', { code, details: failure.details });
   } finally {
     if (controller !== undefined) gate.leave(controller);
-    context.log.info(
-      { requestId, operation: name, status: status[code], ms: Math.round(performance.now() - startedAt) },
-      'call',
-    );
+    const ms = performance.now() - startedAt;
+    const ended = { requestId, operation: name, status: status[code] };
+    context.tracing.ended({ ...ended, startedAt: new Date(Date.now() - ms).toISOString(), ms });
+    context.log.info({ ...ended, ms: Math.round(ms) }, 'call');
   }
 }
 

@@ -2,10 +2,10 @@ import { lstat, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartError } from '@croft/runtime';
 import type { Machine } from '../../model/model.ts';
+import { pathText } from '../../model/path-text.ts';
 import { bootedState } from '../../rules/booted-state.ts';
 import type { StateSettings } from '../../settings.ts';
 import type { Storage } from './storage.ts';
-import { pathText } from './vault/path-text.ts';
 import { openVault } from './vault/vault.ts';
 
 /**
@@ -26,7 +26,13 @@ export async function openStorage(settings: StateSettings, folder: string): Prom
 /** On the vault a machine is the folder that is its system; another folder is another machine with its own states. */
 async function vaultMachine(settings: StateSettings, folder: string): Promise<Machine> {
   const booted = bootedState(await readFile(settings.CMDLINE_FILE, 'utf8').catch(() => ''));
-  const base = { current: true, bootedState: booted };
+  const base = {
+    current: true,
+    bootedState: booted,
+    nextState: undefined,
+    kernel: '',
+    lastUsedAt: undefined,
+  };
   if (settings.VAULT_SYSTEM === 'none') return { ...base, id: 'vault:none', managed: false, datasets: [] };
   const path = await systemFolder(settings.VAULT_SYSTEM, folder);
   return {

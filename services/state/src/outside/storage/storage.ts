@@ -1,18 +1,19 @@
-import type { Dataset, Machine, Member, State } from '../../model/model.ts';
+import type { Dataset, Home, Machine, Member, State } from '../../model/model.ts';
 import type { Pool } from '../../rules/save-plan.ts';
 
 /** What the storage holds. */
 export interface Scan {
   readonly machines: readonly Machine[];
-  /** States with their completion mark, newest first. */
+  readonly homes: readonly Home[];
+  /** States of saves with their completion mark, newest first. */
   readonly states: readonly State[];
-  /** Ids of states that were begun and not completed. */
+  /** Ids of saves that were begun and not completed. */
   readonly leftovers: readonly string[];
 }
 
 /** What a snapshot of several datasets needs to know. */
 export interface SnapshotRequest {
-  /** Id of the state the snapshots are for. */
+  /** Id of the save the snapshots are for. */
   readonly id: string;
   readonly datasets: readonly Dataset[];
   /** Bytes that may be written. */
@@ -22,11 +23,21 @@ export interface SnapshotRequest {
   readonly report: (line: string) => void;
 }
 
+/** The members of a save, before it is complete. */
+export interface Snapshot {
+  readonly members: readonly Member[];
+  /** All of them are one instant. */
+  readonly oneInstant: boolean;
+}
+
 /** What removing content freed. */
 export interface Freed {
   readonly objects: number;
   readonly bytes: number;
 }
+
+/** What is stored with a machine and changes while it runs. */
+export type MachineMarks = Partial<Pick<Machine, 'kernel' | 'lastUsedAt' | 'nextState'>>;
 
 /** What a driver can and cannot do, for planning and for people. */
 interface Capabilities {
@@ -45,16 +56,42 @@ export interface Storage {
   readonly recommendedMinFree: number;
   scan(): Promise<Scan>;
   space(): Promise<readonly Pool[]>;
-  /** Takes the members of a state; it does not exist until `complete`. */
-  snapshotGroup(request: SnapshotRequest): Promise<readonly Member[]>;
-  /** The completion mark: from here on the state is there, whatever happens. */
-  complete(state: State): Promise<void>;
-  /** Undoes an uncompleted `snapshotGroup`; nothing happens if there is none. */
+  /** Takes the members of a save; its states do not exist until `complete`. */
+  snapshotGroup(request: SnapshotRequest): Promise<Snapshot>;
+  /** The completion mark of a save: from here on its states are there, all of them, whatever happens. */
+  complete(states: readonly State[]): Promise<void>;
+  /** Undoes an uncompleted save; nothing happens if there is none. */
   discard(id: string): Promise<void>;
-  /** Removes a state whose members still have the expected guids; nothing happens if it is gone already. */
-  destroy(state: State): Promise<void>;
+  /**
+   * Removes states of one save whose members still have the expected guids, all or none; nothing happens to those that are
+   * gone already.
+   */
+  destroy(states: readonly State[]): Promise<void>;
+  /** Writes down what can be changed about a state: `pinned`, `description`. */
+  mark(state: State): Promise<void>;
+  /** Writes down facts of a machine. */
+  markMachine(id: string, marks: MachineMarks): Promise<void>;
+  readonly homes: Homes;
   /** Frees content that no state uses. */
   collect(): Promise<Freed>;
   /** Why the storage cannot be used now; undefined when it can. */
   trouble(): Promise<string | undefined>;
+}
+
+/** Homes of users. Each call happens as a whole or not at all, also in a crash. */
+export interface Homes {
+  list(): Promise<readonly Home[]>;
+  /**
+   * Makes a home and links it to a machine.
+   * @throws FAILED_PRECONDITION when what is there cannot become one
+   */
+  create(home: Home): Promise<void>;
+  /** Moves a home with its content, owner and mode. @throws FAILED_PRECONDITION */
+  move(home: Home, path: string): Promise<void>;
+  /** Puts a home at a path where something may lie already; where the storage can, that becomes the home. */
+  retarget(home: Home, path: string): Promise<void>;
+  /** Says to which machines a home belongs. */
+  link(home: Home, machines: readonly string[]): Promise<void>;
+  /** Deletes what is in a home, never through a link or into another file system. @returns what is left, one line each */
+  empty(home: Home): Promise<readonly string[]>;
 }

@@ -1,8 +1,8 @@
 import { readdir, readlink } from 'node:fs/promises';
+import { pathText } from '../../../model/path-text.ts';
 import type { Additions } from './additions.ts';
 import { bytesOf, close, errorCode, fstat, lstat, open, READ_FOLDER, type Stat } from './files.ts';
 import type { Entry, EntryType, Tree } from './manifest.ts';
-import { pathText } from './path-text.ts';
 import { FileReader, inodeOf, isSparse } from './read-file.ts';
 import type { StatCache } from './stat-cache.ts';
 import { Workers } from './workers.ts';

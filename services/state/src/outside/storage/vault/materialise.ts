@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { chmod, lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink, utimes } from 'node:fs/promises';
 import { contentDamaged, restoreTargetRefused } from '../../../failures.ts';
+import { pathBytes } from '../../../model/path-text.ts';
 import { cloneFile, copyContent, PIECE_BYTES, setLength } from './copy-content.ts';
 import { CREATE, close, errorCode, lstat, open, READ, writeFully } from './files.ts';
 import { type Entry, readManifest } from './manifest.ts';
 import { Objects } from './objects.ts';
-import { pathBytes } from './path-text.ts';
 
 /** What a restore did, and what it could not. */
 interface Materialised {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { treeMissing } from '../../../failures.ts';
 import type { Dataset, Member } from '../../../model/model.ts';
+import { pathBytes } from '../../../model/path-text.ts';
 import type { SnapshotRequest } from '../storage.ts';
 import type { Additions } from './additions.ts';
 import { type Captured, captureTree } from './capture-tree.ts';
 import { bytesOf, errorCode, lstat, type Stat } from './files.ts';
 import { manifestPieces } from './manifest.ts';
-import { pathBytes } from './path-text.ts';
 import type { StatCache } from './stat-cache.ts';
 
 /** Lines about single files that a save sends; the manifest has them all. */
@@ -28,6 +28,7 @@ export async function snapshotDataset(
   return {
     dataset: dataset.name,
     role: dataset.role,
+    ...(dataset.user === undefined ? {} : { user: dataset.user }),
     path: dataset.path,
     guid: randomUUID(),
     snapshot: manifest.hash,

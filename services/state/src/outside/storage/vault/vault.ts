@@ -3,7 +3,7 @@ import { notEnoughSpace, storageChanged } from '../../../failures.ts';
 import type { Machine, Member, State } from '../../../model/model.ts';
 import type { Pool } from '../../../rules/save-plan.ts';
 import { Turns } from '../../../turns.ts';
-import type { Freed, Scan, SnapshotRequest, Storage } from '../storage.ts';
+import type { Freed, MachineMarks, Scan, Snapshot, SnapshotRequest, Storage } from '../storage.ts';
 import { Additions } from './additions.ts';
 
 import { collectGarbage } from './collect-garbage.ts';
@@ -13,6 +13,8 @@ import { StoreFailed } from './read-file.ts';
 import { readRecord, readRecords, removeRecord, writeRecord } from './records.ts';
 import { snapshotDataset } from './snapshot-dataset.ts';
 import { StatCache } from './stat-cache.ts';
+import { VaultHomes } from './vault-homes.ts';
+import { VaultMarks } from './vault-marks.ts';
 
 const FOREVER = new AbortController().signal;
 
@@ -47,8 +49,10 @@ class Vault implements Storage {
   readonly location: string;
   readonly capabilities = { atomicGroup: false, needsRoot: false };
   readonly recommendedMinFree = 5;
+  readonly homes: VaultHomes;
   readonly #options: VaultOptions;
   readonly #objects: Objects;
+  readonly #marks: VaultMarks;
   /** Adding and collecting exclude each other across machines: content that is just being added has no state yet. */
   readonly #turns = new Turns();
   readonly #pending = new Map<string, Pending>();
@@ -57,6 +61,8 @@ class Vault implements Storage {
     this.location = options.folder;
     this.#options = options;
     this.#objects = new Objects(`${options.folder}/objects`);
+    this.homes = new VaultHomes(options.folder);
+    this.#marks = new VaultMarks(options.folder);
   }
 
   async scan(): Promise<Scan> {
@@ -64,11 +70,17 @@ class Vault implements Storage {
     const { machine } = this.#options;
     const others = new Map<string, Machine>();
     for (const state of states) {
-      if (state.machine !== machine.id && !others.has(state.machine))
+      if (state.machine !== machine.id && state.kind === 'system' && !others.has(state.machine))
         others.set(state.machine, retired(state));
     }
     const sorted = [...others.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    return { machines: [machine, ...sorted], states, leftovers: await readdir(this.#folder('staging')) };
+    const marks = await this.#marks.read();
+    return {
+      machines: [machine, ...sorted].map((each) => ({ ...each, ...marks[each.id] })),
+      homes: await this.homes.list(),
+      states,
+      leftovers: await readdir(this.#folder('staging')),
+    };
   }
 
   async space(): Promise<readonly Pool[]> {
@@ -76,7 +88,7 @@ class Vault implements Storage {
     return [{ name: `the disk of ${this.location}`, size: bsize * blocks, free: bsize * bavail }];
   }
 
-  async snapshotGroup(request: SnapshotRequest): Promise<readonly Member[]> {
+  async snapshotGroup(request: SnapshotRequest): Promise<Snapshot> {
     return this.#turns.take('vault', 'save', request.signal, async () => {
       const staging = `${this.#folder('staging')}/${request.id}`;
       const additions = new Additions(this.#objects, staging, request.budget);
@@ -92,19 +104,20 @@ class Vault implements Storage {
         }
         await additions.finish();
         this.#pending.set(request.id, { members, caches });
-        return members;
+        return { members, oneInstant: false };
       } catch (error) {
         throw this.#explain(error);
       }
     });
   }
 
-  async complete(state: State): Promise<void> {
-    await writeRecord(this.#folder('states'), state).catch((error) => {
+  async complete(states: readonly State[]): Promise<void> {
+    const id = saveOf(states);
+    await writeRecord(this.#folder('states'), id, states).catch((error) => {
       throw this.#explain(error);
     });
-    const pending = this.#pending.get(state.id);
-    this.#pending.delete(state.id);
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
     // A cache that is not written costs the next save its time, nothing else.
     for (const cache of pending?.caches ?? []) await cache.save().catch(() => {});
   }
@@ -116,12 +129,32 @@ class Vault implements Storage {
     await rm(`${this.#folder('staging')}/${id}`, { recursive: true, force: true });
   }
 
-  async destroy(state: State): Promise<void> {
-    const stored = await readRecord(this.#folder('states'), state.id);
+  async destroy(states: readonly State[]): Promise<void> {
+    const stored = await readRecord(this.#folder('states'), saveOf(states));
     if (stored === undefined) return;
-    const guids = (of: State) => of.members.map(({ guid }) => guid).join();
-    if (guids(stored) !== guids(state)) throw storageChanged(`state ${state.id}`);
-    await removeRecord(this.#folder('states'), state.id);
+    for (const state of states) {
+      const other = stored.find(({ id }) => id === state.id);
+      if (other !== undefined && guids(other) !== guids(state)) throw storageChanged(`state ${state.id}`);
+    }
+    const kept = stored.filter(({ id }) => !states.some((state) => state.id === id));
+    await this.#rewrite(saveOf(states), kept);
+  }
+
+  async mark(state: State): Promise<void> {
+    const stored = await readRecord(this.#folder('states'), saveOf([state]));
+    if (stored?.some(({ id }) => id === state.id) !== true) throw storageChanged(`state ${state.id}`);
+    const { pinned, description } = state;
+    const marked = stored.map((other) => (other.id === state.id ? { ...other, pinned, description } : other));
+    await this.#rewrite(saveOf([state]), marked);
+  }
+
+  async markMachine(id: string, marks: MachineMarks): Promise<void> {
+    await this.#marks.write(id, marks);
+  }
+
+  async #rewrite(id: string, states: readonly State[]): Promise<void> {
+    if (states.length === 0) await removeRecord(this.#folder('states'), id);
+    else await writeRecord(this.#folder('states'), id, states);
   }
 
   async collect(): Promise<Freed> {
@@ -156,6 +189,15 @@ class Vault implements Storage {
   }
 }
 
+/** The id of the save that states were made by. */
+function saveOf([first]: readonly State[]): string {
+  return first?.system ?? first?.id ?? '';
+}
+
+function guids(state: State): string {
+  return state.members.map(({ guid }) => guid).join();
+}
+
 /** A machine that is no longer configured, as its states remember it. */
 function retired(state: State): Machine {
   return {
@@ -163,6 +205,9 @@ function retired(state: State): Machine {
     managed: true,
     current: false,
     bootedState: undefined,
+    nextState: undefined,
+    kernel: '',
+    lastUsedAt: undefined,
     datasets: state.members.map(({ dataset, role, path }) => ({ name: dataset, role, path })),
   };
 }

@@ -1,0 +1,45 @@
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { DaemonClient } from './daemon-client.ts';
+import type { Command } from './parse-command.ts';
+
+/** A command being run. */
+export interface CommandCall {
+  readonly command: Command;
+  readonly daemon: DaemonClient;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** To standard output: what was asked for. */
+  readonly print: (text: string) => void;
+  /** To standard error: what happens meanwhile. */
+  readonly progress: (line: string) => void;
+}
+
+/** Runs a command and gives its exit code. */
+export type RunCommand = (call: CommandCall) => Promise<number>;
+
+/** Everything the daemon knows, as it sent it. */
+export async function dumpText({ daemon, progress }: CommandCall): Promise<string> {
+  const pieces = await daemon.call('DumpStates', {}, progress);
+  return pieces.map(({ states }) => states).join('');
+}
+
+/** A value as JSON for people and programs. */
+export function printJson({ print }: CommandCall, value: unknown): void {
+  print(JSON.stringify(value, null, 2));
+}
+
+/** Asks somebody at a terminal; elsewhere, and with `--yes`, the answer is yes. */
+export async function isConfirmed(
+  { command, stdin, progress }: CommandCall,
+  question: string,
+): Promise<boolean> {
+  if (command.flags.has('yes') || stdin.isTTY !== true) return true;
+  progress(`${question} [y/N]`);
+  const lines = createInterface({ input: stdin });
+  try {
+    for await (const line of lines) return /^y(es)?$/i.test(line.trim());
+    return false;
+  } finally {
+    lines.close();
+  }
+}

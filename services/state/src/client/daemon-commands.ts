@@ -1,0 +1,72 @@
+import { open } from 'node:fs/promises';
+import { type CommandCall, isConfirmed, type RunCommand } from './command-call.ts';
+import { Misuse } from './parse-command.ts';
+
+/** Makes a home, or says where a user's is. */
+export async function createUser({ command, daemon, progress }: CommandCall): Promise<number> {
+  const [user, homepath] = command.words as [string, string];
+  await daemon.call('CreateUserData', { user, homepath }, progress);
+  return 0;
+}
+
+/** Moves a home. */
+export async function moveHome({ command, daemon, progress }: CommandCall): Promise<number> {
+  const [home, newHome] = command.words as [string, string];
+  await daemon.call('ChangeHomeOnUserData', { home, newHome }, progress);
+  return 0;
+}
+
+/** Unlinks a user, and with `--remove-home` empties the home. */
+export async function dissociateUser(call: CommandCall): Promise<number> {
+  const [user] = call.command.words as [string];
+  const removeHome = call.command.flags.has('remove-home');
+  if (removeHome && !(await isConfirmed(call, `Delete everything in the home of ${user}?`))) return 1;
+  await call.daemon.call('DissociateUser', { user, removeHome }, call.progress);
+  return 0;
+}
+
+/** Looks into the daemon and writes what it saw to a file that is not there yet, or to standard output with `-o -`. */
+export async function trace({ command, daemon, print, progress }: CommandCall): Promise<number> {
+  const [type] = command.words as [string];
+  const duration = wholeNumber(command.values.duration ?? (type === 'heap' ? '0' : '30'), '--duration');
+  const name =
+    command.values.output ??
+    `croft-state.${type === 'cpu' ? 'cpuprofile' : type === 'heap' ? 'heapsnapshot' : 'jsonl'}`;
+  const results = await daemon.call('Trace', { type, duration }, progress);
+  const bytes = Buffer.concat(results.map((result) => result.trace));
+  if (name === '-') {
+    print(bytes.toString());
+    return 0;
+  }
+  // What a daemon holds in its memory is nobody else's business; and nothing is overwritten.
+  const file = await open(name, 'wx', 0o600).catch((error: Error) => {
+    throw new Misuse(`${name} cannot be written: ${error.message}`);
+  });
+  try {
+    await file.writeFile(bytes);
+  } finally {
+    await file.close();
+  }
+  progress(`wrote ${name}, ${bytes.length} bytes`);
+  return 0;
+}
+
+/** How much the daemon's own log has. */
+export async function logLevel({ command, daemon, progress }: CommandCall): Promise<number> {
+  const logginglevel = wholeNumber(command.words[0] as string, 'the level');
+  await daemon.call('LoggingLevel', { logginglevel }, progress);
+  return 0;
+}
+
+/** An operation that takes nothing and only tells what it does. */
+export function plainly(operation: 'Refresh' | 'Reload' | 'UpdateLastUsed' | 'DaemonStop'): RunCommand {
+  return async ({ daemon, progress }) => {
+    await daemon.call(operation, {}, progress);
+    return 0;
+  };
+}
+
+function wholeNumber(text: string, what: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Misuse(`${what} is a whole number, not ${JSON.stringify(text)}`);
+  return Number(text);
+}

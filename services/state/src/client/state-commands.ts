@@ -1,0 +1,77 @@
+import { materialise } from '../outside/storage/vault/materialise.ts';
+import { findState } from '../rules/find-state.ts';
+import { type CommandCall, dumpText, isConfirmed, printJson } from './command-call.ts';
+import { readDump } from './dumped-model.ts';
+import { Misuse } from './parse-command.ts';
+
+/** Saves the machine, or one user's home. */
+export async function save(call: CommandCall): Promise<number> {
+  const { command, daemon, print, progress } = call;
+  const stateName = command.words[0] ?? '';
+  const { user } = command.values;
+  const forSystem = (['boot-menu', 'auto'] as const).find((flag) => command.flags.has(flag));
+  if (user !== undefined && forSystem !== undefined)
+    throw new Misuse(`--${forSystem} is for states of the system, not of a user`);
+  const results =
+    user === undefined
+      ? await daemon.call(
+          'SaveSystemState',
+          { stateName, updateBootMenu: command.flags.has('boot-menu'), autosave: command.flags.has('auto') },
+          progress,
+        )
+      : await daemon.call('SaveUserState', { userName: user, stateName }, progress);
+  for (const saved of results) {
+    if (command.flags.has('json')) printJson(call, { stateName: saved.stateName });
+    else if (saved.stateName !== '') print(saved.stateName);
+  }
+  return 0;
+}
+
+/** Removes a state, after it was shown what that means. */
+export async function remove(call: CommandCall): Promise<number> {
+  const { command, daemon, print, progress, stdin } = call;
+  const { user } = command.values;
+  const ask = (dryrun: boolean, onLine: (line: string) => void) => {
+    const request = { stateName: command.words[0] as string, force: command.flags.has('force'), dryrun };
+    return user === undefined
+      ? daemon.call('RemoveSystemState', request, onLine)
+      : daemon.call('RemoveUserState', { ...request, userName: user }, onLine);
+  };
+  if (command.flags.has('dry-run')) {
+    await ask(true, print);
+    return 0;
+  }
+  if (!command.flags.has('yes') && stdin.isTTY === true) await ask(true, progress);
+  if (!(await isConfirmed(call, 'Remove it?'))) return 1;
+  await ask(false, progress);
+  return 0;
+}
+
+/** Puts a state into an empty or new folder, as whoever runs this. */
+export async function restore(call: CommandCall): Promise<number> {
+  const { command, progress } = call;
+  const [name, folder] = command.words as [string, string];
+  const { dump, model } = readDump(await dumpText(call));
+  const { members } = findState(model, { name, user: command.values.user });
+  let problems = 0;
+  for (const member of members) {
+    const target = members.length === 1 ? folder : `${folder}/${member.dataset}`;
+    const restored = await materialise(dump.storage.location, member.snapshot, target);
+    for (const problem of restored.problems) progress(`warning: ${problem}`);
+    problems += restored.problems.length;
+    progress(`restored ${member.dataset} to ${target}: ${restored.entries} entries`);
+  }
+  return problems === 0 ? 0 : 1;
+}
+
+/** Removes what the policy does not keep. */
+export async function gc(call: CommandCall): Promise<number> {
+  const all = call.command.flags.has('all');
+  if (
+    all &&
+    !(await isConfirmed(call, 'Remove states that somebody named, too, where the policy does not keep them?'))
+  )
+    return 1;
+  await call.daemon.call('GC', { all }, call.progress);
+  return 0;
+}

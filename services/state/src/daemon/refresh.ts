@@ -1,0 +1,29 @@
+import type { Call, Context } from '../context.ts';
+import { reconcile } from '../rules/reconcile.ts';
+
+/** Reads the storage again while nobody writes, believes it, and tells what differed. */
+export async function refresh(call: Call, context: Context): Promise<void> {
+  const { index, storage } = context;
+  await inTurnOfAll(call, context, async () => {
+    const scan = await storage.scan();
+    // No write is under way, so nothing is half done that a scan could show.
+    const { notes } = reconcile(index.model.states, [], scan.states, []);
+    const homes = JSON.stringify(index.model.homes) === JSON.stringify(scan.homes);
+    await index.refreshed(scan);
+    for (const note of notes) call.info(note);
+    if (!homes) call.info('the homes differed and were read anew');
+    if (notes.length === 0 && homes) call.info(`nothing differed: ${scan.states.length} states`);
+  });
+}
+
+/** Waits until no machine has a writer, and lets none begin meanwhile. */
+async function inTurnOfAll(call: Call, context: Context, work: () => Promise<void>): Promise<void> {
+  // Always in the same order, or two of them could wait for each other.
+  const machines = context.index.model.machines.map(({ id }) => id).sort();
+  const next = (at: number): Promise<void> => {
+    const machine = machines[at];
+    if (machine === undefined) return work();
+    return context.turns.take(machine, call.operation, call.signal, () => next(at + 1));
+  };
+  await next(0);
+}

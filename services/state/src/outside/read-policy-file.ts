@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import type * as Yaml from 'yaml';
+import { badPolicy } from '../failures.ts';
+import { DEFAULT_POLICY, type Located, type Policy, readPolicy } from '../rules/policy.ts';
+
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * The policy that a YAML file holds.
+ * @returns the defaults when there is no such file
+ * @throws INVALID_ARGUMENT with line numbers
+ */
+export async function readPolicyFile(file: string): Promise<Policy> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return DEFAULT_POLICY;
+    throw badPolicy(file, [(error as Error).message]);
+  }
+  if (text.length > MAX_BYTES) throw badPolicy(file, [`it is larger than ${MAX_BYTES / 1024} KiB`]);
+  // Only here: most daemons have no policy file, and the library takes time to load.
+  const yaml = await import('yaml');
+  const counter = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { lineCounter: counter, prettyErrors: false, stringKeys: true });
+  const lineOf = (offset: number) => counter.linePos(offset).line;
+  const wrong = [...document.errors, ...document.warnings];
+  if (wrong.length > 0)
+    throw badPolicy(
+      file,
+      wrong.map(({ message, pos }) => `line ${lineOf(pos[0])}: ${message}`),
+    );
+  return readPolicy(located(yaml, document.contents, lineOf), file);
+}
+
+/** The document with the lines its values stand in; what a policy has no use for, such as an alias, becomes a text. */
+function located(yaml: typeof Yaml, node: unknown, lineOf: (offset: number) => number): Located {
+  const line = yaml.isNode(node) ? lineOf(node.range?.[0] ?? 0) : 1;
+  if (yaml.isMap(node)) {
+    const fields = node.items.map(
+      ({ key, value }) =>
+        [String(key), value === null ? { line, value: null } : located(yaml, value, lineOf)] as const,
+    );
+    return { line, value: new Map(fields) };
+  }
+  if (yaml.isSeq(node)) return { line, value: node.items.map((item) => located(yaml, item, lineOf)) };
+  const value = yaml.isScalar(node) ? node.value : node;
+  if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
+    return { line, value: value as string | number | boolean | null };
+  return { line, value: 'an alias or a tag' };
+}

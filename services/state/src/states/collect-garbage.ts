@@ -1,0 +1,59 @@
+import type { Call, Context } from '../context.ts';
+import { collectionIncomplete } from '../failures.ts';
+import { type Machine, type State, savedWith, storageName } from '../model/model.ts';
+import { planCollection, planForSpace } from '../rules/gc-plan.ts';
+import { isShortOfSpace } from '../rules/save-plan.ts';
+import type { RequestOf } from '../wire.ts';
+import { removeStates } from './remove-states.ts';
+
+/**
+ * Removes the states that the policy does not keep, then more automatic ones while a pool is short of space. What cannot be
+ * removed is told and left; the others go all the same.
+ */
+export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, context: Context): Promise<void> {
+  const { index, policy, clock } = context;
+  let removed = 0;
+  let failed = 0;
+  for (const machine of index.model.machines) {
+    await context.turns.take(machine.id, call.operation, call.signal, async () => {
+      const ofMachine = ({ machine: id }: State) => id === machine.id;
+      // Planned when it is our turn, and carried out before anybody else's.
+      for (const state of planCollection(index.model, policy.policy, clock.now(), all).filter(ofMachine)) {
+        call.signal.throwIfAborted();
+        if (await wasRemoved(state, call, context)) removed++;
+        else failed++;
+      }
+      removed += await makeRoom(machine, call, context);
+    });
+  }
+  call.info(removed === 0 ? 'there was nothing to remove' : `removed ${removed} states`);
+  if (failed > 0) throw collectionIncomplete(failed);
+}
+
+/**
+ * Removes automatic states, oldest first, until every pool has the space that a save needs, for whoever has the machine's turn.
+ * @returns how many
+ */
+export async function makeRoom(machine: Machine, call: Call, context: Context): Promise<number> {
+  let removed = 0;
+  for (const state of planForSpace(context.index.model, machine)) {
+    const pools = await context.storage.space();
+    const short = pools.find((pool) => isShortOfSpace(pool, context.minFree));
+    if (short === undefined) break;
+    call.signal.throwIfAborted();
+    call.info(`${short.name} is short of space`);
+    if (await wasRemoved(state, call, context)) removed++;
+  }
+  return removed;
+}
+
+async function wasRemoved(state: State, call: Call, context: Context): Promise<boolean> {
+  try {
+    await removeStates(savedWith(context.index.model.states, state), call, context);
+    return true;
+  } catch (error) {
+    context.log.error({ err: error, state: state.id }, 'a state could not be collected');
+    call.warning(`${storageName(state)} was not removed: ${(error as Error).message}`);
+    return false;
+  }
+}

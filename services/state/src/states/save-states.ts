@@ -1,0 +1,98 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Call, Context } from '../context.ts';
+import { isPartial, type Machine, type State } from '../model/model.ts';
+import type { Snapshot } from '../outside/storage/storage.ts';
+import {
+  checkSaveTarget,
+  isShortOfSpace,
+  planSave,
+  type SavePlan,
+  type SaveRequest,
+} from '../rules/save-plan.ts';
+import { sizeText } from '../rules/sizes.ts';
+import { makeRoom } from './collect-garbage.ts';
+
+/** So many generated names are tried; with 2 billion of them the second is hardly ever needed. */
+const NAME_ATTEMPTS = 5;
+
+/** Saves a machine or one user's home, for whoever has the machine's turn. @returns the states, the one asked for first */
+export async function saveStates(
+  machine: Machine,
+  request: SaveRequest,
+  call: Call,
+  context: Context,
+): Promise<readonly [State, ...State[]]> {
+  // Before anything is removed for it.
+  checkSaveTarget(context.index.model, machine, request);
+  let pools = await context.storage.space();
+  if (pools.some((pool) => isShortOfSpace(pool, context.minFree))) {
+    await makeRoom(machine, call, context);
+    pools = await context.storage.space();
+  }
+  const plan = planSave(context.index.model, machine, request, pools, context.minFree, {
+    newId: randomUUID,
+    now: context.clock.now(),
+    randomNames: Array.from({ length: NAME_ATTEMPTS }, () => randomBytes(6)),
+  });
+  return execute(plan, call, context);
+}
+
+/** Intent, snapshots, completion mark, record: whatever breaks before the mark leaves nothing, after it whole states. */
+async function execute(plan: SavePlan, call: Call, context: Context): Promise<readonly [State, ...State[]]> {
+  const { index, storage } = context;
+  await index.beginSave(plan.id);
+  call.info(`saving ${plan.name}: ${plan.datasets.map(({ name, path }) => `${name} ${path}`).join(', ')}`);
+  let states: readonly State[];
+  try {
+    const snapshot = await storage.snapshotGroup({
+      id: plan.id,
+      datasets: plan.datasets,
+      budget: plan.budget,
+      signal: call.signal,
+      report: call.warning,
+    });
+    call.signal.throwIfAborted();
+    states = madeOf(plan, snapshot);
+    await storage.complete(states);
+  } catch (error) {
+    await undo(plan, context);
+    throw error;
+  }
+  await recorded(index.saved(plan.id, states), context, plan.name);
+  for (const { dataset, entries, bytes } of states.flatMap(({ members }) => members)) {
+    call.info(`saved ${dataset}: ${entries} entries, ${sizeText(bytes)}`);
+  }
+  if (states.some(isPartial))
+    call.warning(`${plan.name} is partial: see the lines above for what is missing or inconsistent`);
+  return states as readonly [State, ...State[]];
+}
+
+/** Each user's state has the members that are his, the system state all others. */
+function madeOf(plan: SavePlan, { members, oneInstant }: Snapshot): readonly State[] {
+  return plan.states.map((state) => ({
+    ...state,
+    oneInstant,
+    members: members.filter(({ user }) => user === state.user),
+  }));
+}
+
+/** The intent is forgotten only when nothing is left; otherwise the next start clears it away. */
+async function undo(plan: SavePlan, { index, storage, log }: Context): Promise<void> {
+  try {
+    await storage.discard(plan.id);
+    await storage.collect();
+    await index.undone(plan.id);
+  } catch (error) {
+    log.error(
+      { err: error, state: plan.id },
+      'an interrupted save could not be cleared away; the next start will',
+    );
+  }
+}
+
+/** A journal that cannot be written to does not make a complete state incomplete. */
+async function recorded(writing: Promise<void>, { log }: Context, name: string): Promise<void> {
+  await writing.catch((error) =>
+    log.error({ err: error, name }, 'the journal could not be written; the storage has the state'),
+  );
+}

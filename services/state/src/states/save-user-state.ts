@@ -1,0 +1,22 @@
+import type { Call, Context } from '../context.ts';
+import { currentMachine } from '../rules/find-machine.ts';
+import { checkSaveRequest } from '../rules/save-plan.ts';
+import { checkUserName } from '../rules/user-data.ts';
+import type { RequestOf } from '../wire.ts';
+import { saveStates } from './save-states.ts';
+
+/** Saves the home of one user of the machine that runs. @returns the state's name */
+export async function saveUserState(
+  request: RequestOf<'SaveUserState'>,
+  call: Call,
+  context: Context,
+): Promise<string> {
+  checkUserName(request.userName);
+  const wanted = { stateName: request.stateName, autosave: false, user: request.userName };
+  const machine = currentMachine(context.index.model);
+  checkSaveRequest(wanted, machine);
+  const [state] = await context.turns.take(machine.id, call.operation, call.signal, () =>
+    saveStates(currentMachine(context.index.model), wanted, call, context),
+  );
+  return state.name;
+}

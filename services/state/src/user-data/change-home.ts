@@ -1,0 +1,21 @@
+import type { Call, Context } from '../context.ts';
+import { currentMachine } from '../rules/find-machine.ts';
+import { homePath, planMove } from '../rules/user-data.ts';
+import type { RequestOf } from '../wire.ts';
+import { changeHomes } from './change-homes.ts';
+
+/** Moves the home that lies at a path, with its owner, mode and content. */
+export async function changeHome(
+  request: RequestOf<'ChangeHomeOnUserData'>,
+  call: Call,
+  context: Context,
+): Promise<void> {
+  const [from, to] = [homePath(request.home), homePath(request.newHome)];
+  await changeHomes(call, context, async ({ homes }) => {
+    const { model } = context.index;
+    const home = planMove(model, currentMachine(model), from, to);
+    if (from === to) return `the home of ${home.user} is at ${to} already`;
+    await homes.move(home, to);
+    return `the home of ${home.user} was moved from ${from} to ${to}`;
+  });
+}

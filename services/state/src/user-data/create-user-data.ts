@@ -1,0 +1,31 @@
+import type { Call, Context } from '../context.ts';
+import { currentMachine } from '../rules/find-machine.ts';
+import { checkUserName, homePath, planHome } from '../rules/user-data.ts';
+import type { RequestOf } from '../wire.ts';
+import { changeHomes } from './change-homes.ts';
+
+/** Makes the home of a user and links it to the machine that runs; one who has a home gets it at the path. */
+export async function createUserData(
+  request: RequestOf<'CreateUserData'>,
+  call: Call,
+  context: Context,
+): Promise<void> {
+  checkUserName(request.user);
+  const path = homePath(request.homepath);
+  await changeHomes(call, context, async ({ homes }) => {
+    const { model } = context.index;
+    const plan = planHome(model, currentMachine(model), request.user, path);
+    switch (plan.do) {
+      case 'create':
+        await homes.create(plan.home);
+        return `${path} is the home of ${request.user} now`;
+      case 'move':
+        await homes.retarget(plan.home, plan.path);
+        await homes.link({ ...plan.home, path: plan.path }, plan.machines);
+        return `the home of ${request.user} is at ${plan.path} now, and no longer at ${plan.home.path}`;
+      case 'link':
+        await homes.link(plan.home, plan.machines);
+        return `${path} is the home of ${request.user}`;
+    }
+  });
+}

@@ -1,0 +1,29 @@
+import type { Call, Context } from '../context.ts';
+import { currentMachine } from '../rules/find-machine.ts';
+import { checkUserName, planDissociation } from '../rules/user-data.ts';
+import type { RequestOf } from '../wire.ts';
+import { changeHomes } from './change-homes.ts';
+
+/** Unlinks a user from the machine that runs; if he is wanted no more, deletes what is in his home. His states stay. */
+export async function dissociateUser(
+  request: RequestOf<'DissociateUser'>,
+  call: Call,
+  context: Context,
+): Promise<void> {
+  checkUserName(request.user);
+  await changeHomes(call, context, async ({ homes }) => {
+    const { model } = context.index;
+    const { home, machines, empty } = planDissociation(
+      model,
+      currentMachine(model),
+      request.user,
+      request.removeHome,
+    );
+    await homes.link(home, machines);
+    if (request.removeHome && !empty)
+      call.warning(`${home.path} was not emptied: ${request.user} has it on ${machines.join(', ')} as well`);
+    // Nothing after this can fail: what is deleted cannot be brought back.
+    if (empty) for (const line of await homes.empty(home)) call.warning(line);
+    return `${request.user} does not belong to this machine any more${empty ? `, and ${home.path} was emptied` : ''}`;
+  });
+}

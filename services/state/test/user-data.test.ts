@@ -1,0 +1,236 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Daemon, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
+import { fillTree } from './sample-tree.ts';
+
+const homesOf = async (daemon: Daemon) => (await daemon.dump()).homes;
+
+async function withHome(user = 'ada') {
+  const daemon = await startDaemon();
+  const path = join(temporaryFolder(), user);
+  const answer = await daemon.call('CreateUserData', { user, homepath: path });
+  expect(answer).toMatchObject({ code: 0, lines: [`${path} is the home of ${user} now`], results: [] });
+  return { daemon, path, machine: `vault:${daemon.tree}` };
+}
+
+describe('CreateUserData', () => {
+  it('makes a private folder and links it to the machine', async () => {
+    const { daemon, path, machine } = await withHome();
+    expect(lstatSync(path).mode & 0o777).toBe(0o700);
+    expect(await homesOf(daemon)).toEqual([{ user: 'ada', path, machines: [machine] }]);
+  });
+
+  it('gives the folder to a user of the host', async () => {
+    if (process.getuid?.() !== 0) return;
+    const { path } = await withHome('nobody');
+    expect(lstatSync(path).uid).toBe(65534);
+  });
+
+  it('adopts a folder that is there as it is', async () => {
+    const daemon = await startDaemon();
+    const homepath = temporaryFolder();
+    fillTree(homepath);
+    const before = treeFacts(homepath);
+    expect((await daemon.call('CreateUserData', { user: 'ada', homepath })).code).toBe(0);
+    expect(treeFacts(homepath)).toEqual(before);
+  });
+
+  it('moves the home of a user who has one, and adopts what is at the new path', async () => {
+    const { daemon, path, machine } = await withHome();
+    writeFileSync(join(path, 'file'), 'content');
+    const moved = `${path}-moved`;
+    expect((await daemon.call('CreateUserData', { user: 'ada', homepath: moved })).code).toBe(0);
+    expect(readFileSync(join(moved, 'file'), 'utf8')).toBe('content');
+    expect(existsSync(path)).toBe(false);
+    const other = temporaryFolder();
+    writeFileSync(join(other, 'copied'), 'by hand');
+    expect((await daemon.call('CreateUserData', { user: 'ada', homepath: other })).code).toBe(0);
+    expect(readdirSync(moved)).toEqual(['file']);
+    expect(await homesOf(daemon)).toEqual([{ user: 'ada', path: other, machines: [machine] }]);
+  });
+
+  it('is there after a restart', async () => {
+    const { daemon, path, machine } = await withHome();
+    await daemon.service.close(0);
+    const again = await startDaemon({ folder: daemon.folder, tree: daemon.tree });
+    expect(await homesOf(again)).toEqual([{ user: 'ada', path, machines: [machine] }]);
+  });
+
+  it.each([
+    ['no user', { user: '' }, 3],
+    ['a user that is an option', { user: '-r' }, 3],
+    ['a user that is a path', { user: '../eve' }, 3],
+    ['a relative path', { homepath: 'home/eve' }, 3],
+    ['the root', { homepath: '//' }, 3],
+    ['..', { homepath: '/home/../etc' }, 3],
+    ['the home of another user', { homepath: 'HOME' }, 6],
+    ['a folder in it', { homepath: 'HOME/sub' }, 6],
+    ['the system itself', { homepath: 'TREE' }, 6],
+    ['a file', { homepath: 'FILE' }, 9],
+    ['a link', { homepath: 'LINK' }, 9],
+    ['a place that is not there', { homepath: '/nonexistent/eve' }, 9],
+  ])('refuses %s, and nothing changes', async (_what, given: { user?: string; homepath?: string }, code) => {
+    const { daemon, path } = await withHome();
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'file'), '');
+    symlinkSync(path, join(folder, 'link'));
+    const homepath = (given.homepath ?? join(folder, 'eve'))
+      .replace('HOME', path)
+      .replace('TREE', daemon.tree)
+      .replace('FILE', join(folder, 'file'))
+      .replace('LINK', join(folder, 'link'));
+    const before = [await daemon.dump(), treeFacts(folder), treeFacts(path), treeFacts(daemon.tree)];
+    const answer = await daemon.call('CreateUserData', { user: 'eve', ...given, homepath });
+    expect(answer).toMatchObject({ code, order: [] });
+    expect(answer.details).not.toBe('');
+    expect([await daemon.dump(), treeFacts(folder), treeFacts(path), treeFacts(daemon.tree)]).toEqual(before);
+  });
+
+  it('refuses on a machine that is not managed', async () => {
+    const daemon = await startDaemon({ settings: { STATESVC_VAULT_SYSTEM: 'none' } });
+    const homepath = join(temporaryFolder(), 'ada');
+    expect((await daemon.call('CreateUserData', { user: 'ada', homepath })).code).toBe(9);
+    expect(existsSync(homepath)).toBe(false);
+  });
+});
+
+describe('ChangeHomeOnUserData', () => {
+  it('moves the home with all that is in it', async () => {
+    const { daemon, path } = await withHome();
+    fillTree(path);
+    const before = treeFacts(path);
+    const newHome = `${path}-new`;
+    mkdirSync(newHome, { mode: 0o755 });
+    const answer = await daemon.call('ChangeHomeOnUserData', { home: `${path}/`, newHome: `${newHome}/.` });
+    expect(answer.code).toBe(0);
+    expect(treeFacts(newHome)).toEqual(before);
+    expect(existsSync(path)).toBe(false);
+    expect((await homesOf(daemon))[0]?.path).toBe(newHome);
+  });
+
+  it('changes nothing when it is there already', async () => {
+    const { daemon, path } = await withHome();
+    expect(await daemon.call('ChangeHomeOnUserData', { home: path, newHome: path })).toMatchObject({
+      code: 0,
+      lines: [`the home of ada is at ${path} already`],
+    });
+  });
+
+  it.each([
+    ['a home that is not there', '/home/none', 'NEW', 5],
+    ['a folder that is not empty', 'HOME', 'FULL', 9],
+    ['another file system', 'HOME', '/dev/shm/croft-test-home', 9],
+    ['itself', 'HOME', 'HOME/sub', 9],
+    ['the system', 'HOME', 'TREE', 6],
+    ['nothing', 'HOME', '', 3],
+  ])('refuses %s, and nothing changes', async (_what, home, newHome, code) => {
+    const { daemon, path } = await withHome();
+    fillTree(path);
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'full/of'), { recursive: true });
+    const place = (text: string) =>
+      text
+        .replace('HOME', path)
+        .replace('NEW', join(folder, 'new'))
+        .replace('FULL', join(folder, 'full'))
+        .replace('TREE', daemon.tree);
+    const before = [await daemon.dump(), treeFacts(folder), treeFacts(path)];
+    const answer = await daemon.call('ChangeHomeOnUserData', { home: place(home), newHome: place(newHome) });
+    expect(answer).toMatchObject({ code, order: [] });
+    expect([await daemon.dump(), treeFacts(folder), treeFacts(path)]).toEqual(before);
+    expect(existsSync('/dev/shm/croft-test-home')).toBe(false);
+  });
+
+  it.each([
+    ['before the folder moved', false],
+    ['after the folder moved', true],
+  ])('a crash %s is settled at the next start', async (_when, moved) => {
+    const { daemon, path, machine } = await withHome();
+    writeFileSync(join(path, 'file'), 'content');
+    await daemon.service.close(0);
+    const to = `${path}-new`;
+    const { dev, ino } = lstatSync(path, { bigint: true });
+    const moving = { path: to, dev: String(dev), ino: String(ino) };
+    const file = join(daemon.folder, 'vault/homes.json');
+    const homes = [{ user: 'ada', path, machines: [machine], moving }];
+    writeFileSync(file, JSON.stringify({ version: 1, homes }));
+    if (moved) {
+      const { renameSync } = await import('node:fs');
+      renameSync(path, to);
+    }
+    const again = await startDaemon({ folder: daemon.folder, tree: daemon.tree });
+    const home = (await homesOf(again))[0]?.path as string;
+    expect(home).toBe(moved ? to : path);
+    expect(readFileSync(join(home, 'file'), 'utf8')).toBe('content');
+  });
+});
+
+describe('DissociateUser', () => {
+  it('leaves the home and the states of the user', async () => {
+    const { daemon, path } = await withHome();
+    writeFileSync(join(path, 'file'), 'content');
+    await daemon.save('with-ada');
+    expect((await daemon.call('DissociateUser', { user: 'ada' })).code).toBe(0);
+    expect(readdirSync(path)).toEqual(['file']);
+    expect(await homesOf(daemon)).toMatchObject([{ user: 'ada', machines: [] }]);
+    await daemon.save('without-ada');
+    const states = (await daemon.dump()).machines[0]?.states.map(({ name, user }) => [name, user]);
+    expect(states).toEqual([
+      ['without-ada', null],
+      ['with-ada', null],
+      ['with-ada', 'ada'],
+    ]);
+    // And back.
+    expect((await daemon.call('CreateUserData', { user: 'ada', homepath: path })).code).toBe(0);
+    expect(readdirSync(path)).toEqual(['file']);
+  });
+
+  it('empties the home, and follows no link out of it', async () => {
+    const { daemon, path } = await withHome();
+    const outside = temporaryFolder();
+    writeFileSync(join(outside, 'precious'), 'content');
+    fillTree(path);
+    symlinkSync(outside, join(path, 'link'));
+    mkdirSync(join(path, 'deep/er'), { recursive: true });
+    symlinkSync(outside, join(path, 'deep/er/link'));
+    await daemon.save('kept');
+    const answer = await daemon.call('DissociateUser', { user: 'ada', removeHome: true });
+    expect(answer.code).toBe(0);
+    expect(readdirSync(path)).toEqual([]);
+    expect(readFileSync(join(outside, 'precious'), 'utf8')).toBe('content');
+    expect((await daemon.dump()).machines[0]?.states).toHaveLength(2);
+  });
+
+  it('leaves a home that became a link alone, and says so', async () => {
+    const { daemon, path } = await withHome();
+    const outside = temporaryFolder();
+    writeFileSync(join(outside, 'precious'), 'content');
+    rmSync(path, { recursive: true });
+    symlinkSync(outside, path);
+    const answer = await daemon.call('DissociateUser', { user: 'ada', removeHome: true });
+    expect(answer.code).toBe(0);
+    expect(answer.lines).toContain(`warning: ${path} is a link or no folder and was left alone`);
+    expect(readdirSync(outside)).toEqual(['precious']);
+  });
+
+  it.each(['eve', 'ada/..', ''])('refuses %j, and nothing changes', async (user) => {
+    const { daemon, path } = await withHome();
+    writeFileSync(join(path, 'file'), 'content');
+    const before = await daemon.dump();
+    expect((await daemon.call('DissociateUser', { user, removeHome: true })).code).toBe(
+      user === 'eve' ? 5 : 3,
+    );
+    expect(await daemon.dump()).toEqual(before);
+    expect(readdirSync(path)).toEqual(['file']);
+  });
+});
