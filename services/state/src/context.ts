@@ -4,7 +4,15 @@ import type { RecentErrors } from './daemon/recent-errors.ts';
 import type { Tracing } from './daemon/tracing.ts';
 import type { StateIndex } from './model/state-index.ts';
 import type { Storage } from './outside/storage/storage.ts';
+import type { CommandLine } from './rules/command-line.ts';
 import type { Turns } from './turns.ts';
+
+/** The boot that the daemon runs in. */
+export interface Boot {
+  /** The kernel's id of it. */
+  readonly id: string;
+  readonly commandLine: CommandLine;
+}
 
 /** What operations work with. */
 export interface Context {
@@ -18,6 +26,7 @@ export interface Context {
   readonly turns: Turns;
   /** Percent of each pool that a save leaves free. */
   readonly minFree: number;
+  readonly boot: Boot;
   readonly policy: PolicyFile;
   readonly errors: RecentErrors;
   readonly tracing: Tracing;

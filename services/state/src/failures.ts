@@ -145,6 +145,14 @@ export const badTrace = (why: string): Failure => new Failure('invalid', 'bad_tr
 export const alreadyTracing = (): Failure =>
   new Failure('locked', 'already_tracing', 'another trace is being taken: wait for its end');
 
+/** The state that this boot is to go back to is not one of the machine's. */
+export const bootedStateMissing = (id: string): Failure =>
+  new Failure(
+    'precondition',
+    'booted_state_missing',
+    `this boot is to go back to the state ${shown(id)}, which this machine does not have; nothing was changed. MachineShow with full lists the ids`,
+  );
+
 /** Too many writers wait already. */
 export const tooManyWaiting = (): Failure =>
   new Failure(

@@ -1,4 +1,6 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
+import { commitBoot } from './boot/commit-boot.ts';
+import { prepareBoot } from './boot/prepare-boot.ts';
 import { updateLastUsed } from './boot/update-last-used.ts';
 import type { Call, Context } from './context.ts';
 import { refresh } from './daemon/refresh.ts';
@@ -31,8 +33,8 @@ const operations: Operations = {
   ChangeHomeOnUserData: linesOnly(changeHome),
   DissociateUser: linesOnly(dissociateUser),
 
-  PrepareBoot: notYet,
-  CommitBoot: notYet,
+  PrepareBoot: async (_request, call, context) => [{ changed: await prepareBoot(call, context) }],
+  CommitBoot: async (_request, call, context) => [{ changed: await commitBoot(call, context) }],
   UpdateBootMenu: notYet,
   UpdateLastUsed: linesOnly((_request, call, context) => updateLastUsed(call, context)),
 

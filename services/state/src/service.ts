@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '@croft/failure';
 import {
@@ -17,6 +18,7 @@ import { Tracing } from './daemon/tracing.ts';
 import { daemonStopping } from './failures.ts';
 import { openStorage } from './outside/storage/open-storage.ts';
 import { stateService } from './rpc.ts';
+import { parseCommandLine } from './rules/command-line.ts';
 import { Gate } from './server/gate.ts';
 import { GrpcServer } from './server/grpc-server.ts';
 import { socketPath } from './server/socket-path.ts';
@@ -65,6 +67,7 @@ export async function startState(options: StartOptions): Promise<RunningService>
     index,
     turns: new Turns(),
     minFree: settings.MIN_FREE ?? storage.recommendedMinFree,
+    boot: await readBoot(settings),
     policy,
     errors: new RecentErrors(),
     tracing: new Tracing(),
@@ -101,6 +104,15 @@ export async function startState(options: StartOptions): Promise<RunningService>
     log.info({}, 'state service has stopped');
   }
   return { name: 'state', address: `unix:${path}`, close };
+}
+
+/** Without a kernel that tells, each daemon counts as a boot of its own. */
+async function readBoot({ CMDLINE_FILE, BOOT_ID_FILE }: StateSettings): Promise<Context['boot']> {
+  const text = (file: string) => readFile(file, 'utf8').catch(() => '');
+  return {
+    id: (await text(BOOT_ID_FILE)).trim() || randomUUID(),
+    commandLine: parseCommandLine(await text(CMDLINE_FILE)),
+  };
 }
 
 function lock(folder: string): Disposable {

@@ -30,8 +30,14 @@ export const stateSettings = defineSettings('State service', 'STATESVC_', {
   },
   CMDLINE_FILE: {
     kind: text,
-    about: 'The kernel command line; `statesvc.state=<id>` in it names the state that was booted',
+    about:
+      'The kernel command line; `statesvc.state=<id>` in it names the state to go back to, `statesvc.revert=userdata` says that homes go back, too',
     default: '/proc/cmdline',
+  },
+  BOOT_ID_FILE: {
+    kind: text,
+    about: 'Where the kernel says which boot this is',
+    default: '/proc/sys/kernel/random/boot_id',
   },
 });
 

@@ -136,6 +136,12 @@ describe('croft state', () => {
     expect(ran.err).toContain(says);
   });
 
+  it('says whether a boot changed something', async () => {
+    const daemon = await startDaemon();
+    expect(await run(daemon, 'prepare-boot')).toMatchObject({ code: 0, out: 'unchanged\n' });
+    expect(JSON.parse((await run(daemon, 'commit-boot --json')).out)).toEqual({ changed: false });
+  });
+
   it('asks before it removes states that somebody named', async () => {
     const daemon = await startDaemon();
     expect((await run(daemon, 'gc --all', 'n\n')).code).toBe(1);

@@ -24,7 +24,7 @@ it('the documentation has every operation, and says of the right ones that they 
     expect([name, (await daemon.call(name as string)).code]).toEqual([name, 12]);
   }
   const missing = documentation.match(/not available yet \|$/gm)?.length;
-  const { details } = await daemon.call('PrepareBoot');
+  const { details } = await daemon.call('UpdateBootMenu');
   const available = details.split('available are ')[1]?.split(', ').length as number;
   expect(available + (missing as number)).toBe(operationNames.length);
 });

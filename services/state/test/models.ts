@@ -27,6 +27,7 @@ export function aMachine(given: Partial<Machine> = {}): Machine {
     current: true,
     bootedState: undefined,
     nextState: undefined,
+    prepared: undefined,
     kernel: '',
     lastUsedAt: undefined,
     datasets: [],

@@ -1,10 +1,11 @@
 import type { Call, Context } from '../context.ts';
 import { currentMachine } from '../rules/find-machine.ts';
 import { timeText } from '../rules/machine-text.ts';
+import { markMachine } from './mark-machine.ts';
 
 /** Writes down that the machine was in use until now. On one that is not managed nothing is written. */
 export async function updateLastUsed(call: Call, context: Context): Promise<void> {
-  const { index, storage, turns, clock } = context;
+  const { index, turns, clock } = context;
   const { id, managed } = currentMachine(index.model);
   if (!managed) {
     // The unit that calls this at shutdown runs on every host.
@@ -13,12 +14,7 @@ export async function updateLastUsed(call: Call, context: Context): Promise<void
   }
   await turns.take(id, call.operation, call.signal, async () => {
     const lastUsedAt = clock.now().toISOString();
-    await storage.markMachine(id, { lastUsedAt });
-    const { machines, homes } = index.model;
-    index.found({
-      machines: machines.map((machine) => (machine.id === id ? { ...machine, lastUsedAt } : machine)),
-      homes,
-    });
+    await markMachine(context, id, { lastUsedAt });
     call.info(`${id} was last used ${timeText(lastUsedAt)}`);
   });
 }

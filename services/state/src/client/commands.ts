@@ -1,5 +1,13 @@
 import type { RunCommand } from './command-call.ts';
-import { createUser, dissociateUser, logLevel, moveHome, plainly, trace } from './daemon-commands.ts';
+import {
+  createUser,
+  dissociateUser,
+  logLevel,
+  moveHome,
+  plainly,
+  tellChanged,
+  trace,
+} from './daemon-commands.ts';
 import { dump, list, show, status, users, version } from './look-commands.ts';
 import type { CommandName } from './parse-command.ts';
 import { gc, remove, restore, save } from './state-commands.ts';
@@ -22,6 +30,8 @@ export const commands: Record<CommandName, RunCommand> = {
   'log-level': logLevel,
   refresh: plainly('Refresh'),
   reload: plainly('Reload'),
+  'prepare-boot': tellChanged('PrepareBoot'),
+  'commit-boot': tellChanged('CommitBoot'),
   'last-used': plainly('UpdateLastUsed'),
   stop: plainly('DaemonStop'),
   version,

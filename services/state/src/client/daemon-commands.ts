@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { type CommandCall, isConfirmed, type RunCommand } from './command-call.ts';
+import { type CommandCall, isConfirmed, printJson, type RunCommand } from './command-call.ts';
 import { Misuse } from './parse-command.ts';
 
 /** Makes a home, or says where a user's is. */
@@ -62,6 +62,17 @@ export async function logLevel({ command, daemon, progress }: CommandCall): Prom
 export function plainly(operation: 'Refresh' | 'Reload' | 'UpdateLastUsed' | 'DaemonStop'): RunCommand {
   return async ({ daemon, progress }) => {
     await daemon.call(operation, {}, progress);
+    return 0;
+  };
+}
+
+/** An operation that says whether something changed. */
+export function tellChanged(operation: 'PrepareBoot' | 'CommitBoot'): RunCommand {
+  return async (call) => {
+    for (const { changed } of await call.daemon.call(operation, {}, call.progress)) {
+      if (call.command.flags.has('json')) printJson(call, { changed });
+      else call.print(changed ? 'changed' : 'unchanged');
+    }
     return 0;
   };
 }

@@ -54,6 +54,8 @@ const COMMANDS = {
   'log-level': { needs: ['level'], may: [], flags: [] },
   refresh: { needs: [], may: [], flags: [] },
   reload: { needs: [], may: [], flags: [] },
+  'prepare-boot': { needs: [], may: [], flags: ['json'] },
+  'commit-boot': { needs: [], may: [], flags: ['json'] },
   'last-used': { needs: [], may: [], flags: [] },
   stop: { needs: [], may: [], flags: [] },
   version: { needs: [], may: [], flags: ['json'] },

@@ -18,13 +18,15 @@ Commands:
   log-level <0|1|2>              the daemon's own log: warnings, information, debugging
   refresh                        read the storage again
   reload                         read the policy file again
+  prepare-boot                   go back to the state that this boot names
+  commit-boot                    this boot was good
   last-used                      write down that this machine is in use
   stop                           end the daemon
   version                        the daemon's version
 
 Options:
   -u, --user NAME    save, remove, restore: the state of one user's home
-  --json             list, show, save, users, version: print JSON
+  --json             list, show, save, users, prepare-boot, commit-boot, version: print JSON
   --full             show: also ids and datasets
   --boot-menu        save: update the boot menu afterwards
   --auto             save: mark the state as automatic

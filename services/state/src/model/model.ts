@@ -23,12 +23,28 @@ export interface Machine {
   readonly bootedState: string | undefined;
   /** Id of the state that the next boot goes back to, if somebody asked for that. */
   readonly nextState: string | undefined;
+  /** How far the way back to a state is, that a boot named. */
+  readonly prepared: Preparation | undefined;
   /** Its system; homes stand on their own, see {@link datasetsOf}. */
   readonly datasets: readonly Dataset[];
   /** The kernel of its last good boot; empty when none is known. */
   readonly kernel: string;
   /** Last good boot or shutdown, RFC 3339 in UTC; undefined when none is known. */
   readonly lastUsedAt: string | undefined;
+}
+
+/** A boot goes back to a state. */
+export interface Preparation {
+  /** The kernel's id of the boot. */
+  readonly boot: string;
+  /** Id of the state. */
+  readonly state: string;
+  /** Name of the state that holds what was there before. */
+  readonly saved: string;
+  /** Homes, too. */
+  readonly users: boolean;
+  /** Everything is as it was in the state. */
+  readonly done: boolean;
 }
 
 /** A user's home: saved with every machine it is linked to. */

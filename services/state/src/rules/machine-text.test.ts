@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { aMachine, aModel, aState } from '../../test/models.ts';
 import type { Model } from '../model/model.ts';
-import { bootedState } from './booted-state.ts';
 import { machineListText, machineShowText } from './machine-text.ts';
 
 const state = (name: string, createdAt: string, torn: number) =>
@@ -59,15 +58,6 @@ it('shows ids and datasets in full, and no state that is being removed', () => {
   expect(text).toContain('id-auto_abc123');
   expect(text).toContain('  system (system)  /etc  12 entries  0 unreadable  1 torn');
   expect(text).not.toContain('first');
-});
-
-it.each([
-  ['ro quiet', undefined],
-  ['ro statesvc.state=abc quiet', 'abc'],
-  ['statesvc.state=a statesvc.state=b\n', 'b'],
-  ['statesvc.state= xstatesvc.state=c', undefined],
-])('reads the booted state from %j', (line, expected) => {
-  expect(bootedState(line)).toBe(expected);
 });
 
 it('shows users with their homes, and their states when everything is wanted', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StartError } from '@croft/runtime';
 import type { Machine } from '../../model/model.ts';
 import { pathText } from '../../model/path-text.ts';
-import { bootedState } from '../../rules/booted-state.ts';
+import { parseCommandLine } from '../../rules/command-line.ts';
 import type { StateSettings } from '../../settings.ts';
 import type { Storage } from './storage.ts';
 import { openVault } from './vault/vault.ts';
@@ -25,11 +25,12 @@ export async function openStorage(settings: StateSettings, folder: string): Prom
 
 /** On the vault a machine is the folder that is its system; another folder is another machine with its own states. */
 async function vaultMachine(settings: StateSettings, folder: string): Promise<Machine> {
-  const booted = bootedState(await readFile(settings.CMDLINE_FILE, 'utf8').catch(() => ''));
+  const { state: booted } = parseCommandLine(await readFile(settings.CMDLINE_FILE, 'utf8').catch(() => ''));
   const base = {
     current: true,
     bootedState: booted,
     nextState: undefined,
+    prepared: undefined,
     kernel: '',
     lastUsedAt: undefined,
   };

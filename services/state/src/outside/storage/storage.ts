@@ -37,7 +37,7 @@ export interface Freed {
 }
 
 /** What is stored with a machine and changes while it runs. */
-export type MachineMarks = Partial<Pick<Machine, 'kernel' | 'lastUsedAt' | 'nextState'>>;
+export type MachineMarks = Partial<Pick<Machine, 'kernel' | 'lastUsedAt' | 'nextState' | 'prepared'>>;
 
 /** What a driver can and cannot do, for planning and for people. */
 interface Capabilities {
@@ -72,6 +72,13 @@ export interface Storage {
   /** Writes down facts of a machine. */
   markMachine(id: string, marks: MachineMarks): Promise<void>;
   readonly homes: Homes;
+  /**
+   * Makes datasets what they were in a state, in place. Doing it again after an interruption finishes it.
+   * @param wanted members of a state
+   * @param present members of a snapshot of the same datasets as they are now
+   * @returns what is not as it was, one line each
+   */
+  revert(wanted: readonly Member[], present: readonly Member[]): Promise<readonly string[]>;
   /** Frees content that no state uses. */
   collect(): Promise<Freed>;
   /** Why the storage cannot be used now; undefined when it can. */

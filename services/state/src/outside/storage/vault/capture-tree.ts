@@ -2,7 +2,7 @@ import { readdir, readlink } from 'node:fs/promises';
 import { pathText } from '../../../model/path-text.ts';
 import type { Additions } from './additions.ts';
 import { bytesOf, close, errorCode, fstat, lstat, open, READ_FOLDER, type Stat } from './files.ts';
-import type { Entry, EntryType, Tree } from './manifest.ts';
+import { type Entry, type Tree, typeOf } from './manifest.ts';
 import { FileReader, inodeOf, isSparse } from './read-file.ts';
 import type { StatCache } from './stat-cache.ts';
 import { Workers } from './workers.ts';
@@ -194,13 +194,4 @@ class TreeCapture {
     };
     return JSON.stringify(entry);
   }
-}
-
-function typeOf(stat: Stat): EntryType {
-  if (stat.isFile()) return 'file';
-  if (stat.isDirectory()) return 'folder';
-  if (stat.isSymbolicLink()) return 'link';
-  if (stat.isFIFO()) return 'fifo';
-  if (stat.isSocket()) return 'socket';
-  return stat.isBlockDevice() ? 'block' : 'char';
 }

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
+import type { Stat } from './files.ts';
 
 /** What an entry of a tree is. */
-export type EntryType = 'folder' | 'file' | 'link' | 'fifo' | 'socket' | 'block' | 'char';
+type EntryType = 'folder' | 'file' | 'link' | 'fifo' | 'socket' | 'block' | 'char';
 
 /** One entry of a saved tree: a line of its manifest. */
 export interface Entry {
@@ -66,6 +67,13 @@ export async function* readManifest(path: string): AsyncGenerator<Entry[]> {
   }
 }
 
+/** All entries of a manifest. */
+export async function entriesOf(path: string): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for await (const entries of readManifest(path)) all.push(...entries);
+  return all;
+}
+
 function* lines(tree: Tree): Generator<string> {
   // A stack instead of recursion: trees may be deeper than the call stack.
   const stack: { tree: Tree; next: number }[] = [{ tree, next: 0 }];
@@ -82,4 +90,14 @@ function* lines(tree: Tree): Generator<string> {
       stack.push({ tree: item, next: 0 });
     }
   }
+}
+
+/** What a manifest calls something. */
+export function typeOf(stat: Stat): EntryType {
+  if (stat.isFile()) return 'file';
+  if (stat.isDirectory()) return 'folder';
+  if (stat.isSymbolicLink()) return 'link';
+  if (stat.isFIFO()) return 'fifo';
+  if (stat.isSocket()) return 'socket';
+  return stat.isBlockDevice() ? 'block' : 'char';
 }

@@ -1,10 +1,11 @@
-import { constants } from 'node:fs';
-import { chmod, lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink, utimes } from 'node:fs/promises';
-import { contentDamaged, restoreTargetRefused } from '../../../failures.ts';
+import { constants, fchmod, fchown, futimes } from 'node:fs';
+import { chmod, lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { contentDamaged, restoreTargetRefused, storageChanged } from '../../../failures.ts';
 import { pathBytes } from '../../../model/path-text.ts';
 import { cloneFile, copyContent, PIECE_BYTES, setLength } from './copy-content.ts';
-import { CREATE, close, errorCode, lstat, open, READ, writeFully } from './files.ts';
-import { type Entry, readManifest } from './manifest.ts';
+import { CREATE, close, errorCode, fstat, lstat, open, READ, writeFully } from './files.ts';
+import { type Entry, readManifest, typeOf } from './manifest.ts';
 import { Objects } from './objects.ts';
 
 /** What a restore did, and what it could not. */
@@ -26,14 +27,11 @@ export async function materialise(vault: string, manifest: string, target: strin
 class Restore {
   readonly #objects: Objects;
   readonly #target: string;
-  readonly #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
   readonly #folders: Entry[] = [];
   readonly #folderPaths = new Set<string>();
   readonly #firstNames = new Map<string, string>();
   readonly #problems: string[] = [];
-  readonly #asRoot = process.geteuid?.() === 0;
   #entries = 0;
-  #canClone = true;
 
   constructor(objects: Objects, target: string) {
     this.#objects = objects;
@@ -61,7 +59,7 @@ class Restore {
       for (const entry of entries) await this.#entry(entry);
     }
     // Deepest first: a folder's own time changes with what is put into it, and its mode may close it.
-    for (const entry of this.#folders.reverse()) await this.#finish(this.#place(entry), entry);
+    for (const entry of this.#folders.reverse()) await applyFacts(this.#place(entry), entry);
     return { entries: this.#entries, problems: this.#problems };
   }
 
@@ -89,7 +87,7 @@ class Restore {
       return;
     } else if (entry.type === 'link') {
       await symlink(Buffer.from(pathBytes(entry.target ?? ''), 'latin1'), place);
-      await this.#finish(place, entry);
+      await applyFacts(place, entry);
     } else if (entry.type === 'file') {
       await this.#file(place, entry);
     } else {
@@ -106,53 +104,9 @@ class Restore {
       await link(Buffer.from(first, 'latin1'), place);
       return;
     }
-    await this.#content(place, entry);
-    await this.#finish(place, entry);
+    await writeContent(this.#objects, entry, place);
+    await applyFacts(place, entry);
     if (entry.inode !== undefined) this.#firstNames.set(entry.inode, place.toString('latin1'));
-  }
-
-  async #content(place: Buffer, entry: Entry): Promise<void> {
-    const hash = entry.hash ?? '';
-    if (!/^[0-9a-f]{64}$/.test(hash)) throw contentDamaged(`the entry ${entry.path}`);
-    const source = await open(this.#objects.pathOf(hash), READ).catch((error) => {
-      throw errorCode(error) === 'ENOENT' ? contentDamaged(`the content of ${entry.path}`) : error;
-    });
-    try {
-      const cloned = this.#canClone && (await cloneFile(source, place));
-      this.#canClone = cloned;
-      const fd = await open(place, cloned ? constants.O_RDWR | constants.O_NOFOLLOW : CREATE, 0o600);
-      try {
-        const sparse = entry.sparse === true;
-        const write = (bytes: Buffer, at: number) => writeFully(fd, bytes, at);
-        const content = await copyContent(
-          cloned ? fd : source,
-          this.#buffer,
-          sparse,
-          cloned ? undefined : write,
-        );
-        await setLength(fd, content.size);
-        if (content.hash !== hash) {
-          await unlink(place);
-          throw contentDamaged(`the content of ${entry.path}`);
-        }
-      } finally {
-        await close(fd);
-      }
-    } finally {
-      await close(source);
-    }
-  }
-
-  /** Owner before mode, because a change of owner clears the set-user-id bit; time last. */
-  async #finish(place: Buffer, entry: Entry): Promise<void> {
-    if (this.#asRoot) await lchown(place, entry.uid, entry.gid);
-    const seconds = secondsOf(entry.mtimeNs);
-    if (entry.type === 'link') {
-      await lutimes(place, seconds, seconds);
-      return;
-    }
-    await chmod(place, Number.parseInt(entry.mode, 8) & 0o7777);
-    await utimes(place, seconds, seconds);
   }
 
   /** Where an entry goes: below a folder that this restore made itself, so never through a link and never outside. */
@@ -176,6 +130,63 @@ class Restore {
 
   #problem(entry: Entry, what: string): void {
     this.#problems.push(`${entry.path} ${what}`);
+  }
+}
+
+/**
+ * Writes the content of a saved file to a place where nothing is yet, and checks it on the way.
+ * @throws FAILED_PRECONDITION when it is missing or damaged; nothing is left then
+ */
+export async function writeContent(objects: Objects, entry: Entry, place: Buffer): Promise<void> {
+  const hash = entry.hash ?? '';
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw contentDamaged(`the entry ${entry.path}`);
+  const source = await open(objects.pathOf(hash), READ).catch((error) => {
+    throw errorCode(error) === 'ENOENT' ? contentDamaged(`the content of ${entry.path}`) : error;
+  });
+  try {
+    const cloned = await cloneFile(source, place);
+    const fd = await open(place, cloned ? constants.O_RDWR | constants.O_NOFOLLOW : CREATE, 0o600);
+    try {
+      const write = (bytes: Buffer, at: number) => writeFully(fd, bytes, at);
+      const content = await copyContent(
+        cloned ? fd : source,
+        Buffer.allocUnsafe(Math.min(PIECE_BYTES, (entry.size ?? PIECE_BYTES) + 1)),
+        entry.sparse === true,
+        cloned ? undefined : write,
+      );
+      await setLength(fd, content.size);
+      if (content.hash !== hash) {
+        await unlink(place);
+        throw contentDamaged(`the content of ${entry.path}`);
+      }
+    } finally {
+      await close(fd);
+    }
+  } finally {
+    await close(source);
+  }
+}
+
+/**
+ * Gives something its owner (as root), mode and time, through an open descriptor, so that nothing is given to what somebody
+ * put in its place. Owner before mode, because a change of owner clears the set-user-id bit.
+ */
+export async function applyFacts(place: Buffer, entry: Entry): Promise<void> {
+  const asRoot = process.geteuid?.() === 0;
+  const seconds = secondsOf(entry.mtimeNs);
+  if (entry.type === 'link') {
+    if (asRoot) await lchown(place, entry.uid, entry.gid);
+    await lutimes(place, seconds, seconds);
+    return;
+  }
+  const fd = await open(place, READ);
+  try {
+    if (typeOf(await fstat(fd)) !== entry.type) throw storageChanged(`the entry ${entry.path}`);
+    if (asRoot) await promisify(fchown)(fd, entry.uid, entry.gid);
+    await promisify(fchmod)(fd, Number.parseInt(entry.mode, 8) & 0o7777);
+    await promisify(futimes)(fd, seconds, seconds);
+  } finally {
+    await close(fd);
   }
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
-import { notEnoughSpace, storageChanged } from '../../../failures.ts';
+import { contentDamaged, notEnoughSpace, storageChanged } from '../../../failures.ts';
 import type { Machine, Member, State } from '../../../model/model.ts';
+import { pathBytes } from '../../../model/path-text.ts';
 import type { Pool } from '../../../rules/save-plan.ts';
 import { Turns } from '../../../turns.ts';
 import type { Freed, MachineMarks, Scan, Snapshot, SnapshotRequest, Storage } from '../storage.ts';
@@ -8,9 +9,11 @@ import { Additions } from './additions.ts';
 
 import { collectGarbage } from './collect-garbage.ts';
 import { errorCode, lstat } from './files.ts';
+import { type Entry, entriesOf } from './manifest.ts';
 import { Objects } from './objects.ts';
 import { StoreFailed } from './read-file.ts';
 import { readRecord, readRecords, removeRecord, writeRecord } from './records.ts';
+import { revertTree } from './revert-tree.ts';
 import { snapshotDataset } from './snapshot-dataset.ts';
 import { StatCache } from './stat-cache.ts';
 import { VaultHomes } from './vault-homes.ts';
@@ -157,6 +160,26 @@ class Vault implements Storage {
     else await writeRecord(this.#folder('states'), id, states);
   }
 
+  async revert(wanted: readonly Member[], present: readonly Member[]): Promise<readonly string[]> {
+    const problems: string[] = [];
+    for (const member of wanted) {
+      const now = present.find(({ dataset }) => dataset === member.dataset);
+      // Homes move, so what counts is where the dataset lies now.
+      if (now === undefined) problems.push(`${member.dataset} is no longer there and was left out`);
+      else {
+        const [then, today] = await Promise.all([member, now].map((each) => this.#entries(each)));
+        const lines = await revertTree(this.#objects, pathBytes(now.path), today ?? [], then ?? []);
+        problems.push(...lines.map((line) => `${now.path}/${line}`));
+      }
+    }
+    return problems;
+  }
+
+  async #entries({ snapshot }: Member): Promise<Entry[]> {
+    if (!(await this.#objects.has(snapshot))) throw contentDamaged('the list of its files');
+    return entriesOf(this.#objects.pathOf(snapshot));
+  }
+
   async collect(): Promise<Freed> {
     return this.#turns.take('vault', 'collect', FOREVER, async () => {
       const members = [
@@ -206,6 +229,7 @@ function retired(state: State): Machine {
     current: false,
     bootedState: undefined,
     nextState: undefined,
+    prepared: undefined,
     kernel: '',
     lastUsedAt: undefined,
     datasets: state.members.map(({ dataset, role, path }) => ({ name: dataset, role, path })),

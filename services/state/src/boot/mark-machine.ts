@@ -1,0 +1,16 @@
+import type { Context } from '../context.ts';
+import type { MachineMarks } from '../outside/storage/storage.ts';
+
+/** Writes facts of a machine down, in the storage and then in the model. */
+export async function markMachine(
+  { storage, index }: Context,
+  id: string,
+  marks: MachineMarks,
+): Promise<void> {
+  await storage.markMachine(id, marks);
+  const { machines, homes } = index.model;
+  index.found({
+    machines: machines.map((machine) => (machine.id === id ? { ...machine, ...marks } : machine)),
+    homes,
+  });
+}

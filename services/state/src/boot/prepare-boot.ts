@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { Call, Context } from '../context.ts';
+import type { Machine, Member, Preparation } from '../model/model.ts';
+import { datasetsOf, storageName } from '../model/model.ts';
+import { type PrepareBootPlan, planPrepareBoot } from '../rules/boot-plan.ts';
+import { currentMachine } from '../rules/find-machine.ts';
+import { saveStates } from '../states/save-states.ts';
+import { markMachine } from './mark-machine.ts';
+
+/**
+ * Makes the storage agree with what is booted: goes back to the state that the command line names, after saving what is there
+ * as an automatic state. What was interrupted goes on at the next call.
+ * @returns whether anything was switched
+ */
+export async function prepareBoot(call: Call, context: Context): Promise<boolean> {
+  const { index, boot, turns } = context;
+  const { id } = currentMachine(index.model);
+  return await turns.take(id, call.operation, call.signal, async () => {
+    const machine = currentMachine(index.model);
+    const plan = planPrepareBoot(index.model, machine, boot.commandLine, boot.id);
+    if (plan.do === 'nothing') {
+      call.info(`nothing to prepare: ${plan.why}`);
+      return false;
+    }
+    await revert(plan, machine, call, context);
+    return true;
+  });
+}
+
+type Revert = Extract<PrepareBootPlan, { do: 'revert' }>;
+
+async function revert(plan: Revert, machine: Machine, call: Call, context: Context): Promise<void> {
+  const { state, users, begun } = plan;
+  const saved = begun?.saved ?? (await saveBefore(machine, call, context));
+  const preparation: Preparation = { boot: context.boot.id, state: state.id, saved, users, done: false };
+  await markMachine(context, machine.id, { prepared: preparation });
+  call.info(`going back to ${storageName(state)}`);
+  const wanted = plan.states.flatMap(({ members }) => members);
+  // From here on it is carried through: half of two states is none of them.
+  for (const problem of await revertMembers(wanted, machine, call, context)) call.warning(problem);
+  await markMachine(context, machine.id, { prepared: { ...preparation, done: true }, nextState: undefined });
+  call.info(`this machine is as it was in ${storageName(state)}; what was there before is ${saved}`);
+}
+
+async function saveBefore(machine: Machine, call: Call, context: Context): Promise<string> {
+  const request = { stateName: '', autosave: true, user: undefined };
+  const [state] = await saveStates(machine, request, call, context);
+  return state.name;
+}
+
+/** What is there now tells what differs; a snapshot of it is made for that and goes again. */
+async function revertMembers(
+  wanted: readonly Member[],
+  machine: Machine,
+  call: Call,
+  context: Context,
+): Promise<readonly string[]> {
+  const { storage, index } = context;
+  const id = randomUUID();
+  const names = new Set(wanted.map(({ dataset }) => dataset));
+  const datasets = datasetsOf(index.model, machine).filter(({ name }) => names.has(name));
+  await index.beginSave(id);
+  try {
+    const budget = Number.POSITIVE_INFINITY;
+    const signal = new AbortController().signal;
+    const { members } = await storage.snapshotGroup({ id, datasets, budget, signal, report: call.debug });
+    return await storage.revert(wanted, members);
+  } finally {
+    await storage.discard(id);
+    await storage.collect();
+    await index.undone(id);
+  }
+}
