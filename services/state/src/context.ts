@@ -5,6 +5,7 @@ import type { Tracing } from './daemon/tracing.ts';
 import type { StateIndex } from './model/state-index.ts';
 import type { Storage } from './outside/storage/storage.ts';
 import type { CommandLine } from './rules/command-line.ts';
+import type { StateSettings } from './settings.ts';
 import type { Turns } from './turns.ts';
 
 /** The boot that the daemon runs in. */
@@ -12,6 +13,9 @@ export interface Boot {
   /** The kernel's id of it. */
   readonly id: string;
   readonly commandLine: CommandLine;
+  /** The command line as it is. */
+  readonly text: string;
+  readonly settings: Pick<StateSettings, 'BOOT_LOADER' | 'BOOT_FOLDER' | 'ENTRIES_FOLDER'>;
 }
 
 /** What operations work with. */

@@ -153,6 +153,18 @@ export const bootedStateMissing = (id: string): Failure =>
     `this boot is to go back to the state ${shown(id)}, which this machine does not have; nothing was changed. MachineShow with full lists the ids`,
   );
 
+/** The boot menu cannot be written or is not accepted; the old one stays. */
+export const menuRefused = (file: string, reason: string): Failure =>
+  new Failure('precondition', 'menu_refused', `the boot menu ${file} was not replaced: ${reason}`);
+
+/** There is nothing that a menu could be written for. */
+export const noBootLoader = (missing: string, folder: string): Failure =>
+  new Failure(
+    'precondition',
+    'no_boot_loader',
+    `${missing}: STATESVC_BOOT_LOADER names the boot loader, and STATESVC_BOOT_FOLDER (${folder}) where kernels lie`,
+  );
+
 /** Too many writers wait already. */
 export const tooManyWaiting = (): Failure =>
   new Failure(
@@ -191,14 +203,6 @@ export const fixedLoggingLevel = (): Failure =>
     'precondition',
     'fixed_logging_level',
     'the log of this daemon has no level that can be changed',
-  );
-
-/** An operation of the contract that this version does not have yet. */
-export const notAvailableYet = (operation: string, available: readonly string[]): Failure =>
-  new Failure(
-    'not-allowed',
-    'not_available_yet',
-    `${operation} is not available in this version; available are ${available.join(', ')}`,
   );
 
 function ambiguity(kind: string, wanted: string, candidates: readonly string[]): string {

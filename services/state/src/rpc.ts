@@ -1,6 +1,7 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { commitBoot } from './boot/commit-boot.ts';
 import { prepareBoot } from './boot/prepare-boot.ts';
+import { updateBootMenu } from './boot/update-boot-menu.ts';
 import { updateLastUsed } from './boot/update-last-used.ts';
 import type { Call, Context } from './context.ts';
 import { refresh } from './daemon/refresh.ts';
@@ -9,7 +10,6 @@ import { setLoggingLevel } from './daemon/set-logging-level.ts';
 import { showStatus } from './daemon/show-status.ts';
 import { stopDaemon } from './daemon/stop-daemon.ts';
 import { takeTrace } from './daemon/take-trace.ts';
-import { notAvailableYet } from './failures.ts';
 import { listMachines } from './machines/list-machines.ts';
 import { showMachine } from './machines/show-machine.ts';
 import type { Gate } from './server/gate.ts';
@@ -35,7 +35,7 @@ const operations: Operations = {
 
   PrepareBoot: async (_request, call, context) => [{ changed: await prepareBoot(call, context) }],
   CommitBoot: async (_request, call, context) => [{ changed: await commitBoot(call, context) }],
-  UpdateBootMenu: notYet,
+  UpdateBootMenu: linesOnly(updateBootMenu),
   UpdateLastUsed: linesOnly((_request, call, context) => updateLastUsed(call, context)),
 
   SaveSystemState: async (request, call, context) => [
@@ -79,10 +79,4 @@ export function stateService(context: Context, gate: Gate): UntypedServiceImplem
   return Object.fromEntries(
     operationNames.map((name) => [name, serve(name, operations[name], context, gate)]),
   );
-}
-
-/** The answer of operations that have no room yet: never a success that did nothing. */
-async function notYet(_request: unknown, call: { readonly operation: string }): Promise<never> {
-  const available = operationNames.filter((name) => operations[name] !== (notYet as unknown));
-  throw notAvailableYet(call.operation, available);
 }

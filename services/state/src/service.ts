@@ -107,11 +107,14 @@ export async function startState(options: StartOptions): Promise<RunningService>
 }
 
 /** Without a kernel that tells, each daemon counts as a boot of its own. */
-async function readBoot({ CMDLINE_FILE, BOOT_ID_FILE }: StateSettings): Promise<Context['boot']> {
-  const text = (file: string) => readFile(file, 'utf8').catch(() => '');
+async function readBoot(settings: StateSettings): Promise<Context['boot']> {
+  const read = (file: string) => readFile(file, 'utf8').catch(() => '');
+  const text = await read(settings.CMDLINE_FILE);
   return {
-    id: (await text(BOOT_ID_FILE)).trim() || randomUUID(),
-    commandLine: parseCommandLine(await text(CMDLINE_FILE)),
+    id: (await read(settings.BOOT_ID_FILE)).trim() || randomUUID(),
+    commandLine: parseCommandLine(text),
+    text,
+    settings,
   };
 }
 

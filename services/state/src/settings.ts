@@ -34,6 +34,18 @@ export const stateSettings = defineSettings('State service', 'STATESVC_', {
       'The kernel command line; `statesvc.state=<id>` in it names the state to go back to, `statesvc.revert=userdata` says that homes go back, too',
     default: '/proc/cmdline',
   },
+  BOOT_LOADER: {
+    kind: choice('auto', 'grub', 'entries', 'none'),
+    about:
+      'Whose menu shows the states: `grub` (a file that grub.cfg sources), `entries` (Boot Loader Specification), `auto` those that are there',
+    default: 'auto',
+  },
+  BOOT_FOLDER: { kind: text, about: 'Where kernels lie, and `grub/grub.cfg`', default: '/boot' },
+  ENTRIES_FOLDER: {
+    kind: text,
+    about:
+      'Where the partition with `loader/entries` is mounted (the first of `/efi`, `/boot/efi` and `/boot` that has a folder `loader`)',
+  },
   BOOT_ID_FILE: {
     kind: text,
     about: 'Where the kernel says which boot this is',

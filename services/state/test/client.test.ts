@@ -37,7 +37,6 @@ describe('croft state', () => {
     const { out, err } = await run(daemon, 'save one --boot-menu');
     expect(out).toBe('one\n');
     expect(err).toContain('saving one: system');
-    expect(err).toContain('warning: the boot menu was not updated');
   });
 
   it('prints JSON that holds what the text does', async () => {

@@ -6,8 +6,6 @@ import { createLog } from '@croft/runtime';
 import { describe, expect, it } from 'vitest';
 import { startDaemon, temporaryFolder } from './daemon.ts';
 
-const NOT_YET = ['UpdateBootMenu'];
-
 describe('a stock gRPC client without metadata', () => {
   it('asks for the version and gets exactly one result, last', async () => {
     const daemon = await startDaemon();
@@ -25,17 +23,6 @@ describe('a stock gRPC client without metadata', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^storage: vault at .+: healthy, .+ free$/));
     expect(lines).toContain(`machine: vault:${daemon.tree} (managed), states: 1`);
     expect(lines).toContain('writers: none');
-  });
-
-  it('learns which operations are not there yet, and which are', async () => {
-    const daemon = await startDaemon();
-    for (const operation of NOT_YET) {
-      const answer = await daemon.call(operation);
-      expect(answer).toMatchObject({ code: 12, order: [] });
-      expect(answer.details).toMatch(
-        new RegExp(`^${operation} is not available in this version; available are .*SaveSystemState`),
-      );
-    }
   });
 
   it('gets its request id back, unless it is unfit for a log line', async () => {

@@ -150,6 +150,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       STATESVC_MIN_FREE: '0',
       STATESVC_CMDLINE_FILE: '/nonexistent',
       STATESVC_POLICY: '/nonexistent',
+      // The menu of the machine that runs the tests is its own business.
+      STATESVC_BOOT_LOADER: 'none',
       ...options.settings,
     }),
     folder,

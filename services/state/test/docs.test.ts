@@ -17,16 +17,8 @@ function firstCells(heading: string): string[] {
   return [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell as string);
 }
 
-it('the documentation has every operation, and says of the right ones that they are not available', async () => {
+it('the documentation has every operation', () => {
   expect(firstCells('Operations').sort()).toEqual([...operationNames].sort());
-  const daemon = await startDaemon();
-  for (const [, name] of documentation.matchAll(/^\| `(\w+)` \|.*not available yet \|$/gm)) {
-    expect([name, (await daemon.call(name as string)).code]).toEqual([name, 12]);
-  }
-  const missing = documentation.match(/not available yet \|$/gm)?.length;
-  const { details } = await daemon.call('UpdateBootMenu');
-  const available = details.split('available are ')[1]?.split(', ').length as number;
-  expect(available + (missing as number)).toBe(operationNames.length);
 });
 
 it('the documentation has every field of the dump and no other', async () => {

@@ -2,6 +2,7 @@ import type { Call, Context } from '../context.ts';
 import { planCommitBoot } from '../rules/boot-plan.ts';
 import { currentMachine } from '../rules/find-machine.ts';
 import { markMachine } from './mark-machine.ts';
+import { refreshMenu } from './update-boot-menu.ts';
 
 /**
  * The boot was good: writes down its kernel and its time, and that the way back to a state is at its end.
@@ -20,6 +21,7 @@ export async function commitBoot(call: Call, context: Context): Promise<boolean>
     await markMachine(context, id, { kernel, lastUsedAt: clock.now().toISOString(), prepared: undefined });
     if (arrived !== undefined) call.info(`${id} goes on from ${arrived}`);
     if (kernel !== machine.kernel) call.info(`${id} boots with ${kernel}`);
+    if (changed) await refreshMenu(call, context);
     return changed;
   });
 }

@@ -7,6 +7,7 @@ import {
   plainly,
   tellChanged,
   trace,
+  updateMenu,
 } from './daemon-commands.ts';
 import { dump, list, show, status, users, version } from './look-commands.ts';
 import type { CommandName } from './parse-command.ts';
@@ -30,6 +31,7 @@ export const commands: Record<CommandName, RunCommand> = {
   'log-level': logLevel,
   refresh: plainly('Refresh'),
   reload: plainly('Reload'),
+  'update-menu': updateMenu,
   'prepare-boot': tellChanged('PrepareBoot'),
   'commit-boot': tellChanged('CommitBoot'),
   'last-used': plainly('UpdateLastUsed'),

@@ -66,6 +66,12 @@ export function plainly(operation: 'Refresh' | 'Reload' | 'UpdateLastUsed' | 'Da
   };
 }
 
+/** Writes the boot menu. */
+export async function updateMenu({ command, daemon, progress }: CommandCall): Promise<number> {
+  await daemon.call('UpdateBootMenu', { auto: command.flags.has('auto') }, progress);
+  return 0;
+}
+
 /** An operation that says whether something changed. */
 export function tellChanged(operation: 'PrepareBoot' | 'CommitBoot'): RunCommand {
   return async (call) => {

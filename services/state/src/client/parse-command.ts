@@ -54,6 +54,7 @@ const COMMANDS = {
   'log-level': { needs: ['level'], may: [], flags: [] },
   refresh: { needs: [], may: [], flags: [] },
   reload: { needs: [], may: [], flags: [] },
+  'update-menu': { needs: [], may: [], flags: ['auto'] },
   'prepare-boot': { needs: [], may: [], flags: ['json'] },
   'commit-boot': { needs: [], may: [], flags: ['json'] },
   'last-used': { needs: [], may: [], flags: [] },

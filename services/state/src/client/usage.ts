@@ -18,6 +18,7 @@ Commands:
   log-level <0|1|2>              the daemon's own log: warnings, information, debugging
   refresh                        read the storage again
   reload                         read the policy file again
+  update-menu                    write the boot menu
   prepare-boot                   go back to the state that this boot names
   commit-boot                    this boot was good
   last-used                      write down that this machine is in use
@@ -29,7 +30,7 @@ Options:
   --json             list, show, save, users, prepare-boot, commit-boot, version: print JSON
   --full             show: also ids and datasets
   --boot-menu        save: update the boot menu afterwards
-  --auto             save: mark the state as automatic
+  --auto             save: mark the state as automatic; update-menu: no failure where there is none
   -a, --all          gc: also states that somebody named
   --force            remove: also what is pinned or belongs to a system state
   --dry-run          remove: only say what would be done

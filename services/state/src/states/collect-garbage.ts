@@ -1,3 +1,4 @@
+import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { collectionIncomplete } from '../failures.ts';
 import { type Machine, type State, savedWith, storageName } from '../model/model.ts';
@@ -26,6 +27,7 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
       removed += await makeRoom(machine, call, context);
     });
   }
+  if (removed > 0) await refreshMenu(call, context);
   call.info(removed === 0 ? 'there was nothing to remove' : `removed ${removed} states`);
   if (failed > 0) throw collectionIncomplete(failed);
 }

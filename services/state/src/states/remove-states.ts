@@ -1,3 +1,4 @@
+import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { needsForce } from '../failures.ts';
 import type { State } from '../model/model.ts';
@@ -32,7 +33,10 @@ export async function removeNamed(
   const { machine } = findState(context.index.model, wanted);
   await context.turns.take(machine, call.operation, call.signal, async () => {
     // Planned when it is our turn: the writer before may have changed what the name means.
-    await removeStates(plan().states, call, context);
+    const { states } = plan();
+    await removeStates(states, call, context);
+    // A menu must not offer what is gone.
+    if (wanted.user === undefined) await refreshMenu(call, context);
   });
 }
 

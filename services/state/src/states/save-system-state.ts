@@ -1,3 +1,4 @@
+import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { currentMachine } from '../rules/find-machine.ts';
 import { checkSaveRequest } from '../rules/save-plan.ts';
@@ -19,11 +20,9 @@ export async function saveSystemState(
     call.info('this machine is not managed, so nothing was saved');
     return '';
   }
-  const [state] = await context.turns.take(machine.id, call.operation, call.signal, () =>
-    saveStates(currentMachine(context.index.model), wanted, call, context),
-  );
-  if (request.updateBootMenu) {
-    call.warning('the boot menu was not updated: this version writes none');
-  }
-  return state.name;
+  return await context.turns.take(machine.id, call.operation, call.signal, async () => {
+    const [state] = await saveStates(currentMachine(context.index.model), wanted, call, context);
+    if (request.updateBootMenu) await refreshMenu(call, context);
+    return state.name;
+  });
 }

@@ -1,0 +1,62 @@
+import type { Call, Context } from '../context.ts';
+import { machineNotManaged, noBootLoader } from '../failures.ts';
+import { findBootLoaders, listKernels, systemName } from '../outside/boot-loader/find-boot-loaders.ts';
+import { planMenu } from '../rules/boot-menu.ts';
+import { currentMachine } from '../rules/find-machine.ts';
+import type { RequestOf } from '../wire.ts';
+
+/** Writes the boot menu of the machine that runs, from what is known of its states. */
+export async function updateBootMenu(
+  { auto }: RequestOf<'UpdateBootMenu'>,
+  call: Call,
+  context: Context,
+): Promise<void> {
+  const machine = currentMachine(context.index.model);
+  if (!machine.managed) {
+    // The package manager's hook calls this on every host: there it must not fail.
+    if (!auto) throw machineNotManaged();
+    call.info('this machine is not managed, so it has no menu of states');
+    return;
+  }
+  await context.turns.take(machine.id, call.operation, call.signal, () => writeMenu(auto, call, context));
+}
+
+/** The same for whoever has the machine's turn. @param auto where nothing can be written, that is no failure */
+export async function writeMenu(auto: boolean, call: Call, context: Context): Promise<void> {
+  const { index, policy, boot } = context;
+  const loaders = await findBootLoaders(boot.settings);
+  const kernels = await listKernels(boot.settings.BOOT_FOLDER);
+  const missing =
+    loaders.length === 0
+      ? 'no boot loader was found'
+      : kernels.length === 0
+        ? 'no kernel was found'
+        : undefined;
+  if (missing !== undefined) {
+    if (!auto) throw noBootLoader(missing, boot.settings.BOOT_FOLDER);
+    call.debug(`the boot menu was left alone: ${missing}`);
+    return;
+  }
+  const facts = { system: await systemName(), kernels, commandLine: boot.text };
+  const plan = planMenu(index.model, currentMachine(index.model), policy.policy.menu, facts);
+  for (const loader of loaders) {
+    const written = await loader.write(plan.entries);
+    call.info(
+      `boot menu (${loader.name}): ${plan.states} states, ${plan.entries.length} entries${written ? '' : ', unchanged'}`,
+    );
+  }
+  if (plan.leftOut > 0)
+    call.info(
+      `${plan.leftOut} states are not in the boot menu: it shows at most ${policy.policy.menu.states}`,
+    );
+}
+
+/** The menu after something changed: what goes wrong with it is a warning, because what was asked for is done. */
+export async function refreshMenu(call: Call, context: Context): Promise<void> {
+  try {
+    await writeMenu(true, call, context);
+  } catch (error) {
+    context.log.error({ err: error }, 'the boot menu could not be written');
+    call.warning(`the boot menu was not updated: ${(error as Error).message}`);
+  }
+}

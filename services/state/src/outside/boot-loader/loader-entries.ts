@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import {
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { menuRefused } from '../../failures.ts';
+import type { Kernel, MenuEntry } from '../../rules/boot-menu.ts';
+import { entryText } from '../../rules/entry-text.ts';
+import { sizeText } from '../../rules/sizes.ts';
+import { syncFolder } from '../sync-folder.ts';
+import type { BootLoader } from './boot-loader.ts';
+
+/** Left free on a boot partition, which others write to as well. */
+const RESERVE_BYTES = 8 * 1024 * 1024;
+/** Our folder beside `loader`, with copies of kernels that lie elsewhere. */
+const KERNELS = 'croft';
+
+/** Boot loaders that read entries by the Boot Loader Specification, such as systemd-boot. */
+export class LoaderEntries implements BootLoader {
+  readonly name = 'entries';
+  readonly #root: string;
+
+  /** @param root where the partition with the folder `loader` is mounted */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async write(entries: readonly MenuEntry[]): Promise<boolean> {
+    try {
+      const machineId = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
+      const places = await this.#place(new Set(entries.map(({ kernel }) => kernel)));
+      const wanted = new Map(
+        entries.map((entry) => {
+          const kernel = places.get(entry.kernel) as Placed;
+          return [`${entry.id}.conf`, entryText(entry, { ...kernel, machineId })];
+        }),
+      );
+      const changed = await this.#replaceEntries(wanted);
+      await this.#removeKernels([...places.values()]);
+      return changed;
+    } catch (error) {
+      throw menuRefused(`${this.#root}/loader/entries`, (error as Error).message);
+    }
+  }
+
+  /** New ones before old ones go, so that there is always a way. */
+  async #replaceEntries(wanted: ReadonlyMap<string, string>): Promise<boolean> {
+    const folder = join(this.#root, 'loader/entries');
+    await mkdir(folder, { recursive: true });
+    let changed = false;
+    for (const [name, text] of wanted) {
+      const file = join(folder, name);
+      if ((await readFile(file, 'utf8').catch(() => undefined)) === text) continue;
+      await writeFile(`${file}.new`, text, { flush: true });
+      await rename(`${file}.new`, file);
+      changed = true;
+    }
+    for (const name of await readdir(folder)) {
+      if (!/^croft-.*\.conf(\.new)?$/.test(name) || wanted.has(name)) continue;
+      await rm(join(folder, name));
+      changed = true;
+    }
+    if (changed) await syncFolder(folder);
+    return changed;
+  }
+
+  /** Where the boot loader finds each kernel: it reads this partition only. */
+  async #place(kernels: ReadonlySet<Kernel>): Promise<ReadonlyMap<Kernel, Placed>> {
+    const placed = new Map<Kernel, Placed>();
+    for (const kernel of kernels) {
+      const { linux, initrd } = kernel;
+      placed.set(kernel, {
+        linux: await this.#reachable(linux),
+        initrd: initrd === undefined ? undefined : await this.#reachable(initrd),
+      });
+    }
+    return placed;
+  }
+
+  async #reachable(file: string): Promise<string> {
+    const inside = relative(this.#root, file);
+    if (!inside.startsWith('..')) return `/${inside}`;
+    const copy = join(KERNELS, await digestOf(file), basename(file));
+    await this.#copy(file, join(this.#root, copy));
+    return `/${copy}`;
+  }
+
+  async #copy(file: string, copy: string): Promise<void> {
+    const { size } = await stat(file);
+    if ((await stat(copy).catch(() => undefined))?.size === size) return;
+    const { bavail, bsize } = await statfs(this.#root);
+    if (bavail * bsize < size + RESERVE_BYTES)
+      throw new Error(
+        `${this.#root} has ${sizeText(bavail * bsize)} free, and ${basename(file)} needs ${sizeText(size + RESERVE_BYTES)}: remove states or old kernels`,
+      );
+    await mkdir(join(copy, '..'), { recursive: true });
+    await copyFile(file, `${copy}.new`);
+    const handle = await open(`${copy}.new`);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(`${copy}.new`, copy);
+    await syncFolder(join(copy, '..'));
+  }
+
+  /** Copies that no entry names any more. */
+  async #removeKernels(placed: readonly Placed[]): Promise<void> {
+    const used = new Set(
+      placed.flatMap(({ linux, initrd }) => [linux, initrd]).map((path) => path?.split('/')[2]),
+    );
+    const folder = join(this.#root, KERNELS);
+    for (const name of await readdir(folder).catch(() => []))
+      if (!used.has(name)) await rm(join(folder, name), { recursive: true });
+  }
+}
+
+interface Placed {
+  readonly linux: string;
+  readonly initrd: string | undefined;
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Where a partition with entries is mounted; undefined when there is none. */
+export async function findEntriesRoot(candidates: readonly string[]): Promise<string | undefined> {
+  for (const root of candidates)
+    if ((await stat(join(root, 'loader')).catch(() => undefined))?.isDirectory()) return root;
+  return undefined;
+}

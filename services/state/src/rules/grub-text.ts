@@ -1,0 +1,36 @@
+import type { MenuEntry } from './boot-menu.ts';
+
+/** Where GRUB finds the files of an entry. */
+export interface GrubPlaces {
+  /** UUID of the file system that kernels lie on; undefined to look for the file. */
+  readonly uuid: string | undefined;
+  /** A path of this host as GRUB sees it. */
+  readonly pathOf: (path: string) => string;
+}
+
+/** A menu as GRUB reads it, for a file that `grub.cfg` sources. */
+export function grubText(entries: readonly MenuEntry[], { uuid, pathOf }: GrubPlaces): string {
+  const lines = ['# Written by `croft state update-menu`; changes are lost.'];
+  if (entries.length > 0) {
+    lines.push("submenu 'Earlier states' --id 'croft-states' {");
+    for (const { id, title, kernel, options } of entries) {
+      const linux = quoted(pathOf(kernel.linux));
+      lines.push(
+        `  menuentry ${quoted(title)} --class croft --id ${quoted(id)} {`,
+        uuid === undefined
+          ? `    search --no-floppy --file --set=root ${linux}`
+          : `    search --no-floppy --fs-uuid --set=root ${quoted(uuid)}`,
+        `    linux ${[linux, ...options.map(quoted)].join(' ')}`,
+        ...(kernel.initrd === undefined ? [] : [`    initrd ${quoted(pathOf(kernel.initrd))}`]),
+        '  }',
+      );
+    }
+    lines.push('}');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** One word for GRUB, whatever is in it. Between single quotes nothing is special; control characters are left out. */
+function quoted(text: string): string {
+  return `'${text.replace(/\p{Cc}/gu, '').replaceAll("'", "'\\''")}'`;
+}

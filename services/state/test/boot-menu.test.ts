@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LoaderEntries } from '../src/outside/boot-loader/loader-entries.ts';
+import { planMenu } from '../src/rules/boot-menu.ts';
+import { startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
+import { aMachine, aModel, aState } from './models.ts';
+import { needs } from './programs.ts';
+
+/** A folder as `/boot`, with kernels. */
+function bootFolder(...parts: string[]): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'vmlinuz-6.1.0'), 'kernel');
+  writeFileSync(join(folder, 'initrd.img-6.1.0'), 'initrd');
+  writeFileSync(join(folder, 'config-6.1.0'), '');
+  for (const part of parts) mkdirSync(join(folder, part), { recursive: true });
+  return folder;
+}
+
+async function withGrub() {
+  const boot = bootFolder('grub');
+  writeFileSync(join(boot, 'grub/grub.cfg'), '# the distribution\n');
+  const cmdline = join(boot, 'cmdline');
+  writeFileSync(cmdline, 'BOOT_IMAGE=/boot/vmlinuz-6.1.0 root=UUID=1-2 ro\n');
+  const settings = {
+    STATESVC_BOOT_LOADER: 'auto',
+    STATESVC_BOOT_FOLDER: boot,
+    STATESVC_ENTRIES_FOLDER: join(boot, 'esp'),
+    STATESVC_CMDLINE_FILE: cmdline,
+  };
+  const daemon = await startDaemon({ settings: { ...settings, STATESVC_BOOT_LOADER: 'grub' } });
+  return { daemon, boot, menu: join(boot, 'grub/croft.cfg') };
+}
+
+describe('UpdateBootMenu', () => {
+  it.skipIf(!needs('grub-script-check', 'grub-common'))('writes a menu that GRUB accepts', async () => {
+    const { daemon, menu } = await withGrub();
+    await daemon.call('CommitBoot');
+    await daemon.call('CreateUserData', { user: 'ada', homepath: join(temporaryFolder(), 'ada') });
+    await daemon.save('good');
+    const answer = await daemon.call('UpdateBootMenu');
+    expect(answer).toMatchObject({ code: 0, lines: ['boot menu (grub): 1 states, 2 entries'] });
+    execFileSync('grub-script-check', [menu]);
+    const id = (await daemon.dump()).machines[0]?.states[0]?.id;
+    const text = readFileSync(menu, 'utf8');
+    expect(text).toMatch(/menuentry '.+ as of \d{4}-\d\d-\d\d \d\d:\d\d UTC, good' --class croft/);
+    expect(text).toContain(`'root=UUID=1-2' 'ro' 'statesvc.state=${id}' 'statesvc.revert=userdata'\n`);
+    expect(text).toMatch(/linux '\/.*vmlinuz-6\.1\.0'/);
+  });
+
+  it('writes nothing when nothing changed, and keeps the menu before', async () => {
+    const { daemon, menu } = await withGrub();
+    await daemon.save('one');
+    await daemon.call('UpdateBootMenu');
+    const [first, written] = [readFileSync(menu, 'utf8'), statSync(menu, { bigint: true }).mtimeNs];
+    expect((await daemon.call('UpdateBootMenu')).lines).toEqual([
+      'boot menu (grub): 1 states, 1 entries, unchanged',
+    ]);
+    expect(statSync(menu, { bigint: true }).mtimeNs).toBe(written);
+    await daemon.save('two');
+    await daemon.call('UpdateBootMenu');
+    expect(readFileSync(`${menu}.old`, 'utf8')).toBe(first);
+  });
+
+  it('follows saves that ask for it, removals and garbage collection', async () => {
+    const { daemon, menu } = await withGrub();
+    await daemon.call('SaveSystemState', { stateName: 'one', updateBootMenu: true });
+    expect(readFileSync(menu, 'utf8')).toContain(', one');
+    await daemon.save('two');
+    expect(readFileSync(menu, 'utf8')).not.toContain(', two');
+    await daemon.call('RemoveSystemState', { stateName: 'one' });
+    expect(readFileSync(menu, 'utf8')).not.toContain(', one');
+    expect(readFileSync(menu, 'utf8')).toContain(', two');
+  });
+
+  it('keeps the old menu when it cannot write the new one', async () => {
+    const { daemon, menu } = await withGrub();
+    await daemon.save('one');
+    await daemon.call('UpdateBootMenu');
+    const before = readFileSync(menu, 'utf8');
+    await daemon.save('two');
+    mkdirSync(`${menu}.new`);
+    const answer = await daemon.call('UpdateBootMenu');
+    expect(answer).toMatchObject({ code: 9, results: [] });
+    expect(answer.details).toContain('was not replaced');
+    expect(readFileSync(menu, 'utf8')).toBe(before);
+  });
+
+  it('refuses where there is no boot loader or no kernel; with auto it is no failure', async () => {
+    const none = await startDaemon();
+    const before = vaultFacts(none.folder);
+    expect(await none.call('UpdateBootMenu')).toMatchObject({ code: 9, order: [] });
+    expect(await none.call('UpdateBootMenu', { auto: true })).toMatchObject({ code: 0, lines: [] });
+    const settings = { STATESVC_BOOT_LOADER: 'grub', STATESVC_BOOT_FOLDER: temporaryFolder() };
+    const bare = await startDaemon({ settings });
+    expect((await bare.call('UpdateBootMenu')).details).toContain('no kernel was found');
+    const unmanaged = await startDaemon({ settings: { STATESVC_VAULT_SYSTEM: 'none' } });
+    expect((await unmanaged.call('UpdateBootMenu')).code).toBe(9);
+    expect((await unmanaged.call('UpdateBootMenu', { auto: true })).code).toBe(0);
+    expect(vaultFacts(none.folder)).toEqual(before);
+  });
+});
+
+describe('entries by the Boot Loader Specification', () => {
+  const plan = (boot: string, count: number) =>
+    planMenu(
+      aModel({ states: Array.from({ length: count }, (_, at) => aState({ id: `s${at}`, name: `n${at}` })) }),
+      aMachine(),
+      { states: 20, entries: 60 },
+      {
+        system: 'Debian "12"',
+        commandLine: 'root=UUID=1',
+        kernels: [
+          {
+            name: 'vmlinuz-6.1.0',
+            linux: join(boot, 'vmlinuz-6.1.0'),
+            initrd: join(boot, 'initrd.img-6.1.0'),
+          },
+        ],
+      },
+    ).entries;
+
+  it.skipIf(!needs('bootctl', 'systemd-boot') || process.getuid?.() !== 0)(
+    'are read by systemd-boot as they are meant',
+    async () => {
+      const esp = temporaryFolder();
+      execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', esp]);
+      onTestFinished(() => void execFileSync('umount', [esp]));
+      mkdirSync(join(esp, 'loader'));
+      expect(await new LoaderEntries(esp).write(plan(bootFolder(), 2))).toBe(true);
+      const output = execFileSync('bootctl', ['--esp-path', esp, 'list', '--json=short'], {
+        env: { ...process.env, SYSTEMD_RELAX_ESP_CHECKS: '1', SYSTEMD_RELAX_XBOOTLDR_CHECKS: '1' },
+      });
+      const entries = output
+        .toString()
+        .trim()
+        .split('\n')
+        // Some versions print a list, others a line for each.
+        .flatMap((line) => JSON.parse(line) as Record<string, string> | Record<string, string>[])
+        .sort((a, b) => String(a['id']).localeCompare(String(b['id'])));
+      expect(entries).toMatchObject([
+        {
+          id: 'croft-s0.conf',
+          title: 'Debian "12" as of 2026-11-21 10:00 UTC, n0',
+          version: '6.1.0',
+          options: 'root=UUID=1 statesvc.state=s0',
+          linux: expect.stringMatching(/^\/croft\/[0-9a-f]{16}\/vmlinuz-6\.1\.0$/),
+        },
+        { id: 'croft-s1.conf' },
+      ]);
+    },
+  );
+
+  it('copy kernels once, and go with what they name', async () => {
+    const [boot, esp] = [bootFolder(), temporaryFolder()];
+    const loader = new LoaderEntries(esp);
+    writeFileSync(join(esp, 'foreign'), '');
+    expect(await loader.write(plan(boot, 3))).toBe(true);
+    expect(await loader.write(plan(boot, 3))).toBe(false);
+    expect(readdirSync(join(esp, 'loader/entries')).sort()).toEqual([
+      'croft-s0.conf',
+      'croft-s1.conf',
+      'croft-s2.conf',
+    ]);
+    expect(readdirSync(join(esp, 'croft'))).toHaveLength(2);
+    writeFileSync(join(esp, 'loader/entries/other.conf'), 'title other\n');
+    expect(await loader.write([])).toBe(true);
+    expect(readdirSync(join(esp, 'loader/entries'))).toEqual(['other.conf']);
+    expect(readdirSync(join(esp, 'croft'))).toEqual([]);
+    expect(readdirSync(esp).sort()).toEqual(['croft', 'foreign', 'loader']);
+  });
+
+  it('name kernels in place that lie on the partition already', async () => {
+    const boot = bootFolder('loader');
+    await new LoaderEntries(boot).write(plan(boot, 1));
+    const text = readFileSync(join(boot, 'loader/entries/croft-s0.conf'), 'utf8');
+    expect(text).toContain('\nlinux /vmlinuz-6.1.0\ninitrd /initrd.img-6.1.0\n');
+  });
+});
