@@ -10,14 +10,24 @@ import { startEmbeddedPostgres } from '@croft/sql/embedded';
 import { type Client, client } from './auth/service.ts';
 import type { Figure } from './figure.ts';
 import { fillForge, SIZE } from './forge/data.ts';
-import { KEYWORDS, LISTS, type Requests, readers, SEARCHES } from './forge/issue-requests.ts';
+import {
+  KEYWORDS,
+  LISTS,
+  PHRASES,
+  PLAIN_LISTS,
+  type Requests,
+  readers,
+  SEARCHES,
+} from './forge/issue-requests.ts';
+import { startPlainList } from './forge/plain-list.ts';
 import { startForgeProcess, tokenOf } from './forge/service.ts';
 
 const AT_ONCE = 16;
 
 /**
  * Lists and searches of issues over HTTP, sixteen clients that ask again at once when they were answered: the slowest of
- * a hundred, and the middle. `CROFT_BENCH_ISSUES` names a folder where what was filled in is kept for the next time.
+ * a hundred, and the middle; and what the same clients wait for the least that can answer with fifty rows, on the same
+ * machine. `CROFT_BENCH_ISSUES` names a folder where what was filled in is kept for the next time.
  */
 export async function* figures(): AsyncGenerator<Figure> {
   const kept = process.env['CROFT_BENCH_ISSUES'];
@@ -26,16 +36,29 @@ export async function* figures(): AsyncGenerator<Figure> {
   try {
     const databaseUrl = postgres.url('croft');
     await prepare(databaseUrl, join(folder, 'filled'));
+    const plain = await plainTimes(databaseUrl);
     await using forge = await startForgeProcess({ databaseUrl, dataFolder: folder });
     const clients = await connect(forge.address, databaseUrl);
-    yield* measure(clients, 'a list of a repository', LISTS, { limitMs: 15, count: 3_000 });
-    yield* measure(clients, 'a search without a keyword', SEARCHES, { limitMs: 15, count: 1_500 });
-    yield* measure(clients, 'a search for a keyword', KEYWORDS, { limitMs: 40, count: 600 });
+    yield* measure(clients, plain, 'a list of a repository', LISTS, { limitMs: 15, count: 3_000 });
+    yield* measure(clients, plain, 'a search without a keyword', SEARCHES, { limitMs: 15, count: 1_500 });
+    yield* measure(clients, plain, 'a search for a keyword', KEYWORDS, { limitMs: 40, count: 600 });
+    yield* measure(clients, plain, 'a search for a phrase', PHRASES, { limitMs: 40, count: 150 });
     await Promise.all(clients.map(({ by }) => by.end()));
   } finally {
     await postgres.stop();
     if (kept === undefined) await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function plainTimes(databaseUrl: string): Promise<number[]> {
+  await using server = await startPlainList(databaseUrl);
+  const clients = await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => ({ by: await client(server.address), token: '' })),
+  );
+  await load(clients, PLAIN_LISTS, 1_000);
+  const times = await load(clients, PLAIN_LISTS, 3_000);
+  await Promise.all(clients.map(({ by }) => by.end()));
+  return times.sort((a, b) => a - b);
 }
 
 async function prepare(databaseUrl: string, mark: string): Promise<void> {
@@ -64,6 +87,7 @@ async function connect(address: string, databaseUrl: string): Promise<Reader[]> 
 
 async function* measure(
   clients: readonly Reader[],
+  plain: readonly number[],
   what: string,
   requests: Requests,
   { limitMs, count }: { limitMs: number; count: number },
@@ -71,22 +95,31 @@ async function* measure(
   // What a running server has warm: above all each connection its plans.
   await load(clients, requests, count / 2);
   const times = (await load(clients, requests, count)).sort((a, b) => a - b);
-  for (const [percent, limit] of [
-    [99, '≥ 1'],
-    [50, undefined],
-  ] as const) {
-    const ours = times[Math.ceil((times.length * percent) / 100) - 1] ?? Number.NaN;
+  for (const percent of [99, 50]) {
+    const [ours, least] = [percentile(times, percent), percentile(plain, percent)];
+    const figure = `${what} over HTTP, ${SIZE.issues.toLocaleString('en')} issues, ${AT_ONCE} at once, p${percent}`;
     yield {
       bench: 'forge-issues',
-      figure: `${what} over HTTP, ${SIZE.issues.toLocaleString('en')} issues, ${AT_ONCE} at once, p${percent}`,
+      figure,
       ratio: limitMs / ours,
       ours,
       theirs: limitMs,
       unit: 'ms',
-      ...(limit === undefined ? {} : { limit }),
+      ...(percent === 99 ? { limit: '≥ 1' } : {}),
+    };
+    yield {
+      bench: 'forge-issues',
+      figure: `${figure}, against the least that answers with fifty rows`,
+      ratio: least / ours,
+      ours,
+      theirs: least,
+      unit: 'ms',
     };
   }
 }
+
+const percentile = (sorted: readonly number[], percent: number) =>
+  sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? Number.NaN;
 
 /** Sends so many requests, one of each kind after the other, and returns the milliseconds they took. */
 async function load(clients: readonly Reader[], requests: Requests, count: number): Promise<number[]> {

@@ -58,10 +58,7 @@ export const SEARCHES: Requests = {
   'of an owner': everywhere((round) => `owner=${person(round)}`),
 };
 
-/**
- * From a word that most issues have to one that a single issue has, and one that none has. Phrases of the commonest words
- * are not among them: they take seconds.
- */
+/** From a word that most issues have to one that a single issue has, and one that none has. */
 export const KEYWORDS: Requests = {
   'in most issues': everywhere(() => `q=${word(0)}`),
   'in most issues, page 20': everywhere(() => `q=${word(1)}&page=20`),
@@ -72,12 +69,21 @@ export const KEYWORDS: Requests = {
   'in none': everywhere(() => 'q=no-such-thing'),
   'part of many words': everywhere(() => 'q=osl'),
   'a number': everywhere((round) => `q=%23${1 + (round % 500)}`),
-  'a common phrase': everywhere(() => `q=${word(8)}+${word(20)}`),
-  'a rare phrase': everywhere((round) => `q=${word(40)}+${word(300 + (round % 100))}`),
   'with a label': everywhere(() => `q=${word(20)}&labels=bug`),
   'of all, since': everywhere((round) => `q=${word(5)}&state=all&since=${daysAgo(1 + (round % 60))}`),
   'in a repository': inRepository((round) => `q=${word(round % 600)}`),
+};
+
+/** Several words, which the texts are read for. Phrases of the very commonest are not among them: they take seconds. */
+export const PHRASES: Requests = {
+  'a common phrase': everywhere(() => `q=${word(8)}+${word(20)}`),
+  'a rare phrase': everywhere((round) => `q=${word(40)}+${word(300 + (round % 100))}`),
   'a phrase in a repository': inRepository(() => `q=${word(0)}+${word(2)}`),
+};
+
+/** Lists by the plain list beside which ours is held: of public repositories of all sizes. */
+export const PLAIN_LISTS: Requests = {
+  'first page': (round) => `/${1 + ((round * 37) % SIZE.repositories)}`,
 };
 
 /** Who asks: as many as there are connections, as the searches of one person wait for each other. */

@@ -170,6 +170,23 @@ describe('searching', () => {
   }, 60_000);
 });
 
+describe('a phrase', () => {
+  it('is found alike by reading what has its words and by the trigrams of all texts', async () => {
+    // As numbers, since bits of one block may come in several rows.
+    const hits = (phrase: string, blocks: string) => scene.sql.rows`
+      select distinct h.block_id, g.place from :schema.keyword_hits(${phrase},
+          case when ${blocks} = 'each' then array(select id from :schema.issue_blocks) end) h,
+        generate_series(0, 63) g (place)
+      where h.bits >> g.place & 1 = 1 order by 1, 2`;
+    // The first ones are in more than 2,000 issues.
+    for (const phrase of ['a, b', ', c: ', ': 30', 'one two', 'b, c: 299', 'c: 2999 a', 'b, b']) {
+      const read = await hits(phrase, 'each');
+      expect([phrase, await hits(phrase, 'any')]).toEqual([phrase, read]);
+      expect(read.length > 0).toBe(phrase !== 'b, b');
+    }
+  });
+});
+
 describe('words of texts that are gone', () => {
   it('go when an issue, a comment or a repository does, and those of others stay', async () => {
     const number = await issue('secret', 'titleword shared');

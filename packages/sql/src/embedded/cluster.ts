@@ -12,6 +12,8 @@ const INITIAL_SETTINGS = {
   max_connections: '100',
   shared_buffers: '48MB',
   jit: 'off',
+  // Statements are many and short: by the time other processes had their part, they would be over.
+  max_parallel_workers_per_gather: '0',
   io_method: 'sync', // no I/O workers: three processes fewer to start and to keep
   timezone: 'UTC',
   log_timezone: 'UTC',
