@@ -19,8 +19,8 @@ export interface House {
   readonly secrets: Secrets;
   /** Address of the database, for a service that uses one. */
   readonly databaseUrl: string;
-  /** Where auth answers. */
-  readonly authUrl: string;
+  /** Where auth answers; a promise while it is starting, too. */
+  readonly authUrl: string | Promise<string>;
   /** Roles of access tokens whose bearers administrate. */
   readonly adminRoles: readonly string[];
   /** For a service that a client may tell to end. */

@@ -54,34 +54,38 @@ export async function startCroft(environment: Environment, named: readonly Servi
   return reason.exitCode;
 }
 
-/** Auth first, because forge is told where it answers; the others together: each waits for processes of its own. */
+/** All together: each waits for processes of its own, and forge is told where auth answers once it does. */
 async function startServices(
   house: OpenHouse,
   names: readonly ServiceName[],
   stop: Stop,
   open: AsyncDisposableStack,
 ): Promise<RunningService[]> {
-  const running: RunningService[] = [];
+  let authUrl: Promise<string> | undefined;
   const startOne = async (name: ServiceName, service: Configured): Promise<RunningService> => {
     const onStop = () => {
       if (names.length === 1) stop.request(`${name} was told to stop`);
       else void started.close(GRACE_MS); // the others go on
     };
-    const authUrl = running.find((one) => one.name === 'auth')?.address;
     const started = await service.start(
       house.for(service, { onStop, ...(authUrl === undefined ? {} : { authUrl }) }),
     );
     return started;
   };
-  const steps = Map.groupBy(house.services, ([name]) => (name === 'auth' ? 'first' : 'then'));
-  for (const step of steps.values()) {
-    const outcomes = await Promise.allSettled(step.map(([name, service]) => startOne(name, service)));
-    for (const outcome of outcomes) {
-      if (outcome.status === 'fulfilled')
-        running.push(open.adopt(outcome.value, (one) => one.close(GRACE_MS)));
+  const starts = [...house.services].map(([name, service]) => {
+    const start = startOne(name, service);
+    if (name === 'auth') {
+      authUrl = start.then(({ address }) => address);
+      // Who fails says so itself, whether or not somebody waits for the address.
+      authUrl.catch(() => {});
     }
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-  }
+    return start;
+  });
+  const outcomes = await Promise.allSettled(starts);
+  const running = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' ? open.adopt(outcome.value, (one) => one.close(GRACE_MS)) : [],
+  );
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
   return running;
 }

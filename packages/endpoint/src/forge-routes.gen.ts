@@ -1763,6 +1763,8 @@ export interface ForgeRoutes {
     milestone?: number | null | undefined;
     labels?: readonly number[] | null | undefined;
     due_date?: string | Date | null | undefined;
+    reviewers?: readonly string[] | null | undefined;
+    team_reviewers?: readonly string[] | null | undefined;
     allow_maintainer_edit?: boolean | null | undefined;
   };
   /** A pull request; as a diff or patch when `Accept` asks for one */
@@ -1852,6 +1854,7 @@ export interface ForgeRoutes {
     force_merge?: boolean | null | undefined;
     merge_when_checks_succeed?: boolean | null | undefined;
     delete_branch_after_merge?: boolean | null | undefined;
+    merge_stack?: boolean | null | undefined;
   };
   /** Cancel a merge that was to happen once all checks succeed, or leave the merge queue */
   'DELETE /repos/{owner}/{repo}/pulls/{index}/merge': {
@@ -1911,6 +1914,18 @@ export interface ForgeRoutes {
     id: Text;
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Say that what a comment on a line is about is settled */
+  'POST /repos/{owner}/{repo}/pulls/comments/{id}/resolve': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Say that it is not */
+  'POST /repos/{owner}/{repo}/pulls/comments/{id}/unresolve': {
+    owner: Text;
+    repo: Text;
+    id: Text;
   };
   /** Let a review count no more */
   'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals': {

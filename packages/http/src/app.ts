@@ -38,7 +38,7 @@ const RECEIVE_TIMEOUT_MS = 5 * 60_000;
 
 /**
  * The application every HTTP service is built on: ids, errors in the service's dialect, one log line a request,
- * limits, and the OpenAPI document. `collectMethods` before the routes answers other methods with 405.
+ * limits, and the OpenAPI document. `answerOtherMethods` before the routes answers other methods with 405.
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const app: App = Fastify({

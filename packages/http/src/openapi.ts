@@ -9,6 +9,8 @@ export interface ApiDescription {
   version: string;
   /** Path of the document; the default is `/openapi.json`. */
   path?: string;
+  /** Schemas of what every route may answer, by status. */
+  everywhere?: Readonly<Record<number, unknown>>;
 }
 
 /**
@@ -65,7 +67,12 @@ async function describeRoutes(api: ApiDescription, routes: readonly RouteOptions
     },
     transform: jsonSchemaTransform,
   });
-  for (const { method, url, schema = {} } of routes) scribe.route({ method, url, schema, handler: () => {} });
+  const { everywhere } = api;
+  for (const { method, url, schema = {} } of routes) {
+    const response = { ...everywhere, ...(schema.response as object | undefined) };
+    const whole = everywhere === undefined ? schema : { ...schema, response };
+    scribe.route({ method, url, schema: whole, handler: () => {} });
+  }
   await scribe.ready();
   return nameRests(scribe.swagger() as Partial<Document>);
 }

@@ -8,8 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type App,
+  answerOtherMethods,
   closeGracefully,
-  collectMethods,
   createApp,
   type ErrorDialect,
   listen,
@@ -65,7 +65,7 @@ beforeEach(async () => {
     bodyLimitBytes: 1000,
     handlerTimeoutMs: 200,
   });
-  const methods = collectMethods(app, dialect);
+  answerOtherMethods(app, dialect);
   app.get('/things/:id', { schema: { params: z.object({ id: z.string() }) } }, (request) => ({
     id: request.params.id,
   }));
@@ -74,6 +74,9 @@ beforeEach(async () => {
     { schema: { body: z.object({ name: z.string(), size: z.number().optional() }) } },
     (request) => request.body,
   );
+  app.get('/files/*', () => ({}));
+  app.get('/patches/:number(^\\d+).:kind(^(?:diff|patch)$)', () => ({}));
+  app.put('/things/all', () => ({ all: true }));
   app.get('/slow', async () => {
     await sleep(400);
     return {};
@@ -95,7 +98,6 @@ beforeEach(async () => {
   );
   app.get('/long', { config: { timeoutMs: 0 } }, (request) => waitFor(request, 'long'));
   app.post('/waits', (request) => waitFor(request, 'waits'));
-  methods.answerOthers();
 });
 afterEach(() => app.close());
 
@@ -195,6 +197,31 @@ describe('routes', () => {
       expect([answer.statusCode, answer.headers['allow']]).toEqual([405, 'GET']);
     },
   );
+
+  it.each([
+    ['DELETE', '/files/a/b%2Fc', 405],
+    ['DELETE', '/files/', 405],
+    ['DELETE', '/%74hings/1?a=/b', 405],
+    ['POST', '/patches/12.diff', 405],
+    ['POST', '/patches/twelve.diff', 404],
+    ['POST', '/patches/12.zip', 404],
+    ['DELETE', '/things/1/', 404],
+    ['DELETE', '/things//', 404],
+    ['DELETE', '/things/1/2', 404],
+  ] as const)('%s %s is %i', async (method, url, status) => {
+    const payload = 'not json';
+    const headers = { 'content-type': 'application/json' };
+    // What is sent is not read where it is of no interest.
+    const answer = await app.inject({ method, url, ...(status === 405 ? { payload, headers } : {}) });
+    expect(answer.statusCode).toBe(status);
+    if (status === 405) expect(answer.headers['allow']).toBe('GET');
+  });
+
+  it('of a pattern serve what another one names for other methods only', async () => {
+    expect((await app.inject('/things/all')).json()).toEqual({ id: 'all' });
+    const { statusCode, headers } = await app.inject({ method: 'DELETE', url: '/things/all' });
+    expect([statusCode, headers['allow']]).toEqual([405, 'GET, PUT']);
+  });
 
   it.each([
     ['/things/1', 'GET, OPTIONS'],

@@ -1,4 +1,4 @@
-import { type App, collectMethods, createApp } from '@croft/http';
+import { type App, answerOtherMethods, createApp } from '@croft/http';
 import type { Telemetry } from '@croft/telemetry';
 import { accountRoutes } from './account/routes.ts';
 import { adminRoutes } from './admin/routes.ts';
@@ -45,7 +45,7 @@ export async function createAuthApp(
   });
   answerPlainJson(app);
   declareRefusals(app);
-  const methods = collectMethods(app, errorDialect);
+  answerOtherMethods(app, errorDialect);
   healthRoutes(app, context); // GET /health, GET /ready
   publicSettingsRoutes(app, context); // GET /settings
   signUpRoutes(app, context); // POST /signup
@@ -56,7 +56,6 @@ export async function createAuthApp(
   adminRoutes(app, context); // POST /admin/users, GET, POST and PUT /admin/users/:user_id, /invite, /admin/generate_link
   keyRoutes(app, context); // GET /.well-known/jwks.json
   accountRoutes(app, context); // GET and PUT /user, GET /reauthenticate, POST /logout
-  methods.answerOthers();
   return app;
 }
 

@@ -1,4 +1,4 @@
-import { type App, collectMethods, createApp } from '@croft/http';
+import { type App, answerOtherMethods, createApp } from '@croft/http';
 import { serveSwagger } from './about/serve-swagger.ts';
 import { attachmentRoutes } from './attachments/upload-routes.ts';
 import type { Context } from './context.ts';
@@ -8,6 +8,7 @@ import { notFound } from './failures.ts';
 import { gitRoutes } from './git-http/routes.ts';
 import { API_PREFIX } from './links.ts';
 import { mount } from './mount.ts';
+import { errorSchema } from './wire-schemas.ts';
 
 /** The HTTP application: the API, and git's protocol beside it. */
 export async function createForgeApp(context: Context): Promise<App> {
@@ -18,6 +19,8 @@ export async function createForgeApp(context: Context): Promise<App> {
       description: 'Issues and pull requests over git repositories.',
       version: context.version,
       path: `${API_PREFIX}/openapi.json`,
+      // Whoever is not known, or has a token that is not for this.
+      everywhere: { 401: errorSchema, 403: errorSchema },
     },
     log: context.log,
     errors: dialect,
@@ -28,11 +31,10 @@ export async function createForgeApp(context: Context): Promise<App> {
     // No name has a NUL in it, and PostgreSQL would fail over one.
     if (request.url.split('?', 1)[0]?.includes('%00')) throw notFound();
   });
-  const methods = collectMethods(app, dialect);
+  answerOtherMethods(app, dialect);
   for (const [method, path, endpoint] of ENDPOINTS) mount(app, context, method, path, endpoint);
   serveSwagger(app);
   await attachmentRoutes(app, context);
   await gitRoutes(app, context);
-  methods.answerOthers();
   return app;
 }

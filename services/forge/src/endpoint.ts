@@ -44,8 +44,8 @@ export interface Endpoint<
   answers: Readonly<Record<number, ZodType>>;
   /** Whether its answers carry an `ETag`. */
   tagged?: boolean;
-  /** Whether it takes an `Idempotency-Key`. */
-  keyed?: boolean;
+  /** For one that takes an `Idempotency-Key`: throws 404 for whoever may not see any more what was made under it. */
+  keyed?: (context: Context, caller: Caller, params: never) => Promise<unknown>;
   /** Bytes of a body, where it may be larger than usual. */
   bodyBytes?: number;
   handle(

@@ -21,11 +21,13 @@ const PARTS = ['link', 'x-total-count', 'content-type'];
  */
 export async function answerUnchanged(request: Request, reply: Reply, payload: unknown): Promise<unknown> {
   if (reply.statusCode !== 200 || typeof payload !== 'string') return payload;
-  const hash = createHash('sha1').update(payload);
+  // Once for hash, length and socket, each of which would make bytes of it again.
+  const bytes = Buffer.from(payload);
+  const hash = createHash('sha1').update(bytes);
   for (const part of PARTS) hash.update(`\n${String(reply.getHeader(part) ?? '')}`);
   const tag = `"${hash.digest('base64url')}"`;
   reply.headers({ etag: tag, 'cache-control': 'private, no-cache', vary: 'Accept, Authorization' });
-  if (!names(request.headers['if-none-match'], tag)) return payload;
+  if (!names(request.headers['if-none-match'], tag)) return bytes;
   reply.code(304).removeHeader('content-type').removeHeader('content-length');
   return null;
 }

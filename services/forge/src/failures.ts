@@ -93,6 +93,18 @@ export const headKept = () =>
 export const baseMoved = () =>
   new Failure('conflict', 'base_moved', 'the base branch was updated meanwhile, please try again');
 
+/** The base of a pull request was to change, and it was merged first. */
+export const mergedMeanwhile = () =>
+  new Failure(
+    'conflict',
+    'merged_meanwhile',
+    'the pull request was merged meanwhile, its base stays what it was',
+  );
+
+/** What the pull request stands on was merged, closed or exchanged while the merge waited for its turn. */
+export const stackChanged = () =>
+  new Failure('conflict', 'stack_changed', 'the stack was changed meanwhile, please look at it again');
+
 /** The branches have no common ancestor; members as in the reference's conflict answers. */
 export const unrelatedHistories = (style: string) =>
   new Failure('conflict', 'unrelated_histories', 'merge of unrelated histories', {

@@ -1,15 +1,27 @@
 /** Addresses of things, as answers carry them. */
 export class Links {
-  /** Public address of the forge, without a trailing slash; known for certain once the service listens. */
-  root: string;
+  #root: string;
+  #host: string | undefined;
 
   constructor(root: string) {
-    this.root = root;
+    this.#root = root;
+  }
+
+  /** Public address of the forge, without a trailing slash; known for certain once the service listens. */
+  get root(): string {
+    return this.#root;
+  }
+
+  set root(root: string) {
+    this.#root = root;
+    this.#host = undefined;
   }
 
   /** Host name, for addresses that must not lead anywhere. */
   get host(): string {
-    return new URL(this.root).hostname;
+    // Asked for in every row of a list, and only once the address is known.
+    this.#host ??= new URL(this.#root).hostname;
+    return this.#host;
   }
 
   /** Something below the API. */

@@ -2,6 +2,8 @@ import type { Context } from './context.ts';
 import type { Answer } from './endpoint.ts';
 import { type Beginning, type Page, pageLinks, readPage, restLinks } from './rules/requests/paging.ts';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** The page a query asks for, within the limits of the settings. */
 export function pageOf(
   context: Context,
@@ -12,7 +14,7 @@ export function pageOf(
 }
 
 /** A page of a list and what is known of the whole. */
-export interface ListPage {
+export interface ListPage<Item = unknown> {
   page: Page;
   /** The exact count of the filtered list. */
   total: number;
@@ -20,7 +22,7 @@ export interface ListPage {
   linked?: number;
   /** Set when the whole was asked for, and the items are the beginning of it. */
   beginning?: Beginning | undefined;
-  items: unknown[];
+  items: Item[];
 }
 
 /** The same with the headers that the reference adds to lists of commits and files. */
@@ -43,8 +45,16 @@ export function pagedAnswer(context: Context, url: string, list: ListPage): Answ
   };
 }
 
-/** A page of a list as an answer, with its headers. */
-export function listAnswer(context: Context, url: string, list: ListPage): Answer {
+/**
+ * A page of a list as an answer, with its headers.
+ * @param spell makes the JSON of its items, where that takes less than it takes for any value
+ */
+export function listAnswer<Item>(
+  context: Context,
+  url: string,
+  list: ListPage<Item>,
+  spell?: (items: readonly Item[]) => string,
+): Answer {
   const address = context.links.root + url;
   const { beginning, page, total } = list;
   const link = beginning
@@ -57,6 +67,6 @@ export function listAnswer(context: Context, url: string, list: ListPage): Answe
       'access-control-expose-headers': 'X-Total-Count, Link',
       ...(link === undefined ? {} : { link }),
     },
-    body: list.items,
+    ...(spell === undefined ? { body: list.items } : { body: spell(list.items), type: JSON_TYPE }),
   };
 }

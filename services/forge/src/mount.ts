@@ -57,12 +57,24 @@ export function mount(app: App, context: Context, method: Method, path: string, 
         url,
         accept: request.headers.accept ?? '',
       };
-      const handle = () => endpoint.handle(call, context);
-      const key = endpoint.keyed ? request.headers['idempotency-key'] : undefined;
+      const handle = (inside: Context) => endpoint.handle(call, inside);
+      const key = request.headers['idempotency-key'];
+      const { keyed } = endpoint;
       const answer =
-        caller === undefined || key === undefined
-          ? await handle()
-          : await answerOnce(context, caller, { key: String(key), method, url, body }, handle);
+        caller === undefined || key === undefined || keyed === undefined
+          ? await handle(context)
+          : await answerOnce(
+              context,
+              caller,
+              {
+                key: String(key),
+                method,
+                url,
+                body,
+                checkReplay: () => keyed(context, caller, request.params as never),
+              },
+              handle,
+            );
       reply.code(answer.status).headers(answer.headers ?? {});
       const isRaw =
         typeof answer.body === 'string' || answer.body instanceof Readable || Buffer.isBuffer(answer.body);

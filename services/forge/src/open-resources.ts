@@ -38,9 +38,15 @@ export interface ForgeOptions {
     algorithms?: readonly string[];
     adminRoles?: readonly string[];
   };
-  /** Base address of the auth service, which checks passwords; undefined leaves tokens as the only credentials. */
-  authUrl: string | undefined;
+  /**
+   * Base address of the auth service, which checks passwords; undefined leaves tokens as the only credentials. A promise
+   * when that is starting, too.
+   */
+  authUrl: string | undefined | Promise<string | undefined>;
 }
+
+/** The same when it is known where the auth service is. */
+type SituatedOptions = ForgeOptions & { authUrl: string | undefined };
 
 /** The pool of the forge's schema. */
 export function openForgeDatabase({
@@ -71,7 +77,7 @@ export function openGit({ settings, dataFolder, log }: ForgeOptions): Promise<Gi
 }
 
 /** Everything operations work with, made of what was opened. */
-export function createContext(options: ForgeOptions, database: Database, git: Git): Context {
+export function createContext(options: SituatedOptions, database: Database, git: Git): Context {
   const { settings, log, version, atRestKey, tokens, authUrl, clock = systemClock } = options;
   const signing = accessTokens(keysOf(tokens), () => clock.now().getTime());
   return {
@@ -108,7 +114,7 @@ const QUESTION_SECONDS = 60;
 
 /** Who is banned or deleted is known to the auth service; asking it takes a token of an administrator. */
 function accountStatus(
-  { authUrl, tokens, log }: ForgeOptions,
+  { authUrl, tokens, log }: SituatedOptions,
   signing: AccessTokens,
   clock: Clock,
 ): AccountStatusCheck | undefined {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, closeGracefully, listen } from '@croft/http';
 import type { RunningService } from '@croft/runtime';
-import { migrate } from '@croft/sql';
+import { type Database, migrate } from '@croft/sql';
 import { createForgeApp } from './app.ts';
 import { settleAttachments } from './attachments/settle-attachments.ts';
 import type { Context } from './context.ts';
@@ -23,12 +23,13 @@ export async function startForge(options: ForgeOptions): Promise<RunningService>
   const { settings } = options;
   await using opened = new AsyncDisposableStack();
   const database = opened.adopt(openForgeDatabase(options), (one) => one.close());
-  // The broker's process needs as long to come up as the tables need to be looked at.
-  const [git, migrated] = await Promise.allSettled([openGit(options), migrate(database, MIGRATIONS)]);
+  // The broker's process needs as long to come up as auth, and as the tables need to be looked at. Those come after
+  // auth's: both make the same extension of the database.
+  const [git, prepared] = await Promise.allSettled([openGit(options), prepare(database, options.authUrl)]);
   if (git.status === 'rejected') throw git.reason;
   opened.adopt(git.value, (one) => one.close());
-  if (migrated.status === 'rejected') throw migrated.reason;
-  const context = createContext(options, database, git.value);
+  if (prepared.status === 'rejected') throw prepared.reason;
+  const context = createContext({ ...options, authUrl: prepared.value }, database, git.value);
   await settle(context);
 
   const app = opened.adopt(await createForgeApp(context), (one) => closeGracefully(one, 0));
@@ -52,6 +53,13 @@ export async function migrateForge(
   } finally {
     await database.close();
   }
+}
+
+/** Brings the tables up to date once it is known where auth answers. */
+async function prepare(database: Database, authUrl: ForgeOptions['authUrl']): Promise<string | undefined> {
+  const address = await authUrl;
+  await migrate(database, MIGRATIONS);
+  return address;
 }
 
 /** Finishes or abandons what a crash left, before anybody can ask for it. */

@@ -83,6 +83,12 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     default: '2147483648',
     about: 'Largest pack that a push may carry, in bytes.',
   },
+  GIT_MAX_REVIEW_BYTES: {
+    kind: integer(1),
+    default: '33554432',
+    about:
+      'Largest pack, in bytes, that somebody may push for review (`refs/for/…`) who may not write to the repository. What is refused of it stays on the disk, unreachable.',
+  },
   GIT_MAX_REPOSITORY_BYTES: {
     kind: integer(0),
     default: '0',

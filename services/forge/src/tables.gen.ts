@@ -208,6 +208,7 @@ export interface Tables {
     merge_base: string;
     commit_sha: string;
     started_at: Date;
+    stacked_on: string | null;
   };
   milestones: {
     id: number;
@@ -265,6 +266,7 @@ export interface Tables {
     merge_commit_sha: string | null;
     merge_base: string | null;
     merged_by: number | null;
+    topic: string | null;
   };
   pushes: {
     id: number;

@@ -1,6 +1,7 @@
 import { fixedClock } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const clock = fixedClock('2026-03-01T00:00:00Z');
 const scene = useForge({ clock });
@@ -26,14 +27,7 @@ async function issue(title: string, repo = 'tools'): Promise<number> {
   return made.body.number;
 }
 const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-    scene.sql.rows`select * from :schema.reactions order by id`,
-    scene.sql.rows`select * from :schema.issue_subscriptions order by issue_id, user_id`,
-    scene.sql.rows`select * from :schema.tracked_times order by id`,
-    scene.sql.rows`select * from :schema.stopwatches order by issue_id, user_id`,
-  ]);
+  rowsOf(scene, 'issues', 'comments', 'reactions', 'issue_subscriptions', 'tracked_times', 'stopwatches');
 async function refused(status: number, who: Person, method: string, path: string, body?: unknown) {
   const before = await stored();
   const answer = await who.call(method, path, body);

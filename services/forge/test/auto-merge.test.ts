@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -59,13 +60,7 @@ async function settled(): Promise<void> {
   await expect.poll(waiting, { timeout: 15_000 }).toEqual([]);
 }
 const stored = () =>
-  Promise.all([
-    git(bare, 'for-each-ref'),
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.pulls order by id`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-    scene.sql.rows`select * from :schema.scheduled_merges order by pull_id`,
-  ]);
+  Promise.all([git(bare, 'for-each-ref'), rowsOf(scene, 'issues', 'pulls', 'comments', 'scheduled_merges')]);
 
 const CHECKED = { enable_status_check: true, status_check_contexts: ['ci'] };
 

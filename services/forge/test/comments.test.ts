@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person; // owner of everything
@@ -33,12 +34,7 @@ async function comment(number: number, body: string, who = ada, repo = 'tools'):
 const show = async (number: number, repo = 'tools') =>
   (await ada.call('GET', `/repos/ada/${repo}/issues/${number}`)).body;
 /** Everything a refusal must leave as it is. */
-const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-    scene.sql.rows`select * from :schema.reactions order by id`,
-  ]);
+const stored = () => rowsOf(scene, 'issues', 'comments', 'reactions');
 async function refused(
   status: number,
   who: Person,

@@ -1,69 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { silentLog } from '@croft/runtime';
-import { openDatabase, type Tx } from '@croft/sql';
-import { git, temporaryFolder, testDatabase } from '@croft/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { commit, type Person, personWith, pushBranch, pushedRepository, SECRET, tokenFor } from './forge.ts';
+import { git } from '@croft/testing';
+import { beforeAll, expect, it } from 'vitest';
+import { commit, pushBranch } from './forge.ts';
+import { killDuring, useKillableForge } from './killable-forge.ts';
 
-const PROGRAM = fileURLToPath(new URL('./forge-process.ts', import.meta.url));
-const stack = new AsyncDisposableStack();
-const ada: Person = personWith('ada', tokenFor('ada'), () => address);
+const forge = useKillableForge();
+const { ada } = forge;
 const path = '/repos/ada/work/pulls';
-let sql: Tx;
-let databaseUrl: string;
-let dataFolder: string;
-let service: ChildProcess;
-let address: string;
-let tree: string;
-let bare: string;
-
-async function start(): Promise<void> {
-  service = spawn(process.execPath, [PROGRAM, databaseUrl, dataFolder, SECRET], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(service.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
-  address = line.toString().trim();
-}
-
-async function kill(): Promise<void> {
-  if (service.signalCode !== null || service.exitCode !== null) return;
-  service.kill('SIGKILL');
-  await once(service, 'exit');
-}
-
-beforeAll(async () => {
-  ({ url: databaseUrl } = stack.use(
-    await testDatabase({ schema: 'forge', migrations: new URL('../migrations/', import.meta.url) }),
-  ));
-  ({ path: dataFolder } = stack.use(await temporaryFolder()));
-  const { path: folder } = stack.use(await temporaryFolder());
-  sql = stack
-    .adopt(openDatabase({ url: databaseUrl, schema: 'forge', log: silentLog }), (one) => one.close())
-    .autocommit();
-  await start();
-  stack.defer(kill);
-  tree = await pushedRepository(ada, 'work', folder);
-  const row = await sql.row<{ id: number }>`select id from :schema.repositories`;
-  bare = join(dataFolder, 'repositories', `${row?.id}.git`);
+/** Its work tree, the forge's own repository and the tables. */
+let { tree, bare, sql } = forge;
+beforeAll(() => {
+  ({ tree, bare, sql } = forge);
 });
-afterAll(() => stack.disposeAsync());
 
 async function openPull(branch: string): Promise<number> {
   await git(tree, 'fetch', '-q', 'origin');
   await pushBranch(tree, branch, { [branch]: '1' }, 'origin/main');
-  // The remote of the work tree has the address of an earlier process.
   return (await ada.call('POST', path, { head: branch, base: 'main', title: branch })).body.number;
-}
-
-async function restart(): Promise<void> {
-  await start();
-  await git(tree, 'remote', 'set-url', 'origin', ada.remote('ada/work'));
 }
 
 /** Rows and repository must tell the same story about every pull request. */
@@ -106,19 +62,13 @@ async function checkAgreement(): Promise<void> {
 
 it('killed between the move of the branch and its record, the merge is finished at the next start', async () => {
   const number = await openPull('recorded-late');
-  await sql.script(`
-    create function forge.slow() returns trigger language plpgsql as 'begin perform pg_sleep(30); return new; end';
-    create trigger slow before update on forge.pulls for each row execute function forge.slow()`);
   const before = await git(bare, 'rev-parse', 'main');
-  const merging = ada.call('POST', `${path}/${number}/merge`, {}).catch(() => undefined);
-  await expect.poll(() => git(bare, 'rev-parse', 'main'), { timeout: 10_000 }).not.toBe(before);
-  await kill();
-  await merging;
-  await sql.script(`
-    select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep';
-    drop trigger slow on forge.pulls; drop function forge.slow()`);
+  await killDuring(forge, 'update on forge.pulls', async () => {
+    void ada.call('POST', `${path}/${number}/merge`, {}).catch(() => undefined);
+    await expect.poll(() => git(bare, 'rev-parse', 'main'), { timeout: 10_000 }).not.toBe(before);
+  });
   await expect.poll(() => sql.rows`select pull_id from :schema.merges`).toHaveLength(1);
-  await restart();
+  await forge.start();
   expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({
     merged: true,
     merge_commit_sha: await git(bare, 'rev-parse', 'main'),
@@ -129,12 +79,12 @@ it('killed between the move of the branch and its record, the merge is finished 
 
 it('killed between the intent and the move of the branch, the merge is abandoned and can be done again', async () => {
   const number = await openPull('never-moved');
-  await kill();
+  await forge.kill();
   await sql.run`
     insert into :schema.merges
     select p.id, 1, p.base_branch, ${await git(bare, 'rev-parse', 'main')}, p.head_sha, p.head_sha, ${'f'.repeat(40)}, now()
     from :schema.pulls p join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
-  await restart();
+  await forge.start();
   await checkAgreement();
   expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({ merged: false, state: 'open' });
   expect((await ada.call('POST', `${path}/${number}/merge`, {})).status).toBe(200);
@@ -163,8 +113,8 @@ it('a merge that is finished while its own ref is locked says so, and the next s
       join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
   expect(await row()).toEqual({ head_sha: head, written_sha: before, merged: true });
   await rm(lock);
-  await kill();
-  await restart();
+  await forge.kill();
+  await forge.start();
   expect(await row()).toEqual({ head_sha: head, written_sha: head, merged: true });
   await checkAgreement();
 });
@@ -173,14 +123,14 @@ it('an interrupted merge is looked for on the branch it was made for', async () 
   await git(tree, 'push', '-q', 'origin', 'main:refs/heads/other');
   const number = await openPull('recorded-base');
   const head = await git(bare, 'rev-parse', 'recorded-base');
-  await kill();
+  await forge.kill();
   // Landed on the branch the row says now, announced for another: that is not this merge.
   await sql.run`
     insert into :schema.merges
     select p.id, 1, 'other', ${await git(bare, 'rev-parse', 'main')}, p.head_sha, p.head_sha, ${await git(bare, 'rev-parse', 'main')}, now()
     from :schema.pulls p join :schema.issues i on i.id = p.issue_id where i.number = ${number}`;
   await git(bare, 'update-ref', 'refs/heads/other', 'main~1');
-  await restart();
+  await forge.start();
   await checkAgreement();
   expect((await ada.call('GET', `${path}/${number}`)).body).toMatchObject({
     merged: false,
@@ -194,11 +144,11 @@ it('killed before a push was recorded, the next start records it', async () => {
   await git(tree, 'checkout', '-q', 'unrecorded');
   const head = await commit(tree, { unrecorded: '2' }, 'more');
   await git(tree, 'checkout', '-q', 'main');
-  await kill();
+  await forge.kill();
   // What a push leaves behind that moved its branch and came no further.
   await git(tree, 'push', '-q', bare, 'unrecorded');
   await sql.run`insert into :schema.pushes (repository_id, started_at) select id, now() from :schema.repositories`;
-  await restart();
+  await forge.start();
   expect((await ada.call('GET', `${path}/${number}`)).body.head.sha).toBe(head);
   await checkAgreement();
   expect(await sql.rows`select * from :schema.pushes`).toEqual([]);
@@ -215,9 +165,9 @@ it('killed at random moments of merges and pushes, nothing is lost, halved or st
       git(tree, 'push', '-q', 'origin', `pushed:extra-${round}`).catch(() => undefined),
     ];
     await sleep(Math.random() * 120);
-    await kill();
+    await forge.kill();
     const answers = await Promise.all(pending);
-    await restart();
+    await forge.start();
     await checkAgreement();
     // What was answered with success is still so.
     for (const [index, number] of numbers.entries()) {
@@ -235,7 +185,7 @@ it('its helpers end with it, and take their folder along', async () => {
   const folders = async () =>
     (await readdir(tmpdir())).filter((name) => name.startsWith('croft-git-')).sort();
   const before = await folders();
-  await kill();
+  await forge.kill();
   await expect.poll(async () => (await folders()).length, { timeout: 10_000 }).toBeLessThan(before.length);
-  await restart();
+  await forge.start();
 });

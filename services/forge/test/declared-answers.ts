@@ -1,7 +1,9 @@
 import { ENDPOINTS } from '../src/endpoints/index.ts';
 
 /** What every endpoint may answer besides what it declares: it is the same for all of them. */
-const EVERYWHERE = new Set([307, 400, 401, 403, 404, 405, 413, 422, 423, 500, 503, 504]);
+const EVERYWHERE = new Set([307, 401, 403, 413, 500, 503, 504]);
+/** Further refusals that older endpoints do not declare one by one. */
+const REFUSALS = new Set([400, 404, 405, 422, 423]);
 
 const routes = ENDPOINTS.map(([method, path, { answers }]) => ({
   method,
@@ -34,7 +36,8 @@ export function checkDeclared(method: string, path: string, status: number, body
   if (route === undefined) return;
   const schema = route.answers[status];
   if (schema === undefined) {
-    if (!EVERYWHERE.has(status)) throw new Error(`${route.name} does not declare the status ${status}`);
+    const isTold = EVERYWHERE.has(status) || (REFUSALS.has(status) && !route.name.includes('/pulls'));
+    if (!isTold) throw new Error(`${route.name} does not declare the status ${status}`);
     return;
   }
   if (body === undefined) return;

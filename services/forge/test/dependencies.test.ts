@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -28,13 +29,13 @@ const depend = (number: number, on: number, who = ada) => who.call('POST', at(nu
 const close = (number: number, repo = 'one') =>
   ada.call('PATCH', `/repos/ada/${repo}/issues/${number}`, { state: 'closed' });
 const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.dependencies order by 1, 2`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql
-      .rows`select id, issues, closed_issues, pulls, closed_pulls from :schema.repositories order by id`,
-  ]);
+  rowsOf(
+    scene,
+    'dependencies',
+    'comments',
+    'issues',
+    'repositories(id, issues, closed_issues, pulls, closed_pulls)',
+  );
 const refused = async (status: number, message: string | RegExp, work: () => ReturnType<Person['call']>) => {
   const before = await stored();
   const reply = await work();

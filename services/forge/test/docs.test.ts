@@ -91,7 +91,7 @@ it('the OpenAPI document describes every endpoint with its parameters and answer
   expect(described).toHaveLength(ENDPOINTS.length + UPLOADS.length);
   for (const [, , { summary }] of ENDPOINTS) expect(JSON.stringify(paths)).toContain(JSON.stringify(summary));
   const create = paths['/api/v1/repos/{owner}/{repo}/issues']?.['post'];
-  expect(Object.keys(create?.responses ?? {})).toEqual(['201', '403', '404', '409', '422', '423']);
+  expect(Object.keys(create?.responses ?? {})).toEqual(['201', '401', '403', '404', '409', '422', '423']);
   expect(JSON.stringify(create)).toContain('due_date');
 });
 

@@ -12,7 +12,8 @@ import { checkDeclared } from './declared-answers.ts';
 
 /** The secret both the tests and the forge under test know. */
 export const SECRET = 'a-secret-of-at-least-thirty-two-characters';
-const MIGRATIONS = new URL('../migrations/', import.meta.url);
+/** The tables of the forge. */
+export const MIGRATIONS = new URL('../migrations/', import.meta.url);
 
 /** What a test may decide about its forge. */
 export interface ForgeUnderTest {

@@ -3,6 +3,7 @@ import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 import { recordHappenings } from './happenings.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -44,9 +45,7 @@ const kinds = async (number: number) =>
 const stored = () =>
   Promise.all([
     git(bare, 'for-each-ref'),
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.pulls order by id`,
-    scene.sql.rows`select id, last_number, pulls, closed_pulls from :schema.repositories order by id`,
+    rowsOf(scene, 'issues', 'pulls', 'repositories(id, last_number, pulls, closed_pulls)'),
   ]);
 const told = async () =>
   (
@@ -194,12 +193,12 @@ describe('whoever may write to the base', () => {
     await git(forked, 'checkout', '-q', 'lent');
     const before = await git(await scene.bare('bob', 'bobs'), 'for-each-ref');
     await commit(forked, { 'from-ada.txt': 'a' }, 'from ada');
-    expect(await push('lent', ada)).toContain('403');
+    expect(await push('lent', ada)).toContain('permission to write');
     expect((await ada.call('PATCH', `${path}/${number}`, { allow_maintainer_edit: true })).status).toBe(403);
     expect(await git(await scene.bare('bob', 'bobs'), 'for-each-ref')).toBe(before);
     const lent = await bob.call('PATCH', `${path}/${number}`, { allow_maintainer_edit: true });
     expect([lent.status, lent.body['allow_maintainer_edit']]).toEqual([201, true]);
-    expect(await push('lent', eve)).toContain('403');
+    expect(await push('lent', eve)).toContain('permission to write');
     for (const ref of ['main', 'fresh']) expect(await push(ref, ada)).toContain('permission to write');
     await expect(git(forked, 'push', '-q', ada.remote('bob/bobs'), ':lent')).rejects.toThrow();
     await expect(git(forked, 'push', '-q', ada.remote('bob/bobs'), 'HEAD:refs/tags/x')).rejects.toThrow();
@@ -208,7 +207,7 @@ describe('whoever may write to the base', () => {
     expect((await show(number)).head.sha).toBe(await git(forked, 'rev-parse', 'HEAD'));
     await ada.call('PATCH', `${path}/${number}`, { state: 'closed' });
     await commit(forked, { 'too-late.txt': 'a' }, 'too late');
-    expect(await push('lent', ada)).toContain('403');
+    expect(await push('lent', ada)).toContain('permission to write');
     await git(forked, 'checkout', '-q', 'main');
   });
 
@@ -231,7 +230,9 @@ describe('whoever may write to the base', () => {
     await git(hers, 'fetch', '-q', ada.remote('ada/work'), 'borrowed');
     await git(hers, 'checkout', '-q', '-B', 'borrowed', 'FETCH_HEAD');
     await commit(hers, { 'evil.txt': '1' }, 'evil');
-    await expect(git(hers, 'push', '-q', zoe.remote('ada/work'), 'borrowed')).rejects.toThrow('403');
+    await expect(git(hers, 'push', '-q', zoe.remote('ada/work'), 'borrowed')).rejects.toThrow(
+      'permission to write',
+    );
     await pushBranch(hers, 'main', { 'newer.txt': '1' }, 'main');
     expect((await zoe.call('POST', `${at}/update`)).status).toBe(403);
     expect(await git(bare, 'for-each-ref')).toBe(before);
@@ -345,6 +346,31 @@ describe('a private fork', () => {
     }
     expect((await ada.call('POST', `${path}/${number}/merge`, {})).status).toBe(200);
     expect(await git(bare, 'log', '-1', '--format=%s', 'main')).not.toContain('secret');
+  });
+
+  it('is not named to readers of a private base either, nor is one of a hidden owner', async () => {
+    await pushedRepository(ada, 'closed', scene.folder, { private: true });
+    for (const person of [bob, eve])
+      await ada.call('PUT', `/repos/ada/closed/collaborators/${person.name}`, { permission: 'write' });
+    await fork(eve, 'closed', 'eves-secret');
+    expect((await eve.call('POST', '/orgs', { username: 'shy', visibility: 'private' })).status).toBe(201);
+    const hidden = await eve.call('POST', '/repos/ada/work/forks', { name: 'shys', organization: 'shy' });
+    expect(hidden.status).toBe(202);
+    for (const [owner, name, base] of [
+      ['eve', 'eves-secret', 'closed'],
+      ['shy', 'shys', 'work'],
+    ] as const) {
+      const clone = join(scene.folder, `clone-of-${name}`);
+      await git(scene.folder, 'clone', '-q', eve.remote(`${owner}/${name}`), clone);
+      await pushBranch(clone, 'from-there', { [`${name}.txt`]: 'x' });
+      const wish = { head: `${owner}/${name}:from-there`, base: 'main', title: 'From there' };
+      const { number } = (await eve.call('POST', `/repos/ada/${base}/pulls`, wish)).body;
+      expect((await ada.call('POST', `/repos/ada/${base}/pulls/${number}/merge`, {})).status).toBe(200);
+      const message = await git(await scene.bare('ada', base), 'log', '-1', '--format=%B', 'main');
+      expect(message).toBe(
+        `Merge pull request 'From there' (#${number}) from <deleted>:from-there into main`,
+      );
+    }
   });
 });
 

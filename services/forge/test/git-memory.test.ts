@@ -1,43 +1,31 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { git, temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Person, personWith, SECRET, tokenFor } from './forge.ts';
+import { MIGRATIONS, type Person, personWith, tokenFor } from './forge.ts';
+import { type ForgeProcess, startForgeProcess } from './killable-forge.ts';
 
 /* A repository of a gigabyte goes in and comes out; the forge keeps nothing of it. */
-const PROGRAM = fileURLToPath(new URL('./forge-process.ts', import.meta.url));
 const MB = 1024 * 1024;
 const FILES = 16;
 const FILE_BYTES = 64 * MB;
 const READERS = 3;
 const stack = new AsyncDisposableStack();
 const token = tokenFor('ada');
-const ada: Person = personWith('ada', token, () => address);
-let service: ChildProcess;
-let address: string;
+const ada: Person = personWith('ada', token, () => service.address);
+let service: ForgeProcess;
 let source: string;
 let tip: string;
 
 beforeAll(async () => {
-  const { url } = stack.use(
-    await testDatabase({ schema: 'forge', migrations: new URL('../migrations/', import.meta.url) }),
-  );
+  const { url } = stack.use(await testDatabase({ schema: 'forge', migrations: MIGRATIONS }));
   const { path: folder } = stack.use(await temporaryFolder());
-  service = spawn(process.execPath, [PROGRAM, url, join(folder, 'data'), SECRET], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  stack.defer(async () => {
-    service.kill();
-    if (service.exitCode === null) await once(service, 'exit');
-  });
-  const [line] = (await once(service.stdout as Readable, 'data')) as [Buffer];
-  address = line.toString().trim();
+  service = stack.use(await startForgeProcess(url, join(folder, 'data')));
   source = join(folder, 'source.git');
   await git(folder, 'init', '-q', '--bare', '-b', 'main', source);
   await fill();
@@ -66,7 +54,7 @@ async function fill(): Promise<void> {
 /** By how much the memory of the forge grows, at most, while something happens; in megabytes. */
 async function growth(work: () => Promise<unknown>): Promise<number> {
   const resident = () =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) / 1024;
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.child.pid}/status`, 'utf8'))?.[1]) / 1024;
   const before = resident();
   let most = before;
   const watch = setInterval(() => {
@@ -84,7 +72,7 @@ const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0')
 
 /** Asks for everything, as a clone does, and drops it; how much came. */
 async function read(): Promise<number> {
-  const call = request(`${address}/ada/large.git/git-upload-pack`, {
+  const call = request(`${service.address}/ada/large.git/git-upload-pack`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-git-upload-pack-request' },
   });

@@ -8,6 +8,7 @@ import { silentLog } from '@croft/runtime';
 import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Broker } from '../src/outside/git/broker.ts';
+import type { OutputTarget } from '../src/outside/git/direct-output.ts';
 import { Git } from '../src/outside/git/git.ts';
 import { findAttributes } from '../src/outside/git/merging/attributes.ts';
 import { tryMerge, writeMerge } from '../src/outside/git/merging/merge.ts';
@@ -48,6 +49,15 @@ function isOurs(id: string): boolean {
     return false;
   }
 }
+
+/** A stream as something to pass an output on to. */
+const into = (stream: Writable): OutputTarget => ({
+  take({ memory, start, end }, done) {
+    stream.write(memory.subarray(start, end), done);
+    return false;
+  },
+  once: (event, listener) => void stream.once(event, listener),
+});
 
 /** A commit of one file, on no branch. */
 async function write(content: string, parents: string[], file = 'file'): Promise<string> {
@@ -114,7 +124,7 @@ describe('the broker', () => {
       },
     });
     await program.stdout.begun;
-    await program.stdout.copyTo(slow);
+    await program.stdout.copyTo(into(slow));
     slow.end();
     await finished(slow);
     expect(Buffer.concat(arrived).equals(bytes)).toBe(true);
@@ -125,7 +135,7 @@ describe('the broker', () => {
     const broker = stack.adopt(await Broker.open(silentLog, SEARCH_PATH), (one) => one.close());
     const program = await broker.startDirect({ command: 'yes', args: [], input: false });
     const gone = new Writable({ write: (_chunk, _encoding, done) => done() });
-    const copied = program.stdout.copyTo(gone);
+    const copied = program.stdout.copyTo(into(gone));
     await program.stdout.begun;
     gone.destroy();
     await copied;
@@ -137,7 +147,7 @@ describe('the broker', () => {
     const program = await broker.startDirect({ command: 'true', args: [], input: false });
     await program.stdout.begun;
     const nothing = new PassThrough();
-    await program.stdout.copyTo(nothing);
+    await program.stdout.copyTo(into(nothing));
     nothing.end();
     expect(await text(nothing)).toBe('');
   });
@@ -309,6 +319,6 @@ describe('without a merge-tree process that can be talked with', () => {
     const merged = await writeMerge(plain, 1, { ours, theirs: other }, made);
     const folder = plain.folderOf(1);
     expect(await command(folder, 'cat-file', '-t', merged.id)).toBe('commit');
-    await expect(tryMerge(plain, 1, ours, '0'.repeat(40))).rejects.toThrow('merge-tree of');
+    await expect(tryMerge(plain, 1, ours, '0'.repeat(40))).rejects.toThrow('merge-base of');
   });
 });

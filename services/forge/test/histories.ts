@@ -47,7 +47,7 @@ export function importOf(seed: number): string {
 }
 
 /** Numbers of [0, 1), the same for the same seed. */
-function chance(seed: number): () => number {
+export function chance(seed: number): () => number {
   let state = Math.imul(seed + 1, 2_654_435_761);
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -95,6 +95,71 @@ it.each(['', 'x'.repeat(256), 'a b'])('a key %j is none, and nothing changes', a
   expect([await made(), await keys()]).toEqual(before);
 });
 
+describe.each([
+  ['an issue', 'issues', { title: 'seen' }],
+  ['a comment', 'issues/1/comments', { body: 'seen' }],
+  ['a pull request', 'pulls', { head: 'one', base: 'main', title: 'seen' }],
+])('%s', (_, what, body) => {
+  it('is not answered again to who may not see it any more', async () => {
+    const name = `closed-${what.replaceAll('/', '-')}`;
+    const tree = await pushedRepository(ada, name, scene.folder, { private: true });
+    await pushBranch(tree, 'one', { 'one.txt': '1' });
+    await ada.call('POST', `/repos/ada/${name}/issues`, { title: 'first' });
+    const path = `/repos/ada/${name}/${what}`;
+    await ada.call('PUT', `/repos/ada/${name}/collaborators/bob`, { permission: 'write' });
+    const first = await post(path, body, name, bob);
+    expect([first.status, (await post(path, body, name, bob)).body]).toEqual([201, first.body]);
+    await ada.call('DELETE', `/repos/ada/${name}/collaborators/bob`);
+    const before = [await made(), await keys()];
+    expect((await post(path, body, name, bob)).status).toBe(404);
+    expect([await made(), await keys()]).toEqual(before);
+    await ada.call('PUT', `/repos/ada/${name}/collaborators/bob`, { permission: 'read' });
+    expect((await post(path, body, name, bob)).body).toEqual(first.body);
+  });
+});
+
+it('what failed and was rolled back can be tried again', async () => {
+  await scene.sql.script(`
+    create function forge.fail() returns trigger language plpgsql as 'begin raise exception ''no''; end';
+    create trigger fail before insert on forge.issues for each row execute function forge.fail()`);
+  const before = [await made(), await keys()];
+  expect((await post(ISSUES, { title: 'failed' }, 'failed')).status).toBe(500);
+  expect([await made(), await keys()]).toEqual(before);
+  await scene.sql.script('drop function forge.fail() cascade');
+  expect((await post(ISSUES, { title: 'failed' }, 'failed')).status).toBe(201);
+});
+
+it('what failed or was refused when it was made already is not made again', async () => {
+  const count = async () => (await made()).map(({ length }) => length);
+  const [issues = 0, comments, pulls = 0] = await count();
+  await scene.sql.script('alter view forge.issue_surroundings rename to elsewhere');
+  const failed = await post(ISSUES, { title: 'half' }, 'half');
+  await scene.sql.script('alter view forge.elsewhere rename to issue_surroundings');
+  // The pull request is made, and its poster sees none any more.
+  await scene.sql.script(`
+    create function forge.hide() returns trigger language plpgsql as
+      'begin update forge.repositories set has_pulls = false where id = new.repository_id; return null; end';
+    create trigger hide after insert on forge.pulls for each row execute function forge.hide()`);
+  const wish = { head: 'two', base: 'main', title: 'half' };
+  const refused = await post('/repos/ada/work/pulls', wish, 'half-pull');
+  await scene.sql.script('drop function forge.hide() cascade');
+  await scene.sql.run`update :schema.repositories set has_pulls = true`;
+  expect([failed.status, refused.status]).toEqual([500, 404]);
+  expect(await count()).toEqual([issues + 2, comments, pulls + 1]);
+  const before = [await made(), await keys()];
+  for (const [path, body, key] of [
+    [ISSUES, { title: 'half' }, 'half'],
+    ['/repos/ada/work/pulls', wish, 'half-pull'],
+  ] as const) {
+    const again = await post(path, body, key);
+    expect([again.status, again.body.message]).toEqual([
+      409,
+      'the first request under this Idempotency-Key did not end; look whether it was done',
+    ]);
+  }
+  expect([await made(), await keys()]).toEqual(before);
+});
+
 it('what a crash cut off is not done again: nobody knows how far it got', async () => {
   await post(ISSUES, { title: 'cut off' }, 'cut');
   await scene.sql.run`update :schema.idempotency_keys set status = null, answer = null where key = 'cut'`;

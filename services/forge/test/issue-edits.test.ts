@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, useForge } from './forge.ts';
 import { recordHappenings } from './happenings.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -26,14 +27,15 @@ const issue = async (fields: object = {}, who = ada) =>
   (await who.call('POST', path, { title: 'Title', body: 'body', ...fields })).body;
 const patch = (number: number, body: unknown, who = ada) => who.call('PATCH', `${path}/${number}`, body);
 const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.issue_assignees order by 1, 2`,
-    scene.sql.rows`select * from :schema.issue_labels order by 1, 2`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-    scene.sql.rows`select id, last_number, issues, closed_issues from :schema.repositories order by id`,
-    scene.sql.rows`select count(*) from :schema.told`,
-  ]);
+  rowsOf(
+    scene,
+    'issues',
+    'issue_assignees',
+    'issue_labels',
+    'comments',
+    'repositories(id, last_number, issues, closed_issues)',
+    'told',
+  );
 const timeline = (id: number) =>
   scene.sql.rows`select kind, body, details from :schema.comments where issue_id = ${id} order by id`;
 const told = (id: number) =>

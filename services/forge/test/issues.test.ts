@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -17,11 +18,7 @@ const patch = (number: number, body: unknown, who = ada) => who.call('PATCH', `$
 const show = async (number: number) => (await ada.call('GET', `${path}/${number}`)).body;
 /** Everything about issues that is stored, to see that a refusal changed nothing. */
 const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.issue_assignees order by issue_id, position`,
-    scene.sql.rows`select id, last_number, issues, closed_issues from :schema.repositories order by id`,
-  ]);
+  rowsOf(scene, 'issues', 'issue_assignees', 'repositories(id, last_number, issues, closed_issues)');
 
 describe('an issue', () => {
   it('has exactly the members of the contract', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Body, type Person, useForge } from './forge.ts';
 import { recordHappenings } from './happenings.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let owner: Person;
@@ -30,14 +31,7 @@ beforeAll(async () => {
 });
 
 /** Everything these tests could change, to see that a refusal changed nothing. */
-const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.labels order by id`,
-    scene.sql.rows`select * from :schema.issue_labels order by issue_id, label_id`,
-    scene.sql.rows`select id, updated_at from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-    scene.sql.rows`select count(*) from :schema.told`,
-  ]);
+const stored = () => rowsOf(scene, 'labels', 'issue_labels', 'issues(id, updated_at)', 'comments', 'told');
 const label = async (fields: object, where = path) =>
   (await owner.call('POST', `${where}/labels`, { color: '#ee0701', ...fields })).body;
 const issue = async (where = path) =>

@@ -150,7 +150,12 @@ describe('a merge queue with required checks', () => {
       ['README.md', 'a', 'b', 'c', 'lines.txt'].join('\n'),
     );
     // And nobody may push there.
-    await expect(git(tree, 'push', '-q', 'origin', `main:refs/queue/main/${c}`)).rejects.toThrow();
+    const ours = await git(bare, 'for-each-ref');
+    const push = (change: string) => git(tree, 'push', '-q', '-f', 'origin', change);
+    for (const name of [`refs/queue/main/${c}`, 'refs/queue/main/9999'])
+      await expect(push(`main:${name}`)).rejects.toThrow('hidden ref');
+    await expect(push(`:refs/queue/main/${c}`)).rejects.toThrow('failed to push');
+    expect(await git(bare, 'for-each-ref')).toBe(ours);
     expect(await list()).toMatchObject([
       { position: 1, number: a, state: 'testing', sha: first, ref: `refs/queue/main/${a}`, do: 'merge' },
       { position: 2, number: b, state: 'testing', sha: second, queued_by: { login: 'ada' } },
@@ -304,6 +309,77 @@ describe('is refused and nothing changes', () => {
       expect((await ada.call('PATCH', `${at}/branch_protections/main`, wrong)).status).toBe(422);
     expect([await stored(), await main()]).toEqual(before);
   });
+});
+
+it('is for those who may merge to take out of, and for who put it in', async () => {
+  const { pull, merge, made, at, list } = await queued('taking', {
+    ...REQUIRED,
+    enable_merge_whitelist: true,
+    merge_whitelist_usernames: ['ada'],
+  });
+  const cleo = scene.person('cleo');
+  await cleo.call('GET', '/user');
+  for (const person of [bob, cleo])
+    await ada.call('PUT', `${at}/collaborators/${person.name}`, { permission: 'write' });
+  await ada.call('PATCH', `${at}/branch_protections/main`, { merge_whitelist_usernames: ['ada', 'bob'] });
+  const [a, b] = [await pull('a', { a: '1' }), await pull('b', { b: '1' })];
+  await merge(a);
+  expect((await merge(b, {}, bob)).status).toBe(201);
+  await made(b);
+  const before = [await list(), await scene.sql.rows`select id, kind from :schema.comments order by id`];
+  // A writer who may not merge.
+  for (const number of [a, b])
+    expect((await cleo.call('DELETE', `${at}/pulls/${number}/merge`)).status).toBe(403);
+  expect([await list(), await scene.sql.rows`select id, kind from :schema.comments order by id`]).toEqual(
+    before,
+  );
+  // Who put it in takes it out, also when he may not merge any more.
+  const rule = `${at}/branch_protections/main`;
+  await ada.call('PATCH', rule, { merge_whitelist_usernames: ['ada'] });
+  expect((await bob.call('DELETE', `${at}/pulls/${a}/merge`)).status).toBe(403);
+  expect((await bob.call('DELETE', `${at}/pulls/${b}/merge`)).status).toBe(204);
+  await ada.call('PATCH', rule, { merge_whitelist_usernames: ['ada', 'bob'] });
+  expect((await bob.call('DELETE', `${at}/pulls/${a}/merge`)).status).toBe(204);
+  expect(await list()).toEqual([]);
+});
+
+it('what leaves it does not come back by a schedule that it has as well', async () => {
+  const { pull, merge, made, at, list, timeline } = await queued('both', REQUIRED);
+  const a = await pull('a', { a: '1' });
+  await merge(a);
+  await made(a);
+  await scene.sql.script('alter table forge.scheduled_merges disable trigger try_scheduled');
+  const scheduled = { merge_when_checks_succeed: true };
+  expect((await merge(a, scheduled)).status).toBe(201);
+  expect((await ada.call('DELETE', `${at}/pulls/${a}/merge`)).status).toBe(204);
+  await scene.sql.script('alter table forge.scheduled_merges enable trigger try_scheduled');
+  expect([await list(), await scene.sql.rows`select * from :schema.scheduled_merges`]).toEqual([[], []]);
+  const left = (await timeline(a)).filter(([type]) => type === 'pull_cancel_scheduled_merge');
+  expect(left).toHaveLength(2);
+  expect((await ada.call('DELETE', `${at}/pulls/${a}/merge`)).status).toBe(404);
+});
+
+it('is dissolved when its branch is gone', async () => {
+  const { merge, at, tree, bare, refs, timeline } = await queued('gone');
+  await git(tree, 'push', '-q', 'origin', 'main:refs/heads/release');
+  const protection = { rule_name: 'release', enable_push: true, enable_merge_queue: true, ...REQUIRED };
+  await ada.call('POST', `${at}/branch_protections`, protection);
+  await pushBranch(tree, 'a', { a: '1' });
+  const { body } = await ada.call('POST', `${at}/pulls`, { head: 'a', base: 'release', title: 'a' });
+  expect((await merge(body.number)).status).toBe(201);
+  await expect.poll(refs, SOON).toEqual([`refs/queue/release/${body.number}`]);
+  const main = await git(bare, 'rev-parse', 'main');
+  // By hand: nobody deletes a protected branch otherwise.
+  await git(bare, 'update-ref', '-d', 'refs/heads/release');
+  await ada.call('POST', `${at}/statuses/${main}`, { state: 'success', context: 'other' });
+  await expect
+    .poll(() => timeline(body.number), SOON)
+    .toContainEqual([
+      'pull_cancel_scheduled_merge',
+      'Removed from the merge queue of release: the branch is gone',
+    ]);
+  expect([await refs(), await git(bare, 'rev-parse', 'main')]).toEqual([[], main]);
+  expect(await scene.sql.rows`select * from :schema.merge_queue where base_branch = 'release'`).toEqual([]);
 });
 
 it('administrators go past the queue when they force it, and it goes on behind them', async () => {

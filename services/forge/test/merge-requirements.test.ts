@@ -1,6 +1,7 @@
 import { git } from '@croft/testing';
 import { beforeAll, expect, it } from 'vitest';
 import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 const people: Record<string, Person> = {};
@@ -55,11 +56,7 @@ const stored = () =>
   Promise.all([
     git(bare, 'for-each-ref'),
     git(bare, 'count-objects', '-v'),
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.pulls order by id`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-    scene.sql.rows`select * from :schema.merges`,
-    scene.sql.rows`select * from :schema.scheduled_merges`,
+    rowsOf(scene, 'issues', 'pulls', 'comments', 'merges', 'scheduled_merges'),
   ]);
 
 const merge = (name: string, number: number, body: object = {}) =>

@@ -1,6 +1,7 @@
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lines, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -24,10 +25,7 @@ const stored = () =>
   Promise.all([
     git(bare, 'for-each-ref'),
     git(bare, 'count-objects', '-v'),
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.pulls order by id`,
-    scene.sql.rows`select * from :schema.merges`,
-    scene.sql.rows`select * from :schema.outbox`,
+    rowsOf(scene, 'issues', 'pulls', 'merges', 'outbox'),
   ]);
 
 /** A pull request of two commits, and a base that has moved on unless said otherwise. */

@@ -1,6 +1,7 @@
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lines, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -40,10 +41,7 @@ const stored = () =>
   Promise.all([
     git(bare, 'for-each-ref'),
     git(bare, 'count-objects', '-v'),
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.pulls order by id`,
-    scene.sql.rows`select * from :schema.merges`,
-    scene.sql.rows`select id, closed_pulls from :schema.repositories order by id`,
+    rowsOf(scene, 'issues', 'pulls', 'merges', 'repositories(id, closed_pulls)'),
   ]);
 
 describe('a merge', () => {

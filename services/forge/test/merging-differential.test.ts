@@ -6,7 +6,7 @@ import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Git } from '../src/outside/git/git.ts';
 import { tryMerge, writeMerge } from '../src/outside/git/merging/merge.ts';
-import { findMergeBase, listMergeBases } from '../src/outside/git/merging/merge-base.ts';
+import { findMergeBase, listMergeBases, walkNewCommits } from '../src/outside/git/merging/merge-base.ts';
 import { writeRebase } from '../src/outside/git/merging/rebase.ts';
 import { commitObject, type Signature } from '../src/outside/git/objects.ts';
 import { importOf } from './histories.ts';
@@ -95,7 +95,10 @@ it('the best common ancestors are those that git finds, in its order', async () 
       const ours = await listMergeBases(git, REPOSITORY, `${a}`, `${b}`);
       expect(ours).toEqual(all === '' ? [] : all.split('\n'));
       expect(await findMergeBase(git, REPOSITORY, `${a}`, `${b}`)).toBe(all.split('\n')[0] || undefined);
-      if ((ours?.length ?? 0) > 1) several++;
+      if (ours.length > 1) several++;
+      const gained = (await command(bare, 'rev-list', `${a}`, `^${b}`)).split('\n').filter((id) => id !== '');
+      const walked = await walkNewCommits(git, REPOSITORY, `${a}`, [`${b}`]);
+      expect(walked?.toSorted()).toEqual(gained.toSorted());
     }
   }
   expect(several).toBeGreaterThan(HISTORIES / 5);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, useForge } from './forge.ts';
 import { recordHappenings } from './happenings.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let owner: Person;
@@ -22,13 +23,7 @@ beforeAll(async () => {
   await recordHappenings(scene);
 });
 
-const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.milestones order by id`,
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-    scene.sql.rows`select count(*) from :schema.told`,
-  ]);
+const stored = () => rowsOf(scene, 'milestones', 'issues', 'comments', 'told');
 const milestone = async (fields: object, where = path) =>
   (await owner.call('POST', `${where}/milestones`, fields)).body;
 const issue = async (fields: object = {}, where = path) =>

@@ -60,6 +60,7 @@ export type Need =
   | 'administrate pulls'
   | 'merge'
   | 'update the head'
+  | 'push for review'
   | 'the time of the owner'
   | 'the review of the owner'
   | 'the pending review of the owner'
@@ -200,6 +201,9 @@ function ofRepository(need: Need, who: Persona, place: PlaceName): Outcome {
       return rights.pulls === 0 ? 404 : rights.code < 2 ? 405 : 'served';
     case 'update':
       return rights.pulls === 0 ? 404 : rights.code < 2 ? 403 : 'served';
+    case 'push':
+      // Or branches: which of the two shows in the push only.
+      return rights.code === 0 ? 404 : rights.code < 2 && rights.pulls === 0 ? 403 : 'served';
     case 'own':
       // Who administrates a repository need not know of the organization whose teams it is about.
       if (unit !== undefined && who === 'keeper' && place === 'hidden') return 404;

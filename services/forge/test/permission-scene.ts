@@ -198,7 +198,13 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
   const issues = await buildIssues(scene, owner, place, { labels: [label], milestone });
   await made(owner, 'POST', `${at}/pulls`, { title: 'topic', head: 'topic', base: 'main' });
   const reviews = `${at}/pulls/4/reviews`;
-  const { id: review } = await made(owner, 'POST', reviews, { event: 'COMMENT', body: 'words' });
+  const onLine = [{ path: 'topic.txt', new_position: 1, body: 'words' }];
+  const { id: review } = await made(owner, 'POST', reviews, {
+    event: 'COMMENT',
+    body: 'words',
+    comments: onLine,
+  });
+  const { items: lines } = await owner.call('GET', `${reviews}/${review}/comments`);
   const { id: pendingReview } = await made(owner, 'POST', reviews, { body: 'words' });
   const { id: approval } = await made(writer, 'POST', reviews, { event: 'APPROVED' });
   // Waits for a check that never ends.
@@ -224,6 +230,7 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
     review,
     pendingReview,
     approval,
+    lineComment: lines[0]?.id ?? 0,
     org: place,
     emptyOrg: `${place}-empty`,
     repository: repository.id,

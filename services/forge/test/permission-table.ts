@@ -510,6 +510,14 @@ export const TABLE: Readonly<Record<string, Row>> = {
     needs: 'see pulls',
     path: { index: 4, id: '@review' },
   },
+  'POST /repos/:owner/:repo/pulls/comments/:id/resolve': {
+    needs: 'write pulls',
+    path: { id: '@lineComment' },
+  },
+  'POST /repos/:owner/:repo/pulls/comments/:id/unresolve': {
+    needs: 'write pulls',
+    path: { id: '@lineComment' },
+  },
   'POST /repos/:owner/:repo/pulls/:index/reviews/:id/dismissals': {
     needs: 'administrate pulls',
     path: { index: 4, id: '@approval' },

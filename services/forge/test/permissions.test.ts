@@ -153,7 +153,13 @@ describe('with anonymous reading', () => {
       traces: ['attachments'],
     },
     { what: 'fetching', path: `${REFS}upload-pack`, area: 'repository', needs: 'see code', traces: [] },
-    { what: 'pushing', path: `${REFS}receive-pack`, area: 'repository', needs: 'write code', traces: [] },
+    {
+      what: 'pushing',
+      path: `${REFS}receive-pack`,
+      area: 'repository',
+      needs: 'push for review',
+      traces: [],
+    },
   ] as const)('beside the API: $what', async ({ path, area, needs, traces }) => {
     const answers = casesOf({ needs }).map(async ({ who, place, wanted }) => {
       const things = matrix.things[place];

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -32,12 +33,7 @@ async function open(fields: object, who = ada) {
   await pushBranch(join(scene.folder, 'work'), head, { [head]: '1' });
   return await who.call('POST', path, { head, base: 'main', title: head, ...fields });
 }
-const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.issue_labels order by 1, 2`,
-    scene.sql.rows`select * from :schema.comments order by id`,
-  ]);
+const stored = () => rowsOf(scene, 'issues', 'issue_labels', 'comments');
 
 it('labels, milestone and deadline of a new pull request count for every creator; foreign labels are dropped', async () => {
   const made = await open({ labels: [bug, foreign, 999], milestone, due_date: '2026-03-01T00:00:00Z' }, bob);

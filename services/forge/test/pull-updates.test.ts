@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lines, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -44,9 +45,7 @@ const stored = () =>
   Promise.all([
     git(bare, 'for-each-ref'),
     git(bobs, 'for-each-ref'),
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.pulls order by id`,
-    scene.sql.rows`select * from :schema.pushes`,
+    rowsOf(scene, 'issues', 'pulls', 'pushes'),
   ]);
 
 describe('a head branch', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, lines, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let ada: Person;
@@ -19,12 +20,7 @@ beforeAll(async () => {
 const path = '/repos/ada/work/pulls';
 const open = (body: object, who = ada) => who.call('POST', path, { base: 'main', title: 'T', ...body });
 const patch = (number: number, body: object, who = ada) => who.call('PATCH', `${path}/${number}`, body);
-const stored = () =>
-  Promise.all([
-    scene.sql.rows`select * from :schema.issues order by id`,
-    scene.sql.rows`select * from :schema.pulls order by id`,
-    scene.sql.rows`select id, last_number, pulls, closed_pulls from :schema.repositories order by id`,
-  ]);
+const stored = () => rowsOf(scene, 'issues', 'pulls', 'repositories(id, last_number, pulls, closed_pulls)');
 
 describe('creating a pull request', () => {
   it('answers with both branches, the merge base and whether it can be merged', async () => {

@@ -322,3 +322,44 @@ describe('merged pull requests', () => {
     expect(await stateOf('ada/tools', number)).toBe('closed');
   });
 });
+
+describe('what a review says', () => {
+  it('is told in the timelines of the issues it names, as a whole and on lines, and not when it is taken back', async () => {
+    const [whole, onLine, later] = [
+      await issue('ada/tools', 'Whole'),
+      await issue('ada/tools', 'Line'),
+      await issue('ada/tools', 'Later'),
+    ];
+    await git(tree, 'checkout', '-q', '-B', 'reviewed', 'main');
+    await commit(tree, { 'reviewed.txt': 'one' }, 'reviewed');
+    await git(tree, 'push', '-q', 'origin', 'reviewed');
+    await git(tree, 'checkout', '-q', 'main');
+    const pull = { head: 'reviewed', base: 'main', title: 'reviewed' };
+    const { number } = (await ada.call('POST', '/repos/ada/tools/pulls', pull)).body;
+    const reviews = `/repos/ada/tools/pulls/${number}/reviews`;
+    const lines = [{ path: 'reviewed.txt', new_position: 1, body: `as in #${onLine}` }];
+    const pending = await wim.call('POST', reviews, { body: `closes #${later}`, comments: lines });
+    await settled();
+    expect(await references('ada/tools', onLine)).toEqual([]);
+    const said = { event: 'COMMENT', body: `closes #${whole}` };
+    const submitted = await wim.call('POST', `${reviews}/${pending.body.id}`, said);
+    expect(submitted.status).toBe(200);
+    await settled();
+    expect(await references('ada/tools', whole)).toMatchObject([
+      {
+        type: 'comment_ref',
+        user: { login: 'wim' },
+        ref_action: 'closes',
+        ref_issue: { number },
+        ref_comment: { body: `closes #${whole}`, user: { login: 'wim' } },
+      },
+    ]);
+    expect(await references('ada/tools', onLine)).toMatchObject([
+      { type: 'comment_ref', ref_issue: { number }, ref_comment: { body: `as in #${onLine}` } },
+    ]);
+    expect(await references('ada/tools', later)).toEqual([]);
+    expect(await stateOf('ada/tools', whole)).toBe('open');
+    expect((await wim.call('DELETE', `${reviews}/${pending.body.id}`)).status).toBe(204);
+    for (const one of [whole, onLine]) expect(await references('ada/tools', one)).toEqual([]);
+  });
+});

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { useForge } from './forge.ts';
+import { type Person, useForge } from './forge.ts';
 import { type ReviewScene, reviewScene } from './review-scene.ts';
 
 const scene = useForge();
@@ -110,6 +110,57 @@ describe('a comment on a line', () => {
     const before = await work.stored();
     const comments = Array.from({ length: 51 }, () => ({ path: 'new.txt', body: 'x', new_position: 1 }));
     expect((await work.review(work.bob, 1, { event: 'COMMENT', comments })).status).toBe(422);
+    expect(await work.stored()).toEqual(before);
+  });
+});
+
+describe('what a comment on a line is about', () => {
+  it('is settled and open again, as those say who may, and counted in the pull request', async () => {
+    const { ada, bob, writer } = work;
+    const number = await work.open('settled');
+    const comments = [{ path: 'new.txt', body: 'why?', new_position: 1 }];
+    const before = await ada.call('GET', `${work.at}/pulls/${number}`);
+    expect(before.body['review_comments']).toBe(0);
+    const made = await work.review(bob, number, { event: 'COMMENT', comments });
+    await work.review(bob, number, { body: 'to come', comments });
+    const listed = await ada.call('GET', `${work.at}/pulls?state=all&sort=newest`);
+    expect(listed.items.find((one) => one.number === number)?.['review_comments']).toBe(1);
+    const list = async () =>
+      (await ada.call('GET', `${work.at}/pulls/${number}/reviews/${made.body.id}/comments`)).items;
+    const id = (await list())[0]?.id;
+    const at = `${work.at}/pulls/comments/${id}`;
+    expect((await list())[0]).toMatchObject({ resolver: null });
+    for (const who of [writer, ada]) expect((await who.call('POST', `${at}/resolve`)).status).toBe(204);
+    // Who was first.
+    expect((await list())[0]).toMatchObject({ resolver: { login: 'writer' } });
+    const timeline = await ada.call('GET', `${work.at}/issues/${number}/timeline`);
+    expect(timeline.items.find((entry) => entry.id === id)).toMatchObject({
+      resolve_doer: { login: 'writer' },
+    });
+    expect((await ada.call('POST', `${at}/unresolve`)).status).toBe(204);
+    expect((await list())[0]).toMatchObject({ resolver: null });
+  });
+
+  it('is not for others, for other comments and for archives to settle', async () => {
+    const { ada, bob } = work;
+    const number = await work.open('unsettled');
+    const comments = [{ path: 'new.txt', body: 'why?', new_position: 1 }];
+    const made = await work.review(bob, number, { event: 'COMMENT', comments });
+    const pending = await work.review(bob, number, { body: 'to come', comments });
+    const idOf = async (review: number) =>
+      (await bob.call('GET', `${work.at}/pulls/${number}/reviews/${review}/comments`)).items[0]?.id;
+    const [id, hidden] = [await idOf(made.body.id), await idOf(pending.body.id)];
+    const plain = await ada.call('POST', `${work.at}/issues/${number}/comments`, { body: 'plain' });
+    const before = await work.stored();
+    const settle = async (who: Person, comment = 0) =>
+      (await who.call('POST', `${work.at}/pulls/comments/${comment}/resolve`)).status;
+    expect(await settle(bob, id)).toBe(403);
+    expect(await settle(ada, hidden)).toBe(404);
+    expect(await settle(ada, plain.body.id)).toBe(400);
+    expect(await settle(ada, 999_999)).toBe(404);
+    await scene.sql.run`update :schema.repositories set archived = true where name = 'work'`;
+    expect(await settle(ada, id)).toBe(423);
+    await scene.sql.run`update :schema.repositories set archived = false where name = 'work'`;
     expect(await work.stored()).toEqual(before);
   });
 });

@@ -226,3 +226,54 @@ describe('asking for a review', () => {
     expect(await searchBy(writer, 'review_requested=true&owner=crew')).toEqual([]);
   });
 });
+
+describe('asking for a review with the pull request', () => {
+  const openAsking = async (branch: string, more: object, who = work.ada) => {
+    await pushBranch(work.tree, branch, { [`${branch}.txt`]: branch });
+    return await who.call('POST', `${work.at}/pulls`, { head: branch, base: 'main', title: branch, ...more });
+  };
+
+  it('is the same as asking afterwards, and everybody who may create one may ask', async () => {
+    receiver.clear();
+    const made = await openAsking('asking', { reviewers: ['writer', 'Carl', 'carl'] }, work.bob);
+    expect([made.status, made.body['requested_reviewers']]).toMatchObject([
+      201,
+      [{ login: 'writer' }, { login: 'carl' }],
+    ]);
+    const { number } = made.body;
+    const { items } = await work.ada.call('GET', `${work.at}/pulls/${number}/reviews`);
+    expect(items).toMatchObject([
+      { state: 'REQUEST_REVIEW', user: { login: 'writer' }, official: true },
+      { state: 'REQUEST_REVIEW', user: { login: 'carl' }, official: false },
+    ]);
+    const timeline = await work.ada.call('GET', `${work.at}/issues/${number}/timeline`);
+    expect(timeline.items).toMatchObject([
+      { type: 'review_request', user: { login: 'bob' }, assignee: { login: 'writer' } },
+      { type: 'review_request', user: { login: 'bob' }, assignee: { login: 'carl' } },
+    ]);
+    expect(await unread(carl)).toContain('asking');
+    const told = await receiver.take('pull_request_review_request', 2);
+    expect(
+      told.map(({ action, requested_reviewer: asked }) => [action, (asked as { login: string }).login]),
+    ).toEqual([
+      ['review_requested', 'writer'],
+      ['review_requested', 'carl'],
+    ]);
+  });
+
+  it.each([
+    ['whom nobody knows', { reviewers: ['carl', 'nobody'] }, 404],
+    ['the poster', { reviewers: ['ada'] }, 422],
+    ['teams of a person', { team_reviewers: ['owners'] }, 422],
+    ['too many', { reviewers: Array.from({ length: 51 }, (_, n) => `p${n}`) }, 422],
+    ['whom nobody knows, to assign', { reviewers: ['carl'], assignees: ['nobody'] }, 422],
+  ])('is refused for %s, and nothing is created', async (what, more, status) => {
+    const stored = async () => [
+      await work.stored(),
+      await scene.sql.rows`select last_number, pulls from :schema.repositories order by id`,
+    ];
+    const before = await stored();
+    expect((await openAsking(`refused-${what.length}`, more)).status).toBe(status);
+    expect(await stored()).toEqual(before);
+  });
+});

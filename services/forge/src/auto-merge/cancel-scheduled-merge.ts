@@ -10,12 +10,13 @@ import { findPull } from '../pulls/find-pull.ts';
 import { checkNotArchived } from '../repositories/find-repository.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
+import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
 
 /**
  * Lets a scheduled merge not happen, or takes a pull request out of the merge queue. In the queue of branches: one that
  * was cancelled is not under way.
- * @throws 403 for somebody who neither scheduled it nor may merge, 404 when nothing is scheduled, 423
+ * @throws 403 for somebody who neither asked for it nor may merge, 404 when there is nothing to cancel, 423
  */
 export async function cancelScheduledMerge(
   context: Context,
@@ -23,14 +24,22 @@ export async function cancelScheduledMerge(
   path: NumberedPath,
 ): Promise<void> {
   const found = await findPull(context, caller, path);
-  if (await leaveQueue(context, caller, found)) return;
   const { id, repository_id: repositoryId } = found.pull;
   await betweenMerges(context, { id, repositoryId }, async (pull) => {
-    const scheduled = await scheduledMerges.find(context.database.autocommit(), id);
-    if (scheduled === undefined) throw notFound();
-    if (scheduled.scheduled_by !== caller.userId) await checkMayCancel(context, caller, { ...found, pull });
+    // Its row in the queue goes when that is recorded.
+    if (pull.merged_at !== null) throw notFound();
+    const tx = context.database.autocommit();
+    const [queued, scheduled] = [await mergeQueue.findByPull(tx, id), await scheduledMerges.find(tx, id)];
+    if (queued === undefined && scheduled === undefined) throw notFound();
+    const isOwn =
+      (queued?.queued_by ?? caller.userId) === caller.userId &&
+      (scheduled === undefined || scheduled.scheduled_by === caller.userId);
+    if (!isOwn) await checkMayCancel(context, caller, { ...found, pull });
     checkNotArchived(found);
-    if (!(await endSchedule(context, pull, caller.userId))) throw notFound();
+    // Both: what is scheduled would come back to the queue.
+    const ended = scheduled !== undefined && (await endSchedule(context, pull, caller.userId));
+    const left = queued !== undefined && (await leaveQueue(context, caller, { row: queued, pull }));
+    if (!ended && !left) throw notFound();
   });
 }
 

@@ -1,16 +1,13 @@
 import { Failure } from '@croft/failure';
 import type { Deliver } from '@croft/sql';
-import { type Caller, callerOf } from '../caller/caller.ts';
-import { checkAccount } from '../caller/check-account.ts';
 import type { Context } from '../context.ts';
 import { deleteHeadBranch } from '../pulls/delete-head-branch.ts';
-import type { VisiblePull } from '../pulls/find-pull.ts';
 import { mergeInTurn } from '../pulls/merge-pull.ts';
 import { settleMergeOf } from '../pulls/settle-merges.ts';
 import { branchQueue } from '../pulls/sync-pulls.ts';
-import { checkNotArchived, findRepositoryById, mayRead } from '../repositories/find-repository.ts';
+import { findActing } from '../repositories/find-acting.ts';
+import { checkNotArchived, mayRead } from '../repositories/find-repository.ts';
 import { nameStyle } from '../rules/pulls/merge-style.ts';
-import * as users from '../store/people/users.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
 import { endSchedule } from './cancel-scheduled-merge.ts';
@@ -39,10 +36,12 @@ async function mergeScheduled(context: Context, pull: pulls.PullWithIssue): Prom
   const scheduled = await scheduledMerges.find(context.database.autocommit(), pull.id);
   if (scheduled === undefined) return;
   const { scheduled_by: schedulerId, title, message, delete_branch: deleteBranch } = scheduled;
-  const caller = await findScheduler(context, schedulerId);
-  const found = caller && (await findAsSeen(context, caller, pull));
-  if (caller === undefined || found === undefined)
+  const acting = await findActing(context, schedulerId, pull.repository_id);
+  const now = await pulls.findById(context.database.autocommit(), pull.id);
+  if (acting === undefined || now === undefined || !mayRead(acting.found, 'pulls'))
     return void (await endSchedule(context, pull, schedulerId));
+  const { caller } = acting;
+  const found = { ...acting.found, pull: now };
   const style = nameStyle(scheduled.style);
   const wanted = { style, title, message, deleteBranch, headCommit: '', mergeCommit: '', force: false };
   try {
@@ -61,44 +60,15 @@ export function mergedHeadEffect(context: Context): Deliver {
   return async ({ payload }) => {
     const { pullId, actorId } = payload as { pullId: number; actorId: number };
     const pull = await pulls.findById(context.database.autocommit(), pullId);
-    const caller = await findScheduler(context, actorId);
-    const found = pull && caller && (await findAsSeen(context, caller, pull));
-    if (caller === undefined || found === undefined) return;
+    if (pull === undefined) return;
+    const acting = await findActing(context, actorId, pull.repository_id);
+    if (acting === undefined) return;
     try {
-      await deleteHeadBranch(context, caller, found);
+      await deleteHeadBranch(context, acting.caller, { ...acting.found, pull });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      const fields = { repository: found.repository.id, pull: found.pull.number, reason: error.message };
+      const fields = { repository: pull.repository_id, pull: pull.number, reason: error.message };
       context.log.info(fields, 'the head branch of a scheduled merge was kept');
     }
   };
-}
-
-/** Somebody with the rights he has now; undefined when he is gone or was banned. */
-async function findScheduler(context: Context, id: number | null): Promise<Caller | undefined> {
-  if (id === null) return undefined;
-  const user = (await users.mapByIds(context.database.autocommit(), [id])).get(id);
-  return user && (await orUndefined(async () => callerOf(await checkAccount(context, user))));
-}
-
-/** A pull request as somebody sees it; undefined when he does not. */
-async function findAsSeen(
-  context: Context,
-  caller: Caller,
-  { repository_id: repositoryId, number }: pulls.PullWithIssue,
-): Promise<VisiblePull | undefined> {
-  const found = await orUndefined(() => findRepositoryById(context, caller, repositoryId));
-  if (found === undefined || !mayRead(found, 'pulls')) return undefined;
-  const pull = await pulls.findByNumber(context.database.autocommit(), repositoryId, number);
-  return pull && { ...found, pull };
-}
-
-/** What a refusal leaves: nothing. */
-async function orUndefined<T>(find: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await find();
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }

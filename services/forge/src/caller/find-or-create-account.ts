@@ -12,7 +12,7 @@ import { checkAccount, checkNewcomer } from './check-account.ts';
  */
 export async function findOrCreateAccount(context: Context, claims: AccessTokenClaims): Promise<UserRow> {
   const identity = readIdentity(claims, context.identity.adminRoles);
-  const row = await users.findByAuthUserId(context.database.autocommit(), identity.authUserId);
+  const row = await users.findByAuthUserId(context.database.reads(), identity.authUserId);
   if (row === undefined) return await createAccount(context, identity, wantedLogin(claims));
   const known = await checkAccount(context, row);
   if (isCurrent(known, identity)) return known;

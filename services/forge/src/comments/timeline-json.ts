@@ -43,7 +43,7 @@ export const timelineSchema = z.object({
   assignee: userSchema.nullable(),
   assignee_team: teamSchema.nullable(),
   removed_assignee: z.boolean(),
-  resolve_doer: z.null(),
+  resolve_doer: userSchema.nullable(),
   dependent_issue: issueSchema.nullable(),
 });
 
@@ -60,12 +60,19 @@ export type TimelineSurroundings = Pick<
   | 'label'
   | 'dependent_issue'
   | 'assignee_team'
-> & { owner: string; repo: string; poster: UserRow; assignee: UserRow | undefined; details: EntryDetails };
+> & {
+  owner: string;
+  repo: string;
+  poster: UserRow;
+  assignee: UserRow | undefined;
+  resolver: UserRow | undefined;
+  details: EntryDetails;
+};
 
 /** Something that happened to an issue, as a viewer gets it. */
 export function timelineJson(
   row: CommentWithIssue,
-  { owner, repo, poster, assignee, details, ...around }: TimelineSurroundings,
+  { owner, repo, poster, assignee, resolver, details, ...around }: TimelineSurroundings,
   viewer: Caller | undefined,
   links: Links,
 ): Timeline {
@@ -74,7 +81,7 @@ export function timelineJson(
     type: row.kind,
     ...commentAddresses(row, { owner, repo }, links),
     user: userJson(poster, viewer, links),
-    body: row.body,
+    body: details.push === undefined ? row.body : pushText(details.push),
     created_at: wireTime(row.created_at),
     updated_at: wireTime(row.updated_at),
     old_project_id: 0,
@@ -88,7 +95,11 @@ export function timelineJson(
     review_id: details.review ?? 0,
     assignee: assignee === undefined ? null : userJson(assignee, viewer, links),
     removed_assignee: details.removedAssignee,
-    resolve_doer: null,
+    resolve_doer: resolver === undefined ? null : userJson(resolver, viewer, links),
     ...around,
   };
 }
+
+/** What the body of a `pull_push` says, as JSON inside of JSON: so does the reference. */
+const pushText = ({ isForced, commits }: NonNullable<EntryDetails['push']>) =>
+  JSON.stringify({ is_force_push: isForced, commit_ids: commits });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { pagedAnswer } from '../list-answer.ts';
-import { pullSchema } from '../pulls/pull-json.ts';
+import { singlePullSchema } from '../pulls/show-pull.ts';
 import { readMediaType } from '../rules/files/media-type.ts';
 import { errorSchema, pageParameters, parameter, repositoryPath } from '../wire-schemas.ts';
 import { commitSchema } from './commit-json.ts';
@@ -42,7 +42,7 @@ export const pull = endpoint({
   access: 'reader',
   area: 'repository',
   params: commitPath,
-  answers: { 200: pullSchema, 404: errorSchema },
+  answers: { 200: singlePullSchema, 404: errorSchema },
   async handle({ params, caller }, context) {
     return { status: 200, body: await showMergedPull(context, caller, params) };
   },

@@ -2,8 +2,7 @@ import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import type { pullSchema } from '../pulls/pull-json.ts';
-import { showPull } from '../pulls/show-pull.ts';
+import { showPull, type singlePullSchema } from '../pulls/show-pull.ts';
 import { findRepository, mayRead } from '../repositories/find-repository.ts';
 import * as mergedPulls from '../store/pulls/merged-pulls.ts';
 import { resolveCommit } from './resolve-commit.ts';
@@ -16,7 +15,7 @@ export async function showMergedPull(
   context: Context,
   viewer: Caller | undefined,
   path: { owner: string; repo: string; sha: string },
-): Promise<z.output<typeof pullSchema> | undefined> {
+): Promise<z.output<typeof singlePullSchema>> {
   const found = await findRepository(context, viewer, path, 'pulls');
   if (!mayRead(found, 'code')) throw notFound();
   const { commit } = await resolveCommit(context, found, path.sha);

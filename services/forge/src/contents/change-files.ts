@@ -14,7 +14,7 @@ import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { roomLeft } from '../repositories/room-left.ts';
 import { commitPeople, fileMessage, type GivenPeople } from '../rules/files/file-commit.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
-import { publicAddress } from '../users/user-json.ts';
+import { signatureOf } from '../users/signature-of.ts';
 import { type FileChange, type PlannedChanges, planChanges } from './plan-changes.ts';
 
 /** Changes of files that become one commit. */
@@ -100,10 +100,8 @@ export async function changeFiles(
   }
 
   function toCommit(planned: PlannedChanges, tip: string | undefined): GitObject {
-    const { user } = caller;
-    const self = { name: user.full_name || user.login, email: publicAddress(user, context.links) };
+    const { at: now, ...self } = signatureOf(context, caller.user);
     const people = commitPeople(wanted, self);
-    const now = context.clock.now();
     const author: Signature = { ...people.author, at: wanted.authoredAt ?? now };
     const committer: Signature = { ...people.committer, at: wanted.committedAt ?? now };
     const described = wanted.files.map((file, index) => ({

@@ -2,6 +2,7 @@ import { keyed } from '../answer-once.ts';
 import * as attachments from '../attachments/routes.ts';
 import * as comments from '../comments/routes.ts';
 import { tagged } from '../entity-tags.ts';
+import { findIssue } from '../issues/find-issue.ts';
 import * as locks from '../locks/routes.ts';
 import * as pins from '../pins/routes.ts';
 import * as reactions from '../reactions/routes.ts';
@@ -17,7 +18,7 @@ export const AROUND_ISSUES: readonly Line[] = [
   ['PATCH', '/repos/:owner/:repo/issues/comments/:id', comments.edit],
   ['DELETE', '/repos/:owner/:repo/issues/comments/:id', comments.remove],
   ['GET', '/repos/:owner/:repo/issues/:index/comments', tagged(comments.list)],
-  ['POST', '/repos/:owner/:repo/issues/:index/comments', keyed(comments.create)],
+  ['POST', '/repos/:owner/:repo/issues/:index/comments', keyed(comments.create, findIssue)],
   // The paths of old clients; the number says nothing the id does not.
   ['PATCH', '/repos/:owner/:repo/issues/:index/comments/:id', comments.edit],
   ['DELETE', '/repos/:owner/:repo/issues/:index/comments/:id', comments.remove],

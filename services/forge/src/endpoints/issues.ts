@@ -1,4 +1,4 @@
-import { keyed } from '../answer-once.ts';
+import { keyed, whoReads } from '../answer-once.ts';
 import * as dependencies from '../dependencies/routes.ts';
 import { tagged } from '../entity-tags.ts';
 import * as issues from '../issues/routes.ts';
@@ -10,7 +10,7 @@ import type { Line } from './index.ts';
 export const ISSUES: readonly Line[] = [
   ['GET', '/repos/issues/search', tagged(issues.search)],
   ['GET', '/repos/:owner/:repo/issues', tagged(issues.list)],
-  ['POST', '/repos/:owner/:repo/issues', keyed(issues.create)],
+  ['POST', '/repos/:owner/:repo/issues', keyed(issues.create, whoReads('issues'))],
   ['GET', '/repos/:owner/:repo/issues/:index', tagged(issues.show)],
   ['PATCH', '/repos/:owner/:repo/issues/:index', issues.edit],
   ['DELETE', '/repos/:owner/:repo/issues/:index', issues.remove],

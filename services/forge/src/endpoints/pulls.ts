@@ -1,4 +1,4 @@
-import { keyed } from '../answer-once.ts';
+import { keyed, whoReads } from '../answer-once.ts';
 import { tagged } from '../entity-tags.ts';
 import * as mergeQueue from '../merge-queue/routes.ts';
 import * as reading from '../pulls/reading-routes.ts';
@@ -9,7 +9,7 @@ import type { Line } from './index.ts';
 /** Pull requests and their merges. */
 export const PULLS: readonly Line[] = [
   ['GET', '/repos/:owner/:repo/pulls', tagged(pulls.list)],
-  ['POST', '/repos/:owner/:repo/pulls', keyed(pulls.create)],
+  ['POST', '/repos/:owner/:repo/pulls', keyed(pulls.create, whoReads('pulls'))],
   ['GET', '/repos/:owner/:repo/pulls/:index', tagged(pulls.show)],
   ['PATCH', '/repos/:owner/:repo/pulls/:index', pulls.edit],
   ['GET', '/repos/:owner/:repo/pulls/:index(^\\d+).:diffType(^(?:diff|patch)$)', pulls.changes],
@@ -26,6 +26,8 @@ export const PULLS: readonly Line[] = [
   ['POST', '/repos/:owner/:repo/pulls/:index/reviews/:id', reviews.submit],
   ['DELETE', '/repos/:owner/:repo/pulls/:index/reviews/:id', reviews.remove],
   ['GET', '/repos/:owner/:repo/pulls/:index/reviews/:id/comments', reviews.listComments],
+  ['POST', '/repos/:owner/:repo/pulls/comments/:id/resolve', reviews.resolve],
+  ['POST', '/repos/:owner/:repo/pulls/comments/:id/unresolve', reviews.unresolve],
   ['POST', '/repos/:owner/:repo/pulls/:index/reviews/:id/dismissals', reviews.dismiss],
   ['POST', '/repos/:owner/:repo/pulls/:index/reviews/:id/undismissals', reviews.undismiss],
   ['POST', '/repos/:owner/:repo/pulls/:index/requested_reviewers', reviews.request],

@@ -3,7 +3,12 @@ import type { Credentials } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, tokenRequired } from '../failures.ts';
-import { findRepository, mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
+import {
+  findRepository,
+  mayRead,
+  mayWrite,
+  type VisibleRepository,
+} from '../repositories/find-repository.ts';
 import type { GitService } from '../rules/git/git-protocol.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 
@@ -11,14 +16,15 @@ import * as pulls from '../store/pulls/pulls.ts';
 export interface GitVisitor {
   found: VisibleRepository;
   caller: Caller | undefined;
-  /** Of somebody who may push although he may not write to the repository: the branches he may push to. */
+  /** Of somebody who may not write to the repository: the branches he may push to all the same. */
   lent?: ReadonlySet<string>;
   /** Whose share of the git programs it counts for; nobodies have one together, as they can look like many. */
   share: string;
 }
 
 /**
- * Lets a git client in: pushing needs credentials and write permission, fetching what reading needs.
+ * Lets a git client in: pushing needs credentials and write permission, or at least that for pull requests; fetching what
+ * reading needs.
  * @throws 401 so that git asks for a password, 403, 404
  */
 export async function admitGit(
@@ -47,7 +53,9 @@ export async function admitGit(
     throw caller === undefined && isNotFound(failure) ? tokenRequired() : failure;
   });
   const lent = pushing && !mayWrite(found, 'code') ? await findLent(context, caller, found) : undefined;
-  if (lent?.size === 0) throw forbidden('user should have a permission to write to a repo');
+  // Whoever may make pull requests may push for review, and which refs he wants to push shows only later.
+  if (lent?.size === 0 && !mayRead(found, 'pulls'))
+    throw forbidden('user should have a permission to write to a repo');
   if (pushing && found.repository.archived) throw forbidden('repo is archived');
   const share = caller === undefined ? 'nobody' : `user ${caller.userId}`;
   return { found, caller, share, ...(lent === undefined ? {} : { lent }) };

@@ -1,13 +1,15 @@
+import type { PlannedReviews, ReviewPush } from '../agit/plan-reviews.ts';
 import { type PushRules, refuseMove } from '../branches/push-rules.ts';
 import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
 import { branchOf, kindOf, type PushCommand } from '../rules/git/push-request.ts';
 
 /**
  * What becomes of a command: git carries it out; or it moves a ref of ours first, because the decision depends on what
- * the commits hold; or it is refused.
+ * the commits hold, or because they are for a review and move no ref of the client's; or it is refused.
  */
 export type Verdict = { command: PushCommand } & (
   | { kind: 'pass' | 'stage' }
+  | { kind: 'review'; review: ReviewPush }
   | { kind: 'refuse'; reason: string }
 );
 
@@ -22,10 +24,10 @@ export type Verdict = { command: PushCommand } & (
 export function planPush(
   commands: readonly PushCommand[],
   rules: PushRules,
-  { isAtomic, isFull }: { isAtomic: boolean; isFull: boolean },
+  { isAtomic, isFull, reviews }: { isAtomic: boolean; isFull: boolean; reviews: PlannedReviews },
 ): Verdict[] {
   const verdicts = commands.map((command) =>
-    isFull && kindOf(command) !== 'delete' ? full(command) : decide(command, rules),
+    isFull && kindOf(command) !== 'delete' ? full(command) : decide(command, rules, reviews),
   );
   if (!isAtomic) return verdicts;
   if (verdicts.some(({ kind }) => kind === 'refuse'))
@@ -34,7 +36,7 @@ export function planPush(
         ? verdict
         : { kind: 'refuse', command: verdict.command, reason: 'another ref of the atomic push is refused' },
     );
-  if (verdicts.every(({ kind }) => kind === 'pass')) return verdicts;
+  if (verdicts.every(({ kind }) => kind === 'pass' || kind === 'review')) return verdicts;
   return commands.map((command) => ({ kind: 'stage', command }));
 }
 
@@ -44,7 +46,13 @@ const full = (command: PushCommand): Verdict => ({
   reason: 'the repository has reached its size limit',
 });
 
-function decide(command: PushCommand, rules: PushRules): Verdict {
+function decide(command: PushCommand, rules: PushRules, reviews: PlannedReviews): Verdict {
+  const review = reviews.get(command.ref);
+  if (typeof review === 'string') return { kind: 'refuse', command, reason: review };
+  if (review !== undefined) return { kind: 'review', command, review };
+  // As git would, if it did not get refs of ours along with these.
+  if (!/^refs\/(?:heads|tags|notes)\//.test(command.ref))
+    return { kind: 'refuse', command, reason: 'deny updating a hidden ref' };
   const branch = branchOf(command.ref);
   const { lent } = rules;
   if (lent !== undefined && (branch === undefined || !lent.has(branch) || kindOf(command) === 'delete'))

@@ -8,6 +8,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 export interface PushRequest {
   commands: PushCommand[];
   capabilities: ReadonlySet<string>;
+  /** What the client says with `-o`, a text each. */
+  options: readonly string[];
   /** As the program is to get it: the commands, whichever they are by then, and what stood around them. */
   encode(commands: readonly PushCommand[]): Buffer;
   pack: AsyncGenerator<Buffer>;
@@ -41,6 +43,7 @@ export async function readPush(body: AsyncGenerator<Buffer>): Promise<PushReques
   return {
     commands,
     capabilities: names,
+    options: options.filter((line) => line !== FLUSH).map((line) => line.toString().replace(/\n$/, '')),
     encode: (wanted) =>
       Buffer.concat([
         ...shallow.map((id) => packetLine(`shallow ${id}`)),

@@ -67,10 +67,13 @@ async function takeOver(
   const { database } = context;
   const { id, repository_id: repositoryId, actor_id: actorId, details } = push;
   if (moves.length > 0 && details.renamed !== undefined) await rename(context, repositoryId, details.renamed);
-  if (moves.length > 0 || mayHaveMore) await followBranches(context, repositoryId, actorId);
-  if (mayHaveMore || moves.some(changesBranches)) await countBranches(context, repositoryId);
+  if (moves.length > 0 || mayHaveMore) {
+    const mayCount = mayHaveMore || moves.some(changesBranches);
+    await followBranches(context, repositoryId, actorId, mayCount);
+  }
   const deleted = moves.flatMap(({ ref, after }) => (after === NO_COMMIT ? (branchOf(ref) ?? []) : []));
   if (deleted.length > 0) await retargetPulls(context, repositoryId, deleted, actorId);
+  if (details.again !== undefined) return await pushes.removeSeen(database.autocommit(), push);
   await database.transaction(async (tx) => {
     if (!(await pushes.remove(tx, id)) || actorId === null) return;
     await announceAll(
@@ -84,14 +87,6 @@ async function takeOver(
 /** Whether a move adds or takes away a branch. */
 const changesBranches = ({ ref, before, after }: RefMove) =>
   ref.startsWith(branchRef('')) && (before === NO_COMMIT) !== (after === NO_COMMIT);
-
-/** Counts one after the other, so that the last one has seen all moves. */
-async function countBranches({ database, git, queues }: Context, repositoryId: number): Promise<void> {
-  await queues.inTurn(`branch count of ${repositoryId}`, async () => {
-    const { length } = await listBranches(git, repositoryId);
-    await contents.setBranches(database.autocommit(), repositoryId, length);
-  });
-}
 
 /** The moves whose refs are where they should be. A push that came right after and moved one on hides it. */
 async function findMoves({ git }: Context, push: PushRow): Promise<RefMove[]> {
@@ -115,18 +110,39 @@ async function rename(
 }
 
 /** Brings what we know of a repository's branches up to date; again when the next push comes, and as often as one likes. */
-async function followBranches(context: Context, repositoryId: number, actorId: number | null): Promise<void> {
-  const { database, git } = context;
-  const repository = await repositories.findById(database.autocommit(), repositoryId);
+async function followBranches(
+  context: Context,
+  repositoryId: number,
+  actorId: number | null,
+  mayCount: boolean,
+): Promise<void> {
+  const repository = await repositories.findById(context.database.autocommit(), repositoryId);
   if (repository === undefined || repository.state !== 'ready') return;
-  if (repository.empty) {
-    const defaultBranch = chooseDefaultBranch(
-      await listBranches(git, repositoryId),
-      repository.default_branch,
-    );
-    if (defaultBranch === undefined) return;
-    if (defaultBranch !== repository.default_branch) await pointHeadAt(git, repositoryId, defaultBranch);
-    await repositories.updateAfterPush(database.autocommit(), repositoryId, defaultBranch);
-  } else await repositories.updateAfterPush(database.autocommit(), repositoryId);
-  await syncPulls(context, repository, actorId);
+  const results = await Promise.allSettled([
+    noteBranches(context, repository, mayCount),
+    syncPulls(context, repository, actorId),
+  ]);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** Notes that there was a push, how many branches there are if that may have changed, and the first one in its row. */
+async function noteBranches(
+  { database, git, queues }: Context,
+  repository: repositories.RepositoryRow,
+  mayCount: boolean,
+): Promise<void> {
+  const { id } = repository;
+  const tx = database.autocommit();
+  if (!mayCount && !repository.empty) return await repositories.updateAfterPush(tx, id);
+  // One after the other, so that the last one has seen all moves and two first pushes agree on the default branch.
+  await queues.inTurn(`branch count of ${id}`, async () => {
+    const [branches, latest = repository] = await Promise.all([
+      listBranches(git, id),
+      repository.empty ? repositories.findById(tx, id) : undefined,
+    ]);
+    const first = latest.empty ? chooseDefaultBranch(branches, latest.default_branch) : undefined;
+    if (latest.empty && first === undefined) return await contents.setBranches(tx, id, branches.length);
+    if (first !== undefined && first !== latest.default_branch) await pointHeadAt(git, id, first);
+    await repositories.updateAfterPush(tx, id, { first, count: branches.length });
+  });
 }

@@ -45,7 +45,8 @@ export async function serveFetch(
   } catch (error) {
     if (!(error instanceof WantRefused)) throw error;
     const { answer } = error;
-    return { copyTo: async (target) => void target.write(answer) };
+    const chunk = { memory: answer, start: 0, end: answer.length };
+    return { copyTo: async (target) => void target.take(chunk, () => {}) };
   }
   call.onGone(() => program.kill());
   void program.exited.then((exit) => {

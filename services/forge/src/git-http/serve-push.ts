@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
+import { planReviews } from '../agit/plan-reviews.ts';
 import { loadPushRules, type PushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import { inPath } from '../commits/commit-json.ts';
@@ -11,15 +12,14 @@ import { readProtocol } from '../rules/git/git-protocol.ts';
 import { branchOf, FLUSH, kindOf, type PushCommand } from '../rules/git/push-request.ts';
 import type { PushRow } from '../store/repositories/pushes.ts';
 import type { GitVisitor } from './admit-git.ts';
-import { moveStaged } from './move-staged.ts';
+import { clientOf, finishPush, type Push, stagedCommand } from './finish-push.ts';
 import { planPush, type Verdict } from './plan-push.ts';
 import { encodeReport, type PushReport, readReport } from './push-report.ts';
-import { type PushRequest, readPush } from './read-push.ts';
+import { readPush } from './read-push.ts';
 import { beginPush, recordPush } from './record-push.ts';
 import { feed, plainBody } from './request-body.ts';
 import { runForClient } from './run-for-client.ts';
 import { encodingOf, failureOf, type GitCall } from './serve-git.ts';
-import { removeStaged, STAGED } from './staged-refs.ts';
 
 /** What comes before the pack of a push: its commands. */
 const MAX_COMMANDS_BYTES = 32 * 1024 * 1024;
@@ -27,18 +27,6 @@ const MAX_COMMANDS_BYTES = 32 * 1024 * 1024;
 const LONG_PUSH_BYTES = 1024 * 1024;
 /** More new branches at once are no work that somebody wants looked at. */
 const MAX_HINTS = 3;
-
-/** A push, decided. */
-interface Push {
-  visitor: GitVisitor & { caller: Caller };
-  request: PushRequest;
-  rules: PushRules;
-  isAtomic: boolean;
-  verdicts: readonly Verdict[];
-  row: PushRow;
-  /** Of its pack. */
-  maxBytes: number;
-}
 
 /**
  * Serves a push: decides on its commands, lets git's own program do what is allowed with the client's bytes, and answers
@@ -58,12 +46,13 @@ export async function servePush(
   const request = await readPush(plainBody(call.body, encodingOf(call), limits));
   // With this git finds out whether it may push at all, before it sends a long request.
   if (request.commands.length === 0) return Readable.from([FLUSH], { objectMode: false });
-  const [rules, room = Number.POSITIVE_INFINITY] = await Promise.all([
+  const isAtomic = request.capabilities.has('atomic');
+  const [rules, reviews, room = Number.POSITIVE_INFINITY] = await Promise.all([
     loadRules(context, visitor),
+    planReviews(context, { found, login: caller.user.login }, { ...request, isAtomic }),
     roomLeft(context, found.repository),
   ]);
-  const isAtomic = request.capabilities.has('atomic');
-  const verdicts = planPush(request.commands, rules, { isAtomic, isFull: room === 0 });
+  const verdicts = planPush(request.commands, rules, { isAtomic, isFull: room === 0, reviews });
   if (verdicts.every(({ kind }) => kind === 'refuse')) {
     // A client listens only when it has said everything.
     for await (const _ of request.pack);
@@ -71,11 +60,12 @@ export async function servePush(
     const answer = encodeReport({ unpack: 'unpack ok', refs }, clientOf(request), notesOf(refs));
     return Readable.from([answer], { objectMode: false });
   }
-  const moves = verdicts.flatMap(({ kind, command }) => (kind === 'refuse' ? [] : [command]));
-  // The intent: should we die during the push, the next start looks at what it changed.
-  const row = await beginPush(context, found.repository.id, caller.userId, { moves });
-  const maxBytes = Math.min(settings.GIT_MAX_PUSH_BYTES, room || settings.GIT_MAX_PUSH_BYTES);
-  return await carryOut(context, { visitor, request, rules, isAtomic, verdicts, row, maxBytes }, call);
+  // What comes with a refused review stays: whoever owns the repository has the disk that somebody else fills.
+  const mayWrite =
+    visitor.lent === undefined || verdicts.some(({ kind }) => kind === 'pass' || kind === 'stage');
+  const most = mayWrite ? settings.GIT_MAX_PUSH_BYTES : settings.GIT_MAX_REVIEW_BYTES;
+  const maxBytes = Math.min(most, room || most);
+  return await carryOut(context, { visitor, request, rules, isAtomic, verdicts, maxBytes }, call);
 }
 
 /** What holds for the visitor: on branches that are lent to him he counts as somebody who may write. */
@@ -87,21 +77,9 @@ async function loadRules(
   return lent === undefined ? rules : { ...rules, pusher: { ...rules.pusher, mayWrite: true }, lent };
 }
 
-async function carryOut(context: Context, push: Push, call: GitCall): Promise<Readable> {
-  const { git, queues } = context;
-  const { visitor, request, verdicts, row } = push;
-  const { id } = visitor.found.repository;
-  const start = () =>
-    startPush(git, id, {
-      protocol: readProtocol('git-receive-pack', call.headers['git-protocol']),
-      maxPushBytes: push.maxBytes,
-      isLong: !(Number(call.headers['content-length']) < LONG_PUSH_BYTES),
-      staged: verdicts.some(({ kind }) => kind === 'stage'),
-    });
-  const program = await runForClient(context, visitor.share, start).catch(async (error: unknown) => {
-    await recordPush(context, row, []);
-    throw error;
-  });
+async function carryOut(context: Context, plan: Omit<Push, 'row'>, call: GitCall): Promise<Readable> {
+  const { request, verdicts } = plan;
+  const { row, program } = await begin(context, plan, call);
   call.onGone(() => program.kill());
   const commands = verdicts.flatMap((verdict, index) => stagedCommand(verdict, row, index) ?? []);
   async function* input() {
@@ -112,7 +90,7 @@ async function carryOut(context: Context, push: Push, call: GitCall): Promise<Re
   const answer = new PassThrough();
   answer.on('error', () => {});
   // Also when the client is gone: its branches may have moved all the same.
-  void queues.track(conclude(context, push, program, answer));
+  void context.queues.track(conclude(context, { ...plan, row }, program, answer));
   try {
     // Until git says something, a bad request can still be answered as one.
     await Promise.race([once(answer, 'readable'), failureOf(fed)]);
@@ -123,6 +101,39 @@ async function carryOut(context: Context, push: Push, call: GitCall): Promise<Re
   // A request that turns bad now breaks off the answer.
   fed.catch(() => program.kill());
   return answer;
+}
+
+/** Writes the intent and starts the program, which is told nothing before both are there. */
+async function begin(
+  context: Context,
+  { visitor: { found, caller, share }, verdicts, maxBytes }: Omit<Push, 'row'>,
+  call: GitCall,
+): Promise<{ row: PushRow; program: RunningProgram }> {
+  const { id } = found.repository;
+  const moves = verdicts.flatMap(({ kind, command }) =>
+    kind === 'refuse' || kind === 'review' ? [] : [command],
+  );
+  const start = () =>
+    startPush(context.git, id, {
+      protocol: readProtocol('git-receive-pack', call.headers['git-protocol']),
+      maxPushBytes: maxBytes,
+      isLong: !(Number(call.headers['content-length']) < LONG_PUSH_BYTES),
+      staged: verdicts.some(({ kind }) => kind === 'stage' || kind === 'review'),
+    });
+  const [intent, started] = await Promise.allSettled([
+    // Should we die during the push, the next start looks at what it changed.
+    beginPush(context, id, caller.userId, { moves }),
+    runForClient(context, share, start),
+  ]);
+  if (intent.status === 'rejected') {
+    if (started.status === 'fulfilled') started.value.kill();
+    throw intent.reason;
+  }
+  if (started.status === 'rejected') {
+    await recordPush(context, intent.value, []);
+    throw started.reason;
+  }
+  return { row: intent.value, program: started.value };
 }
 
 /** Sees a push to its end, whether anybody listens or not: what git said, what is still to move, and the record. */
@@ -136,6 +147,8 @@ async function conclude(
   const { repository } = visitor.found;
   const client = clientOf(request);
   let report: PushReport = { unpack: undefined, refs: new Map() };
+  let notes: readonly string[] = [];
+  let isKnown = client.wantsReport;
   try {
     report = await readReport(program.stdout as AsyncIterable<Buffer>, client.sideband, (packet) =>
       answer.write(packet),
@@ -146,78 +159,40 @@ async function conclude(
         { service: 'git-receive-pack', repository: repository.id, ...exit },
         'git ended with an error',
       );
-    report = { unpack: report.unpack, refs: await finish(context, push, report) };
+    const finished = await finishPush(context, push, report);
+    report = { unpack: report.unpack, refs: finished.refs };
+    notes = finished.notes;
   } catch (error) {
     const reason = error instanceof Error ? error.stack : String(error);
     context.log.error({ repository: repository.id, reason }, 'a push ended with an error of ours');
     program.kill();
     await program.exited;
+    // Then the refs themselves say what moved.
+    isKnown = false;
+    report = {
+      unpack: report.unpack,
+      refs: new Map(verdicts.map(({ command }) => [command.ref, OWN_ERROR])),
+    };
   }
   const done = verdicts.filter(
     ({ command: { ref } }) => report.refs.has(ref) && report.refs.get(ref) === undefined,
   );
   // A client that wants no report gets none from git either; then the refs themselves say what moved.
-  const known = client.wantsReport && report.unpack !== undefined;
-  const moves = done.map(({ command }) => command).filter(({ before, after }) => before !== after);
+  const known = isKnown && report.unpack !== undefined;
+  const moves = done.flatMap(({ kind, command }) =>
+    kind === 'review' || command.before === command.after ? [] : [command],
+  );
   await recordPush(context, row, known ? moves : undefined);
   answer.end(
-    encodeReport(report, client, [...notesOf(report.refs, verdicts), ...hintsFor(context, visitor, moves)]),
+    encodeReport(report, client, [
+      ...notesOf(report.refs, verdicts),
+      ...notes,
+      ...hintsFor(context, visitor, moves),
+    ]),
   );
 }
 
-/** What became of each ref, under the client's names; moves those that waited for their commits. */
-async function finish(
-  context: Context,
-  { visitor, rules, isAtomic, verdicts, row }: Push,
-  report: PushReport,
-): Promise<PushReport['refs']> {
-  const { repository } = visitor.found;
-  const staged = verdicts.flatMap(({ kind, command }, index) =>
-    kind === 'stage' ? [{ command, name: stagedName(row, index) }] : [],
-  );
-  const arrived = staged.filter(({ command, name }) => {
-    // A deletion brings nothing that could arrive.
-    return kindOf(command) === 'delete' || (report.refs.has(name) && report.refs.get(name) === undefined);
-  });
-  const complete = isAtomic ? arrived.length === staged.length : true;
-  const outcome = new Map<string, string | undefined>();
-  if (complete && arrived.length > 0) {
-    const commands = arrived.map(({ command }) => command);
-    const reasons = await moveStaged(context, repository, commands, rules, isAtomic);
-    for (const [index, { ref }] of commands.entries()) outcome.set(ref, reasons[index]);
-  }
-  if (staged.length > 0) await removeStaged(context.git, repository.id, `${STAGED}${row.id}/`);
-  return new Map(
-    verdicts.map((verdict, index): [string, string | undefined] => {
-      const { ref } = verdict.command;
-      if (verdict.kind === 'refuse') return [ref, verdict.reason];
-      if (verdict.kind === 'stage' && outcome.has(ref)) return [ref, outcome.get(ref)];
-      const name = verdict.kind === 'stage' ? stagedName(row, index) : ref;
-      if (!report.refs.has(name)) return [ref, 'git ended before it was moved'];
-      return [
-        ref,
-        report.refs.get(name) ?? (verdict.kind === 'stage' ? 'the push is incomplete' : undefined),
-      ];
-    }),
-  );
-}
-
-const stagedName = (row: PushRow, index: number) => `${STAGED}${row.id}/${index}`;
-
-/** The command git gets; none for what is refused, or done by ourselves. */
-function stagedCommand(verdict: Verdict, row: PushRow, index: number): PushCommand | undefined {
-  const { kind, command } = verdict;
-  if (kind === 'pass') return command;
-  if (kind === 'refuse' || kindOf(command) === 'delete') return undefined;
-  return { ref: stagedName(row, index), before: '0'.repeat(40), after: command.after };
-}
-
-function clientOf({ capabilities }: PushRequest): { sideband: boolean; wantsReport: boolean } {
-  return {
-    sideband: capabilities.has('side-band-64k'),
-    wantsReport: capabilities.has('report-status') || capabilities.has('report-status-v2'),
-  };
-}
+const OWN_ERROR = 'an error of the server: look whether it moved';
 
 const reasonOf = (verdict: Verdict) => (verdict.kind === 'refuse' ? verdict.reason : undefined);
 

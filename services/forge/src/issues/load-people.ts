@@ -20,7 +20,7 @@ export async function loadPeople(
   const unknown = new Set(ids.filter((id) => id !== null && !accounts.has(id)));
   if (unknown.size > 0) {
     const loaded = await users.mapByIds(
-      database.autocommit(),
+      database.reads(),
       [...unknown].filter((id) => id !== null),
     );
     for (const [id, user] of loaded) accounts.set(id, user);

@@ -1,10 +1,9 @@
 import { Failure } from '@croft/failure';
 import type { Context } from '../context.ts';
 import { deleteHeadBranch } from '../pulls/delete-head-branch.ts';
-import { findPull } from '../pulls/find-pull.ts';
+import { findActing } from '../repositories/find-acting.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
-import { findQueuer } from './find-merger.ts';
 import type { QueuePlace } from './queue-terms.ts';
 
 /** Does what is left to do about pull requests that were merged by the queue, and takes them out of it. */
@@ -22,9 +21,8 @@ export async function finishLanded(context: Context, place: QueuePlace): Promise
 /** As the endpoint does after a merge; nobody waits to be told that the branch is to be kept. */
 async function deleteBranch(context: Context, { row, pull }: QueueEntry): Promise<void> {
   try {
-    const { caller, repository: seen } = await findQueuer(context, row.queued_by, row.repository_id);
-    const path = { owner: seen.owner.login, repo: seen.repository.name, index: String(pull.number) };
-    await deleteHeadBranch(context, caller, await findPull(context, caller, path));
+    const acting = await findActing(context, row.queued_by, row.repository_id);
+    if (acting !== undefined) await deleteHeadBranch(context, acting.caller, { ...acting.found, pull });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
   }

@@ -38,7 +38,8 @@ export function accountStatusCheck(options: AccountStatusOptions): AccountStatus
   const underWay = new Map<string, Promise<StatusAnswer | undefined>>();
   // Also for requests that looked into their account's row before the answer stood there, and for who gets no row.
   const lastQuestions = new LRUCache<string, { askedAt: Date; answer: StatusAnswer | undefined }>({
-    max: 10_000,
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
   });
   let pausedUntil = 0;
   let complainedAt = 0;

@@ -19,7 +19,11 @@ const REMEMBER_MS = 60_000;
 /** The password grant of the auth service at `authUrl`. Right answers are remembered, under a keyed hash; wrong ones are not. */
 export function passwordCheck(authUrl: string): PasswordCheck {
   const key = randomBytes(32);
-  const right = new LRUCache<string, string>({ max: 10_000, ttl: REMEMBER_MS });
+  const right = new LRUCache<string, string>({
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
+    ttl: REMEMBER_MS,
+  });
   return {
     async check(email, password, client) {
       const name = createHmac('sha256', key).update(`${email}\0${password}`).digest('base64');

@@ -6,6 +6,7 @@ import type { MergeStyle } from '../rules/pulls/merge-style.ts';
 import { checkInevitable, checkProtection } from '../rules/pulls/requirements.ts';
 import * as mergeFacts from '../store/pulls/merge-facts.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
+import type { MergeFacts } from './merge-facts.ts';
 
 /** Who is held to less or more than the protection says. */
 export interface RequirementsPast {
@@ -23,9 +24,9 @@ export async function checkRequirements(
   pull: PullWithIssue,
   commits: { base: string; head: string; mergeBase: string | undefined },
   protection: Protection | undefined,
-  { by, style }: RequirementsPast & { style: MergeStyle },
+  { by, style, facts: known }: RequirementsPast & { style: MergeStyle; facts?: MergeFacts },
 ): Promise<void> {
-  const facts = await mergeFacts.load(context.database.autocommit(), pull, commits.head);
+  const facts = known ?? (await mergeFacts.load(context.database.autocommit(), pull, commits.head));
   if (by !== 'forced' && by !== 'scheduled') {
     const outdated = commits.mergeBase !== commits.base;
     const keptFiles = () => listKept(context, pull.repository_id, commits, protection);

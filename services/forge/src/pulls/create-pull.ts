@@ -1,28 +1,32 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { announce } from '../events/announce.ts';
 import { notFound, pullExists } from '../failures.ts';
-import { eventsOfNew } from '../issues/events-of-new.ts';
 import { resolveWishes, type Wishes } from '../issues/resolve-wishes.ts';
-import { entriesOfNew } from '../issues/timeline-entries.ts';
 import { copyCommit } from '../outside/git/copy-commits.ts';
-import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
-import { checkNotArchived, findRepository, mayRead, mayWrite } from '../repositories/find-repository.ts';
+import { branchRef, readRef } from '../outside/git/refs.ts';
+import {
+  checkNotArchived,
+  findRepository,
+  mayRead,
+  mayWrite,
+  type VisibleRepository,
+} from '../repositories/find-repository.ts';
+import { type NamedReviewers, resolveReviewers } from '../reviews/resolve-reviewers.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { deadlineOf } from '../rules/issues/deadline.ts';
 import { checkTitle } from '../rules/issues/issue-edit.ts';
 import { planLabels } from '../rules/issues/label.ts';
 import { checkText } from '../rules/issues/text-limits.ts';
-import { noChanges, readHead } from '../rules/pulls/head-ref.ts';
-import * as issues from '../store/issues/issues.ts';
+import { type HeadRef, noChanges, readHead } from '../rules/pulls/head-ref.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { checkHeadOwner, findHeadRepository } from './find-head.ts';
-import { readHeadTip } from './read-head.ts';
+import { insertPull } from './insert-pull.ts';
+import { bringHead } from './read-head.ts';
 import { branchQueue, followHead } from './sync-pulls.ts';
 
 /** What the poster asks for. */
-export interface NewPull extends Wishes {
+export interface NewPull extends Wishes, NamedReviewers {
   head: string;
   base: string;
   title: string;
@@ -47,65 +51,86 @@ export async function createPull(
   const title = checkTitle(wanted.title);
   const head = readHead(wanted.head, wanted.base);
   if (head.user !== undefined) await checkHeadOwner(context, head.user);
+  const plan = () => planPull(context, caller, found, head, { ...wanted, title });
+  // A copy may take long, and nobody else is to wait for it; in our turn we look at everything once more.
+  const ahead = head.user === undefined ? undefined : await plan();
+  if (ahead !== undefined) await bringNew(context, ahead.branches);
   return await context.queues.inTurn(branchQueue(repository.id), async () => {
-    const baseTip = await readBranch(context, repository, wanted.base);
-    if (baseTip === undefined) throw notFound('IsBranchExist');
-    const ofHead = await findHeadRepository(context, caller, found, head);
-    const headRepository = ofHead.repository;
-    const isFork = headRepository.id !== repository.id;
-    if (!isFork && head.branch === wanted.base) throw noChanges();
-    const headTip = await readBranch(context, headRepository, head.branch);
-    if (headTip === undefined) throw notFound('IsBranchExist');
-    const branches = {
-      repositoryId: repository.id,
-      baseBranch: wanted.base,
-      headRepositoryId: headRepository.id,
-      headBranch: head.branch,
-    };
-    const tx = context.database.autocommit();
-    const twin = await pulls.findOpenTwin(tx, branches);
-    if (twin !== undefined) throw pullExists(twin);
-    // Unlike an issue's, these count for every creator (decisions §5.6).
-    const wishes = await resolveWishes(context, repository, wanted);
-    if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
-    const draft = {
-      title,
-      body: checkText(wanted.body),
-      posterId: caller.userId,
-      deadlineAt: wanted.deadline === undefined ? undefined : deadlineOf(wanted.deadline),
-      milestoneId: wishes.milestone?.id ?? null,
-      assigneeIds: (wishes.assignees ?? []).map((user) => user.id),
-      labelIds: planLabels([], wishes.labels ?? [], 'replace').result.map((label) => label.id),
-      closed: false,
-    };
-    if (isFork) await bringNew(context, { from: headRepository.id, to: repository.id }, headTip);
-    const allowMaintainerEdit =
-      isFork &&
-      mayWrite(ofHead, 'code') &&
-      (wanted.allowMaintainerEdit ?? headRepository.default_maintainer_edit);
-    const { id, number } = await insertPull(context, draft, {
-      ...branches,
-      headSha: headTip,
-      allowMaintainerEdit,
-    });
-    // When it is not, the next push or start does it.
-    const written = await moveRefs(context.git, repository.id, [{ ref: pullRef(number), new: headTip }]);
-    if (written === 'done') await pulls.markWritten(tx, id, headTip);
+    const { draft, branches } = await plan();
+    const { headRepositoryId, headSha } = branches;
+    const isFork = headRepositoryId !== repository.id;
+    if (isFork && headSha !== ahead?.branches.headSha) await bringNew(context, branches);
+    const { id, number } = await insertPull(context, draft, branches);
     if (isFork) await followSince(context, id, caller.userId);
     return number;
   });
 }
 
+/** Decides what a new pull request is to be, from branches and rows as they are. */
+async function planPull(
+  context: Context,
+  caller: Caller,
+  found: VisibleRepository,
+  head: HeadRef,
+  wanted: NewPull,
+) {
+  const { repository } = found;
+  const baseTip = await readBranch(context, repository, wanted.base);
+  if (baseTip === undefined) throw notFound('IsBranchExist');
+  const ofHead = await findHeadRepository(context, caller, found, head);
+  const headRepository = ofHead.repository;
+  const isFork = headRepository.id !== repository.id;
+  if (!isFork && head.branch === wanted.base) throw noChanges();
+  const headTip = await readBranch(context, headRepository, head.branch);
+  if (headTip === undefined) throw notFound('IsBranchExist');
+  const branches = {
+    repositoryId: repository.id,
+    baseBranch: wanted.base,
+    headRepositoryId: headRepository.id,
+    headBranch: head.branch,
+    topic: null,
+    posterId: caller.userId,
+  };
+  const twin = await pulls.findOpenTwin(context.database.autocommit(), branches);
+  if (twin !== undefined) throw pullExists(twin);
+  // Unlike an issue's, these count for every creator (decisions §5.6).
+  const wishes = await resolveWishes(context, repository, wanted);
+  if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
+  const pull = { posterId: caller.userId, baseBranch: wanted.base };
+  const draft = {
+    title: wanted.title,
+    body: checkText(wanted.body),
+    posterId: caller.userId,
+    deadlineAt: wanted.deadline === undefined ? undefined : deadlineOf(wanted.deadline),
+    milestoneId: wishes.milestone?.id ?? null,
+    assigneeIds: (wishes.assignees ?? []).map((user) => user.id),
+    labelIds: planLabels([], wishes.labels ?? [], 'replace').result.map((label) => label.id),
+    closed: false,
+    reviewers: await resolveReviewers(context, caller, found, pull, wanted),
+  };
+  const allowMaintainerEdit =
+    isFork &&
+    mayWrite(ofHead, 'code') &&
+    (wanted.allowMaintainerEdit ?? headRepository.default_maintainer_edit);
+  return { draft, branches: { ...branches, headSha: headTip, allowMaintainerEdit } };
+}
+
+interface NewHead {
+  headRepositoryId: number;
+  repositoryId: number;
+  headSha: string;
+}
+
 /** @throws 404 when the fork went away while its commits were copied */
 async function bringNew(
   context: Context,
-  sides: { from: number; to: number },
-  commit: string,
+  { headRepositoryId: from, repositoryId: to, headSha }: NewHead,
 ): Promise<void> {
+  if (from === to) return;
   try {
-    await copyCommit(context.git, sides, commit);
+    await copyCommit(context.git, { from, to }, headSha);
   } catch (error) {
-    const fork = await repositories.findById(context.database.autocommit(), sides.from);
+    const fork = await repositories.findById(context.database.autocommit(), from);
     throw fork?.state === 'ready' ? error : notFound('GetForkedRepo');
   }
 }
@@ -117,36 +142,7 @@ async function bringNew(
 async function followSince(context: Context, id: number, actorId: number): Promise<void> {
   const pull = await pulls.findById(context.database.autocommit(), id);
   if (pull === undefined || pull.closed_at !== null) return;
-  await followHead(context, pull, await readHeadTip(context, pull), actorId);
-}
-
-type Draft = Omit<issues.NewIssueRow, 'repositoryId' | 'isPull' | 'ref' | 'entries'>;
-
-type Branches = Omit<Parameters<typeof pulls.insert>[1], 'issueId'> & { headRepositoryId: number };
-
-async function insertPull(
-  { database }: Context,
-  draft: Draft,
-  branches: Branches,
-): Promise<{ id: number; number: number }> {
-  return await database.transaction(async (tx) => {
-    const { repositoryId, headRepositoryId } = branches;
-    // From here on neither goes away; its removal would not find a pull request that is not there yet.
-    if (
-      headRepositoryId !== repositoryId &&
-      !(await repositories.holdReady(tx, [repositoryId, headRepositoryId]))
-    )
-      throw notFound('GetForkedRepo');
-    // Holds the repository's row from here: another process that creates the same pull request waits, then finds ours.
-    const entries = entriesOfNew(draft);
-    const issue = await issues.insert(tx, { ...draft, repositoryId, isPull: true, ref: '', entries });
-    if (issue === undefined) throw notFound();
-    const twin = await pulls.findOpenTwin(tx, branches);
-    if (twin !== undefined) throw pullExists(twin);
-    const { id } = await pulls.insert(tx, { ...branches, issueId: issue.id });
-    await announce(tx, ...eventsOfNew(issue, draft.posterId, draft));
-    return { id, number: issue.number };
-  });
+  await followHead(context, pull, await bringHead(context, pull), actorId);
 }
 
 /** Where a branch is; undefined when it does not exist, or has no possible name. */

@@ -10,8 +10,8 @@ import * as comments from '../store/issues/comments.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import type { PushRow } from '../store/repositories/pushes.ts';
 import * as pushes from '../store/repositories/pushes.ts';
+import type { PullToMerge } from './check-merger.ts';
 import { accessToHead } from './find-head.ts';
-import type { VisiblePull } from './find-pull.ts';
 import { branchQueue } from './sync-pulls.ts';
 
 /**
@@ -19,7 +19,7 @@ import { branchQueue } from './sync-pulls.ts';
  * stays. The pull request stays merged whatever this ends with.
  * @throws 403 for the default branch and a protected one, 404 when the branch is gone, 409 when it was pushed to since
  */
-export async function deleteHeadBranch(context: Context, caller: Caller, found: VisiblePull): Promise<void> {
+export async function deleteHeadBranch(context: Context, caller: Caller, found: PullToMerge): Promise<void> {
   const ofHead = await accessToHead(context, caller, found, found.pull);
   if (ofHead === undefined || !mayWrite(ofHead, 'code') || ofHead.repository.archived) return;
   const { database, queues } = context;

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { forbidden, notFound, pullExists, unacceptable } from '../failures.ts';
+import { forbidden, mergedMeanwhile, notFound, pullExists, unacceptable } from '../failures.ts';
 import { checkMayEdit, type WantedIssueEdit } from '../issues/edit-issue.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { resolveWishes } from '../issues/resolve-wishes.ts';
@@ -39,6 +39,9 @@ export async function editPull(
   const allowEdit = await decideMaintainerEdit(context, caller, found, wanted.allowMaintainerEdit);
 
   const apply = async (now: pulls.PullWithIssue) => {
+    // It was merged while this waited: into the branch that it was to leave.
+    const isLate = pull.merged_at === null && now.merged_at !== null;
+    if (isLate && isWriter && wanted.base && wanted.base !== now.base_branch) throw mergedMeanwhile();
     const base = isWriter ? await readNewBase(context, now, wanted.base) : undefined;
     // A body applies when it is not empty: unlike an issue's, it cannot be cleared.
     const { assignees, labels, milestone } = wishes;

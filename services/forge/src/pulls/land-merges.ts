@@ -62,7 +62,8 @@ async function areMerged({ database }: Context, ids: readonly number[]): Promise
 async function settleSoon(context: Context, pull: PullWithIssue): Promise<void> {
   for (const patience of [100, 500]) {
     try {
-      return await settleMergeOf(context, pull);
+      await settleMergeOf(context, pull);
+      return;
     } catch {
       await sleep(patience);
     }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { badRequest, unacceptable } from '../failures.ts';
@@ -9,6 +10,7 @@ import { readId } from '../rules/requests/read-id.ts';
 import * as users from '../store/people/users.ts';
 import * as pullLists from '../store/pulls/pull-lists.ts';
 import { presentPulls } from './present-pulls.ts';
+import type { pullSchema } from './pull-json.ts';
 
 /** What a list of pull requests can be asked for. */
 export interface PullQuery {
@@ -28,7 +30,7 @@ export async function listPulls(
   viewer: Caller | undefined,
   path: { owner: string; repo: string },
   query: PullQuery,
-): Promise<ListPage> {
+): Promise<ListPage<z.output<typeof pullSchema>>> {
   const found = await findRepository(context, viewer, path, 'pulls');
   const { repository } = found;
   const page = pageOf(context, query);

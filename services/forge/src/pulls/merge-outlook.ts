@@ -3,6 +3,10 @@ import type { Git } from '../outside/git/git.ts';
 import { findMergeBase, tryMerge } from '../outside/git/merging/merge.ts';
 import type { MergeOutlook } from '../rules/pulls/mergeable.ts';
 
+/** In a few hundred bytes: as many paths may be in conflict as there are files. */
+const weightOf = ({ conflicts }: MergeOutlook) =>
+  1 + Math.ceil(conflicts.reduce((sum, path) => sum + path.length + 50, 0) / 500);
+
 /**
  * Tries merges when somebody asks, and remembers the outcome by the two commits: a commit never changes, so nothing
  * has to be invalidated when a branch moves, and no pull request is ever "being checked".
@@ -25,9 +29,15 @@ export class MergeOutlooks {
     if (known !== undefined) return await known;
     const tried = this.#try(repositoryId, base, head);
     this.#known.set(key, tried);
-    // What failed says nothing about the commits.
-    tried.catch(() => this.#known.delete(key));
-    return await tried;
+    try {
+      const outlook = await tried;
+      this.#known.set(key, tried, { size: weightOf(outlook) });
+      return outlook;
+    } catch (error) {
+      // What failed says nothing about the commits.
+      this.#known.delete(key);
+      throw error;
+    }
   }
 
   async #try(repositoryId: number, base: string, head: string): Promise<MergeOutlook> {

@@ -11,11 +11,14 @@ import { parseCommit } from '../outside/git/reading/parse-commit.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { checkNotArchived } from '../repositories/find-repository.ts';
 import { checkStyle, type MergeStyle, nameStyle } from '../rules/pulls/merge-style.ts';
+import { deleteHeads } from '../stacks/delete-heads.ts';
+import { findBelow, listBelow } from '../stacks/find-stack.ts';
+import { checkStackWish, mergeStack } from '../stacks/merge-stack.ts';
 import * as notifications from '../store/events/notifications.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
-import { checkMergeIsPossible, checkMerger } from './check-merger.ts';
+import { checkMergeIsPossible, checkMerger, type PullToMerge } from './check-merger.ts';
 import { deleteHeadBranch } from './delete-head-branch.ts';
-import { findPull, type VisiblePull } from './find-pull.ts';
+import { findPull } from './find-pull.ts';
 import { landMerges } from './land-merges.ts';
 import { checkSides, prepareMerge } from './prepare-merge.ts';
 import { recordMerge, settleMergeOf } from './settle-merges.ts';
@@ -34,6 +37,8 @@ export interface WantedMerge {
   force: boolean;
   whenChecksSucceed: boolean;
   deleteBranch: boolean;
+  /** Along with the pull requests it stands on, all or none. */
+  stack: boolean;
 }
 
 /**
@@ -52,22 +57,39 @@ export async function mergePull(
   checkMergeIsPossible(found);
   checkNotArchived(found);
   const wish = { ...wanted, style: nameStyle(wanted.style) };
+  if (wanted.stack) checkStackWish(wish.style, wanted.whenChecksSucceed);
   if (wanted.whenChecksSucceed && wish.style !== 'manually-merged') {
     await scheduleMerge(context, caller, found, { ...wish, style: wish.style });
     return 'scheduled';
   }
+  const expected = wanted.stack ? await listBelow(context, found.pull) : undefined;
+  let below: PullWithIssue[] = [];
   const outcome = await context.queues.inTurn(branchQueue(found.repository.id), async () => {
     // Things may have changed while we waited: another merge, or one that was interrupted.
-    await settleMergeOf(context, found.pull);
-    return await mergeInTurn(context, caller, await findPull(context, caller, path), wish);
+    const [settled, there] = await Promise.all([
+      settleMergeOf(context, found.pull),
+      findPull(context, caller, path),
+    ]);
+    const now = settled ? await findPull(context, caller, path) : there;
+    checkMergeIsPossible(now);
+    // Whoever wanted it in one branch did not mean another.
+    if (now.pull.base_branch !== found.pull.base_branch) throw baseMoved();
+    if (expected !== undefined) below = await findBelow(context, now.pull, expected);
+    const { style } = wish;
+    if (below.length === 0 || style === 'manually-merged')
+      return await mergeInTurn(context, caller, now, wish);
+    await mergeStack(context, caller, now, [...below, now.pull], { ...wish, style });
+    return 'merged';
   });
   if (outcome === 'queued') return 'scheduled';
-  if (wanted.deleteBranch) await deleteHeadBranch(context, caller, found);
+  if (wanted.deleteBranch && below.length > 0)
+    await deleteHeads(context, caller, found, [...below, found.pull]);
+  else if (wanted.deleteBranch) await deleteHeadBranch(context, caller, found);
   return 'merged';
 }
 
 /** How somebody who has the queue of branches wants it merged. */
-export type MergeInTurn = Omit<WantedMerge, 'style' | 'whenChecksSucceed'> & {
+export type MergeInTurn = Omit<WantedMerge, 'style' | 'whenChecksSucceed' | 'stack'> & {
   style: MergeStyle;
 };
 
@@ -79,7 +101,7 @@ export type MergeInTurn = Omit<WantedMerge, 'style' | 'whenChecksSucceed'> & {
 export async function mergeInTurn(
   context: Context,
   caller: Caller,
-  found: VisiblePull,
+  found: PullToMerge,
   wanted: MergeInTurn,
   byItself = false,
 ): Promise<'merged' | 'queued'> {

@@ -1,8 +1,11 @@
 import type { Context } from '../context.ts';
+import type { Git } from '../outside/git/git.ts';
+import { readTrees } from '../outside/git/merging/tree-entries.ts';
+import { readNode } from '../outside/git/reading/commit-nodes.ts';
 import { readObject } from '../outside/git/reading/objects.ts';
 import { findEntry } from '../outside/git/reading/trees.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
-import type { VisibleRepository } from '../repositories/find-repository.ts';
+import { accessTo, type VisibleRepository } from '../repositories/find-repository.ts';
 import { mergeMessage, templatePath, type WantedMessage } from '../rules/pulls/merge-message.ts';
 import type { MergeStyle } from '../rules/pulls/merge-style.ts';
 import { readReferences } from '../rules/texts/references.ts';
@@ -35,17 +38,16 @@ export async function messageOf(
   return mergeMessage(wanted, style, words, template);
 }
 
-/** The head's repository as everybody may know of it who reads the base; undefined when it is deleted or more private. */
+/** The head's repository where everybody may know of it, as everybody reads what is merged; else, and when it is deleted, undefined. */
 async function placeOfHead(
   { database }: Context,
-  repository: { id: number; private: boolean },
+  repository: { id: number },
   place: { owner: string; name: string },
-  { head_repository_id: id }: PullWithIssue,
+  { head_repository_id: id, topic }: PullWithIssue,
 ): Promise<{ owner: string; name: string } | undefined> {
-  if (id === repository.id) return place;
+  if (id === repository.id || topic !== null) return place;
   const [row] = id === null ? [] : await repositories.listByIds(database.autocommit(), [id], 0);
-  const isHidden = row === undefined || (row.private && !repository.private);
-  return isHidden ? undefined : { owner: row.owner.login, name: row.name };
+  return row && accessTo(row, undefined) && { owner: row.owner.login, name: row.name };
 }
 
 /** Issues of the same repository that words close. */
@@ -62,9 +64,18 @@ async function readTemplate(
 ): Promise<string | undefined> {
   const tip = await readRef(git, repository.id, branchRef(repository.default_branch));
   if (tip === undefined) return undefined;
-  const entry = await findEntry(git, repository.id, `${tip}^{tree}`, templatePath(style));
+  const path = templatePath(style);
+  if (!(await hasFolder(git, repository.id, tip, path.split('/', 1)[0] ?? ''))) return undefined;
+  const entry = await findEntry(git, repository.id, `${tip}^{tree}`, path);
   if (entry?.type !== 'blob' || entry.size > MAX_TEMPLATE_BYTES) return undefined;
   return (await readObject(git, repository.id, entry.id))?.content.toString();
+}
+
+/** Whether a commit has a folder at its top: seen without asking where the tree was just merged. True where it is not plain. */
+async function hasFolder(git: Git, repositoryId: number, commit: string, name: string): Promise<boolean> {
+  const node = await readNode(git, repositoryId, commit);
+  const [entries] = node === undefined ? [] : await readTrees(git, repositoryId, [node.tree]);
+  return entries === undefined || entries.some(({ key }) => key === `${name}/`);
 }
 
 const MAX_TEMPLATE_BYTES = 64 * 1024;

@@ -6,6 +6,7 @@ import { branchRef, readRef } from '../outside/git/refs.ts';
 import type { Protection } from '../rules/git/protection.ts';
 import { checkStyle, type MergeStyle } from '../rules/pulls/merge-style.ts';
 import { checkOutlook, checkRelated, type MergeOutlook } from '../rules/pulls/mergeable.ts';
+import * as mergeFacts from '../store/pulls/merge-facts.ts';
 import type { MergeIntent } from '../store/pulls/merges.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import type { PullToMerge } from './check-merger.ts';
@@ -13,8 +14,6 @@ import { checkRequirements, type RequirementsPast } from './check-requirements.t
 import { messageOf } from './merge-words.ts';
 import { bringHead } from './read-head.ts';
 import { writeDecided } from './write-merge.ts';
-
-export type { PullToMerge } from './check-merger.ts';
 
 /** What a merge is to be like. */
 export interface MergeWish {
@@ -28,6 +27,8 @@ export interface MergeSides {
   base: string;
   head: string;
   mergeBase: string;
+  /** The head of the pull request it stands on: what that one brings is there, perhaps in other words, and is left out. */
+  upstream?: string | undefined;
 }
 
 /**
@@ -83,10 +84,14 @@ export async function checkReady(
   ]);
   if (base === undefined) throw notFound('the base branch does not exist');
   const head = tip ?? pull.head_sha;
-  const outlook = await context.outlooks.of(pull.repository_id, base, head);
+  // Of the two git takes longer; what people say is there by then.
+  const [outlook, facts] = await Promise.all([
+    context.outlooks.of(pull.repository_id, base, head),
+    mergeFacts.load(context.database.autocommit(), pull, head),
+  ]);
   checkOutlook(pull.title, outlook);
   const commits = { base, head, mergeBase: outlook.mergeBase };
-  await checkRequirements(context, pull, commits, protection, { ...past, style });
+  await checkRequirements(context, pull, commits, protection, { ...past, style, facts });
   return { base, head, outlook };
 }
 

@@ -5,6 +5,7 @@ import { loadPeople } from '../issues/load-people.ts';
 import { countChanges } from '../outside/git/reading/change-counts.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
+import { repositoryJson, type repositorySchema } from '../repositories/repository-json.ts';
 import type { MergeOutlook } from '../rules/pulls/mergeable.ts';
 import type { PullCard } from '../store/pulls/pulls.ts';
 import { type Forks, loadForks } from './load-forks.ts';
@@ -27,15 +28,25 @@ export async function presentPulls(
     ...row.assignee_ids,
     ...row.reviewer_ids,
   ]);
-  const [people, forks] = await Promise.all([
+  const loading = loadForks(context, viewer, rows);
+  const [people, forks, sides] = await Promise.all([
     loadPeople(context, named, viewer === undefined ? [] : [viewer.user]),
-    loadForks(context, viewer, rows),
+    loading,
+    lookAtBranches(context, found.repository.id, rows, loading),
   ]);
-  const sides = await lookAtBranches(context, found.repository.id, rows, forks);
+  const shown = new Map<VisibleRepository, z.output<typeof repositorySchema>>();
+  // Nearly all are of one repository, which is most of what each pull request tells.
+  const show = (one: VisibleRepository) => {
+    const json = shown.get(one) ?? repositoryJson(one, viewer, context.links);
+    shown.set(one, json);
+    return json;
+  };
   return rows.map((row, index) => {
+    const head = row.topic === null && isFromFork(row) ? forks.repositoryOf(row) : found;
     const around = {
       found,
-      head: isFromFork(row) ? forks.repositoryOf(row) : found,
+      repo: show(found),
+      headRepo: head && show(head),
       poster: people.byId(row.poster_id),
       merger: row.merged_by === null ? undefined : people.byId(row.merged_by),
       assignees: row.assignee_ids.map((id) => people.byId(id)),
@@ -53,11 +64,11 @@ async function lookAtBranches(
   { git, outlooks }: Context,
   repositoryId: number,
   rows: readonly PullCard[],
-  forks: Forks,
+  loading: Promise<Forks>,
 ): Promise<Sides[]> {
   const named = rows.flatMap((row) => [row.base_branch, ...(isFromFork(row) ? [] : [row.head_branch])]);
   const branches = [...new Set(named)];
-  const tips = await readRefs(git, repositoryId, branches.map(branchRef));
+  const [tips, forks] = await Promise.all([readRefs(git, repositoryId, branches.map(branchRef)), loading]);
   const tipOf = new Map(branches.map((branch, index) => [branch, tips[index]]));
   const looked = await Promise.all(
     rows.map(async (row) => {

@@ -6,7 +6,7 @@ import { milestoneJson, milestoneSchema } from '../milestones/milestone-json.ts'
 import type { ChangeCounts } from '../outside/git/reading/change-counts.ts';
 import { pullRef } from '../outside/git/refs.ts';
 import { mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
-import { repositoryJson, repositorySchema } from '../repositories/repository-json.ts';
+import { repositorySchema } from '../repositories/repository-json.ts';
 import { isMergeable, isWorkInProgress, type MergeOutlook } from '../rules/pulls/mergeable.ts';
 import type { UserRow } from '../store/people/users.ts';
 import type { PullCard } from '../store/pulls/pulls.ts';
@@ -46,6 +46,7 @@ export const pullSchema = z.object({
   patch_url: z.string(),
   additions: z.int().optional(),
   deletions: z.int().optional(),
+  review_comments: z.int().describe('on lines'),
   changed_files: z.int().optional().describe('missing where counting took too long'),
   mergeable: z.boolean(),
   conflicted_files: z.array(z.string()).describe('files over which merging would fail'),
@@ -54,6 +55,7 @@ export const pullSchema = z.object({
   merge_commit_sha: z.string().nullable(),
   merged_by: userSchema.nullable(),
   allow_maintainer_edit: z.boolean(),
+  flow: z.int().describe('0 from a branch, 1 pushed for review'),
   base: branchSchema,
   head: branchSchema.extend({ repo: repositorySchema.nullable() }),
   merge_base: z.string(),
@@ -68,13 +70,15 @@ export const pullSchema = z.object({
 /** What stands around a pull request. */
 export interface PullSurroundings {
   found: VisibleRepository;
+  /** The same as answers tell it. */
+  repo: z.output<typeof repositorySchema>;
   poster: UserRow;
   merger: UserRow | undefined;
   assignees: readonly UserRow[];
   /** Asked for a review. */
   reviewers: readonly UserRow[];
   /** Repository of the head; undefined when it is deleted, or the viewer may not know of it. */
-  head: VisibleRepository | undefined;
+  headRepo: z.output<typeof repositorySchema> | undefined;
   /** Where the branches are now; undefined for those that are gone. */
   baseTip: string | undefined;
   headTip: string | undefined;
@@ -94,11 +98,10 @@ export function pullJson(
   viewer: Caller | undefined,
   links: Links,
 ): z.output<typeof pullSchema> {
-  const { found, head, baseTip, headTip, outlook } = around;
+  const { found, repo, headRepo, baseTip, headTip, outlook } = around;
   const { repository, owner } = found;
   const merged = row.merged_at !== null;
   const page = `${links.repository(owner.login, repository.name)}/pulls/${row.number}`;
-  const repo = repositoryJson(found, viewer, links);
   const assignees = around.assignees.map((user) => userJson(user, viewer, links));
   return {
     id: row.id,
@@ -124,6 +127,7 @@ export function pullJson(
     html_url: page,
     diff_url: `${page}.diff`,
     patch_url: `${page}.patch`,
+    review_comments: row.review_comments,
     ...countsJson(around.counts),
     mergeable: merged ? !isWorkInProgress(row.title) : isMergeable(row.title, outlook),
     // Names of files are code.
@@ -133,13 +137,14 @@ export function pullJson(
     merge_commit_sha: row.merge_commit_sha,
     merged_by: around.merger === undefined ? null : userJson(around.merger, viewer, links),
     allow_maintainer_edit: row.allow_maintainer_edit,
+    flow: row.topic === null ? 0 : 1,
     base: { label: row.base_branch, ref: row.base_branch, sha: baseTip ?? '', repo_id: repository.id, repo },
     head: {
-      label: row.head_branch,
+      label: row.topic === null ? row.head_branch : '',
       ref: headTip === undefined ? pullRef(row.number) : row.head_branch,
       sha: headTip ?? row.head_sha,
-      repo_id: head?.repository.id ?? NO_REPOSITORY,
-      repo: head === undefined ? null : head === found ? repo : repositoryJson(head, viewer, links),
+      repo_id: headRepo?.id ?? NO_REPOSITORY,
+      repo: headRepo ?? null,
     },
     // Frozen when merged; with unrelated histories there is none, and the base stands in.
     merge_base: row.merge_base ?? outlook?.mergeBase ?? baseTip ?? '',

@@ -3,11 +3,15 @@ import { copyCommit } from '../outside/git/copy-commits.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import type { PullRow } from '../store/pulls/pulls.ts';
 
-/** Whether the head of a pull request is a branch of another repository, or was one of a repository that is gone. */
+/** Whether the head of a pull request is no branch of its repository: in a fork, in one that is gone, or pushed for review. */
 export const isFromFork = (pull: PullRow) => pull.head_repository_id !== pull.repository_id;
 
-/** Where the head branch of a pull request is; undefined when it is gone, with its repository or without. */
+/**
+ * Where the head branch of a pull request is; undefined when it is gone, with its repository or without. What was pushed for
+ * review has none that could go, and stands where its row says.
+ */
 export async function readHeadTip({ git }: Context, pull: PullRow): Promise<string | undefined> {
+  if (pull.topic !== null) return pull.head_sha;
   if (pull.head_repository_id === null) return undefined;
   return await readRef(git, pull.head_repository_id, branchRef(pull.head_branch));
 }

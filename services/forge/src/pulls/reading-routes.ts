@@ -5,7 +5,7 @@ import { pagedAnswer } from '../list-answer.ts';
 import { errorSchema, numberedPath, pageParameters, parameter, repositoryPath } from '../wire-schemas.ts';
 import { changedFileSchema } from './changed-file-json.ts';
 import { listPullCommits, listPullFiles } from './list-changes.ts';
-import { pullSchema } from './pull-json.ts';
+import { singlePullSchema } from './show-pull.ts';
 import { showPullBetween } from './show-pull-between.ts';
 
 /** `GET /repos/{owner}/{repo}/pulls/{base}/{head}` */
@@ -14,7 +14,7 @@ export const between = endpoint({
   access: 'reader',
   area: 'repository',
   params: repositoryPath.extend({ base: z.string(), '*': z.string() }),
-  answers: { 200: pullSchema, 404: errorSchema },
+  answers: { 200: singlePullSchema, 404: errorSchema },
   async handle({ params, caller }, context) {
     return { status: 200, body: await showPullBetween(context, caller, { ...params, head: params['*'] }) };
   },

@@ -19,7 +19,8 @@ import { listPulls } from './list-pulls.ts';
 import { mergePull } from './merge-pull.ts';
 import { pullSchema } from './pull-json.ts';
 import { showChanges } from './show-changes.ts';
-import { showPull } from './show-pull.ts';
+import { showPull, singlePullSchema } from './show-pull.ts';
+import { spellPulls } from './spell-pulls.ts';
 import { updatePull } from './update-pull.ts';
 
 /** A parameter that may be there several times. */
@@ -54,7 +55,7 @@ export const list = endpoint({
   }),
   answers: { 200: z.array(pullSchema), 400: errorSchema, 404: errorSchema, 422: errorSchema },
   async handle({ params, query, caller, url }, context) {
-    return listAnswer(context, url, await listPulls(context, caller, params, query));
+    return listAnswer(context, url, await listPulls(context, caller, params, query), spellPulls);
   },
 });
 
@@ -65,7 +66,7 @@ export const show = endpoint({
   area: 'repository',
   params: numberedPath,
   query: z.object({ binary: parameter }),
-  answers: { 200: pullSchema, 404: errorSchema },
+  answers: { 200: singlePullSchema, 404: errorSchema },
   async handle({ params, query, caller, accept }, context) {
     // The media type of our request builder works like the suffix (decisions §5.14).
     const type = accept.match(/application\/vnd\.croft\.v3\.(diff|patch)\b/)?.[1];
@@ -100,15 +101,19 @@ export const create = endpoint({
     base: requiredText,
     title: requiredText,
     ...editable,
+    reviewers: optional.texts,
+    team_reviewers: optional.texts,
     allow_maintainer_edit: optional.boolean,
   }),
-  answers: { 201: pullSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema, 423: errorSchema },
+  answers: { 201: singlePullSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema, 423: errorSchema },
   async handle({ params, body, caller }, context) {
     const number = await createPull(context, caller, params, {
       ...body,
       body: body.body ?? '',
       milestone: Math.max(body.milestone ?? 0, 0),
       deadline: body.due_date ?? undefined,
+      reviewers: body.reviewers ?? [],
+      teams: body.team_reviewers ?? [],
       allowMaintainerEdit: body.allow_maintainer_edit,
     });
     return { status: 201, body: await showPull(context, caller, { ...params, index: String(number) }) };
@@ -131,7 +136,7 @@ export const edit = endpoint({
     content_version: optional.integer.describe('refused with 409 when the pull request has another by now'),
   }),
   answers: {
-    201: pullSchema,
+    201: singlePullSchema,
     403: errorSchema,
     404: errorSchema,
     409: errorSchema,
@@ -202,6 +207,7 @@ export const merge = endpoint({
     force_merge: optional.boolean,
     merge_when_checks_succeed: optional.boolean,
     delete_branch_after_merge: optional.boolean,
+    merge_stack: optional.boolean.describe('along with the pull requests it stands on, all or none'),
   }),
   answers: {
     200: emptySchema,
@@ -210,6 +216,7 @@ export const merge = endpoint({
     404: errorSchema,
     405: errorSchema,
     409: errorSchema,
+    422: errorSchema,
     423: errorSchema,
   },
   async handle({ params, body, caller }, context) {
@@ -222,6 +229,7 @@ export const merge = endpoint({
       force: body.force_merge ?? false,
       whenChecksSucceed: body.merge_when_checks_succeed ?? false,
       deleteBranch: body.delete_branch_after_merge ?? false,
+      stack: body.merge_stack ?? false,
     });
     return { status: outcome === 'merged' ? 200 : 201 };
   },

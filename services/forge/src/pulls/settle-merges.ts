@@ -1,10 +1,11 @@
 import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
-import { announce } from '../events/announce.ts';
+import { announce, type Happening } from '../events/announce.ts';
 import { hasCommit } from '../outside/git/merging/merge.ts';
 import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { settleEach } from '../settle-each.ts';
+import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as merges from '../store/pulls/merges.ts';
 import * as pulls from '../store/pulls/pulls.ts';
@@ -31,10 +32,11 @@ export async function recordMerge(
 ): Promise<boolean> {
   return await database.transaction(async (tx) => {
     // First, as edits do: issue, then pull request, then repository.
-    await issues.lockById(tx, pull.issue_id);
+    await issues.hold(tx, pull.issue_id);
     const marked = await pulls.markMerged(tx, {
       pullId: pull.id,
       baseBranch: merge.base_branch,
+      formerBase: merge.stacked_on ?? null,
       mergedBy: merge.merged_by,
       commitSha: merge.commit_sha,
       headSha: merge.head_sha,
@@ -44,10 +46,22 @@ export async function recordMerge(
     });
     if (marked && (await issues.close(tx, pull.issue_id)))
       await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
+    if (marked && merge.stacked_on) await tellNewBase(tx, pull, merge, merge.stacked_on);
     if (marked) await tell(tx, pull, merge, by);
     await merges.remove(tx, pull.id);
     return marked;
   });
+}
+
+/** It did not stand on the branch that has it now. */
+async function tellNewBase(
+  tx: Tx,
+  { issue_id: issueId }: pulls.PullWithIssue,
+  { base_branch: base, merged_by: posterId }: merges.MergeIntent,
+  formerBase: string,
+): Promise<void> {
+  const details = { old_ref: formerBase, new_ref: base };
+  await comments.add(tx, { issueId, kind: 'change_target_branch', posterId, details });
 }
 
 /** The others are told of the pull request and of its base branch. */
@@ -58,10 +72,10 @@ async function tell(
   by: 'us' | 'hand',
 ): Promise<void> {
   const place = { repositoryId: pull.repository_id, actorId: merge.merged_by };
-  await announce(tx, { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...place });
-  if (by === 'hand' || merge.base_sha === merge.commit_sha) return;
+  const closed: Happening = { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...place };
+  if (by === 'hand' || merge.base_sha === merge.commit_sha) return await announce(tx, closed);
   const moved = { ref: branchRef(merge.base_branch), before: merge.base_sha, after: merge.commit_sha };
-  await announce(tx, { kind: 'ref', ...moved, ...place });
+  await announce(tx, closed, { kind: 'ref', ...moved, ...place });
 }
 
 /** At start: finishes or abandons the merges that a crash interrupted. */
@@ -93,11 +107,11 @@ export async function settleMergesInto(
   }
 }
 
-/** Settles the interrupted merge of a pull request, if there is one; nobody else may be merging it meanwhile. */
-export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue): Promise<void> {
+/** Settles the interrupted merge of a pull request; nobody else may be merging it meanwhile. False when there is none. */
+export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue): Promise<boolean> {
   const { database, git, log } = context;
   const merge = await merges.find(database.autocommit(), pull.id);
-  if (merge === undefined) return;
+  if (merge === undefined) return false;
   const tip = await readRef(git, pull.repository_id, branchRef(merge.base_branch));
   const landed = tip !== undefined && (await hasCommit(git, pull.repository_id, tip, merge.commit_sha));
   if (landed) {
@@ -113,4 +127,5 @@ export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue)
     fields,
     landed ? 'finished a merge that was interrupted' : 'abandoned a merge that was interrupted',
   );
+  return true;
 }

@@ -5,8 +5,7 @@ import { notFound } from '../failures.ts';
 import { findRepository } from '../repositories/find-repository.ts';
 import { splitHead } from '../rules/git/comparison.ts';
 import * as pullLists from '../store/pulls/pull-lists.ts';
-import type { pullSchema } from './pull-json.ts';
-import { showPull } from './show-pull.ts';
+import { showPull, type singlePullSchema } from './show-pull.ts';
 
 /**
  * The newest pull request between two branches, open or not; the head `branch`, `owner:branch` or `owner/repo:branch`.
@@ -16,13 +15,13 @@ export async function showPullBetween(
   context: Context,
   viewer: Caller | undefined,
   path: { owner: string; repo: string; base: string; head: string },
-): Promise<z.output<typeof pullSchema>> {
+): Promise<z.output<typeof singlePullSchema>> {
   const { repository } = await findRepository(context, viewer, path, 'pulls');
   const { owner, repo, name: headBranch } = splitHead(path.head);
   const branches = { repositoryId: repository.id, baseBranch: path.base, owner, repo, headBranch };
   const number = await pullLists.findNewest(context.database.autocommit(), branches);
   if (number === undefined) throw notFound();
   const pull = await showPull(context, viewer, { ...path, index: String(number) });
-  if (pull === undefined || (owner !== undefined && pull.head.repo === null)) throw notFound();
+  if (owner !== undefined && pull.head.repo === null) throw notFound();
   return pull;
 }

@@ -10,6 +10,7 @@ import * as pulls from '../store/pulls/pulls.ts';
 import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
 import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import { describePush } from './describe-push.ts';
 import { bringCommit } from './read-head.ts';
 
 /** Key of the queue in which everything stands that moves branches of a repository by our own hand. */
@@ -27,7 +28,9 @@ export async function syncPulls(
 ): Promise<void> {
   const { id } = repository;
   const elsewhere = await context.queues.inTurn(branchQueue(id), () => followOwn(context, id, actorId));
-  await followElsewhere(context, id, elsewhere, actorId);
+  if (await followElsewhere(context, id, elsewhere, actorId)) return;
+  // The next start looks at all of them once more.
+  await pushes.lookAgain(context.database.autocommit(), id, actorId);
 }
 
 /**
@@ -46,14 +49,10 @@ export async function followHeads(
   const { id } = await pushes.insert(tx, { repositoryId, actorId, details: { moves: [] } });
   const following = async () => {
     try {
-      await followElsewhere(context, repositoryId, elsewhere, actorId);
-      await pushes.remove(tx, id);
+      if (await followElsewhere(context, repositoryId, elsewhere, actorId)) await pushes.remove(tx, id);
     } catch (error) {
-      const reason = (error as Error).message;
-      context.log.error(
-        { repository: repositoryId, reason },
-        'pull requests elsewhere follow at the next start',
-      );
+      const fields = { repository: repositoryId, reason: (error as Error).message };
+      context.log.error(fields, 'pull requests elsewhere follow at the next start');
     }
   };
   void context.queues.track(following());
@@ -69,40 +68,78 @@ async function followOwn(
   const tx = context.database.autocommit();
   const open = await pulls.listOpenByHead(tx, repositoryId, { headBranch: branch ?? null });
   const own = open.filter((pull) => pull.repository_id === repositoryId);
-  await followAll(context, repositoryId, own, actorId);
+  await forEachHead(context, repositoryId, own, (pull, tip) => followHead(context, pull, tip, actorId));
   const others = open.filter((pull) => pull.repository_id !== repositoryId);
   return [...new Set(others.map((pull) => pull.repository_id))];
 }
 
-/** Lets pull requests into other repositories follow, one repository after the other. */
+/**
+ * Lets pull requests into other repositories follow, one repository after the other; false when some did not. Commits are
+ * copied outside their queues: that may take long, and the others there are not to wait for a fork.
+ */
 async function followElsewhere(
   context: Context,
   headRepositoryId: number,
   elsewhere: readonly number[],
   actorId: number | null,
-): Promise<void> {
+): Promise<boolean> {
+  const tx = context.database.autocommit();
+  let isWhole = true;
   for (const repositoryId of elsewhere) {
+    const find = () => pulls.listOpenByHead(tx, headRepositoryId, { repositoryId });
+    const brought = new Map<number, string | undefined>();
+    const bring: Follow = async (pull, tip) => {
+      if (tip !== undefined) await bringCommit(context, pull, tip);
+      brought.set(pull.id, tip);
+    };
+    const follow: Follow = async (pull, tip) => {
+      // Where it is elsewhere by now, the push that took it there lets it follow, too.
+      if (brought.has(pull.id) && brought.get(pull.id) === tip) await followHead(context, pull, tip, actorId);
+    };
+    isWhole = (await eachAlone(context, headRepositoryId, await find(), bring)) && isWhole;
     await context.queues.inTurn(branchQueue(repositoryId), async () => {
-      const tx = context.database.autocommit();
-      const open = await pulls.listOpenByHead(tx, headRepositoryId, { repositoryId });
-      await followAll(context, headRepositoryId, open, actorId);
+      isWhole = (await eachAlone(context, headRepositoryId, await find(), follow)) && isWhole;
     });
   }
+  return isWhole;
 }
 
-/** Lets pull requests follow their heads, which are all in one repository; the queue of where they go is the caller's. */
-async function followAll(
+type Follow = (pull: pulls.PullWithIssue, tip: string | undefined) => Promise<void>;
+
+/** Does something for each of some pull requests with their heads, which are all in one repository. */
+async function forEachHead(
+  { git }: Context,
+  headRepositoryId: number,
+  open: readonly pulls.PullWithIssue[],
+  work: Follow,
+): Promise<void> {
+  const refs = open.map((pull) => branchRef(pull.head_branch));
+  const tips = await readRefs(git, headRepositoryId, refs);
+  for (const [index, pull] of open.entries()) await work(pull, tips[index]);
+}
+
+/** The same; one for which it cannot be done does not keep the others from it. False when there was one. */
+async function eachAlone(
   context: Context,
   headRepositoryId: number,
   open: readonly pulls.PullWithIssue[],
-  actorId: number | null,
-): Promise<void> {
-  const refs = open.map((pull) => branchRef(pull.head_branch));
-  const tips = await readRefs(context.git, headRepositoryId, refs);
-  for (const [index, pull] of open.entries()) await followHead(context, pull, tips[index], actorId);
+  work: Follow,
+): Promise<boolean> {
+  let isWhole = true;
+  await forEachHead(context, headRepositoryId, open, async (pull, tip) => {
+    await work(pull, tip).catch((error: Error) => {
+      isWhole = false;
+      const fields = { repository: pull.repository_id, pull: pull.number, reason: error.message };
+      context.log.error(
+        fields,
+        'a pull request did not follow its head; it is tried again at the next start',
+      );
+    });
+  });
+  return isWhole;
 }
 
-/** Lets one pull request follow its head, which is gone where `tip` is undefined. */
+/** Lets one pull request follow its head, whose commits are here by now and which is gone where `tip` is undefined. */
 export async function followHead(
   context: Context,
   pull: pulls.PullWithIssue,
@@ -111,7 +148,6 @@ export async function followHead(
 ): Promise<void> {
   if (tip === undefined) return await closeForLackOfHead(context, pull, actorId);
   if (tip === pull.head_sha && tip === pull.written_sha) return;
-  await bringCommit(context, pull, tip);
   await moveHead(context, pull, tip, actorId);
 }
 
@@ -123,11 +159,13 @@ export async function moveHead(
   actorId: number | null,
 ): Promise<void> {
   const { database } = context;
+  const pushed = tip === pull.head_sha ? undefined : await describePush(context, pull, tip);
   await database.transaction(async (tx) => {
     // The issue first, as everywhere.
     await issues.touch(tx, pull.issue_id);
     await pulls.moveHead(tx, pull.id, tip);
-    if (tip === pull.head_sha) return;
+    if (pushed === undefined) return;
+    await comments.add(tx, { issueId: pull.issue_id, posterId: actorId, ...pushed });
     await markStale(tx, pull.id, actorId);
     if (await scheduledMerges.removeUnlessWriter(tx, pull.id, actorId)) {
       const kind = 'pull_cancel_scheduled_merge';
@@ -165,7 +203,7 @@ export async function settlePulls(context: Context): Promise<void> {
 }
 
 /** Closes a pull request whose head branch is gone. */
-export async function closeForLackOfHead(
+async function closeForLackOfHead(
   { database }: Context,
   pull: pulls.PullWithIssue,
   actorId: number | null,

@@ -24,7 +24,7 @@ import { readUpdateStyle, type UpdateStyle } from '../rules/pulls/update-style.t
 import type { PullCard } from '../store/pulls/pulls.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
-import { publicAddress } from '../users/user-json.ts';
+import { signatureOf } from '../users/signature-of.ts';
 import { accessToHead } from './find-head.ts';
 import { findPull, type VisiblePull } from './find-pull.ts';
 import { isFromFork } from './read-head.ts';
@@ -45,6 +45,8 @@ export async function updatePull(
   const { pull } = found;
   if (pull.merged_at !== null) throw unacceptable('the pull request is merged already');
   if (pull.closed_at !== null) throw unacceptable('the pull request is closed');
+  if (pull.topic !== null)
+    throw unacceptable('the pull request was pushed for review and has no head branch: push to it again');
   const head = await findWritableHead(context, caller, found);
   const style = readUpdateStyle(wantedStyle, found.repository);
   checkNotArchived(head);
@@ -113,17 +115,13 @@ async function prepare(context: Context, caller: Caller, { pull, head, rules, st
 }
 
 async function write(
-  { git, links, clock }: Context,
+  context: Context,
   caller: Caller,
   pull: PullCard,
   { id, style, before, base }: { id: number; style: UpdateStyle; before: string; base: string },
 ): Promise<string> {
-  const { user } = caller;
-  const committer = {
-    name: user.full_name || user.login,
-    email: publicAddress(user, links),
-    at: clock.now(),
-  };
+  const { git } = context;
+  const committer = signatureOf(context, caller.user);
   if (style === 'rebase') {
     const rebased = await writeRebase(git, id, { onto: base, head: before, committer });
     if (rebased.conflict === undefined) return rebased.tip;

@@ -1,8 +1,9 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { notFastForward, rebaseConflicts } from '../failures.ts';
+import { notFastForward, notMergeable, rebaseConflicts } from '../failures.ts';
 import { writeMerge } from '../outside/git/merging/merge.ts';
 import { writeRebase } from '../outside/git/merging/rebase.ts';
+import { writeSquash } from '../outside/git/merging/squash.ts';
 import {
   commitObject,
   type GitObject,
@@ -13,7 +14,7 @@ import {
 import { coAuthors } from '../rules/pulls/merge-message.ts';
 import type { MergeStyle } from '../rules/pulls/merge-style.ts';
 import type { UserRow } from '../store/people/users.ts';
-import { publicAddress } from '../users/user-json.ts';
+import { signatureOf } from '../users/signature-of.ts';
 
 /** A merge that was decided on. */
 export interface DecidedMerge {
@@ -21,6 +22,8 @@ export interface DecidedMerge {
   base: string;
   head: string;
   mergeBase: string;
+  /** The head it stands on, where the base has that in other words. */
+  upstream?: string | undefined;
   /** Not asked for by styles that make no commit of their own. */
   message(): Promise<string>;
   poster: UserRow;
@@ -31,19 +34,15 @@ export interface DecidedMerge {
  * @throws 409 when a commit does not fit, or the base cannot just follow
  */
 export async function writeDecided(
-  { git, clock, links, identity }: Context,
+  context: Context,
   repositoryId: number,
   merger: Caller,
   merge: DecidedMerge,
 ): Promise<string> {
-  const { style, base, head } = merge;
-  const signatureOf = (user: UserRow): Signature => ({
-    name: user.full_name || user.login,
-    email: publicAddress(user, links),
-    at: clock.now(),
-  });
-  const committer = signatureOf(merger.user);
-  const { signingKey } = identity;
+  const { style, base, head, mergeBase, upstream } = merge;
+  const { git } = context;
+  const committer = signatureOf(context, merger.user);
+  const { signingKey } = context.identity;
   const sign = signingKey && ((made: GitObject) => signedCommit(made, (content) => signingKey.sign(content)));
   const commit = (
     tree: string,
@@ -62,11 +61,13 @@ export async function writeDecided(
       return made.id;
     }
     case 'squash': {
-      const author = signatureOf(merge.poster);
+      const author = signatureOf(context, merge.poster);
       const message = coAuthors(await merge.message(), nameOf(author), nameOf(committer));
-      const made = await writeMerge(git, repositoryId, sides, (tree) =>
-        commit(tree, [base], message, author),
-      );
+      const toCommit = (tree: string) => commit(tree, [base], message, author);
+      if (upstream === undefined) return (await writeMerge(git, repositoryId, sides, toCommit)).id;
+      const change = { from: mergeBase, to: head, onto: base };
+      const { made, conflicts } = await writeSquash(git, repositoryId, change, toCommit);
+      if (made === undefined) throw notMergeable('Please try again later', { conflicted_files: conflicts });
       return made.id;
     }
     case 'rebase':
@@ -75,7 +76,7 @@ export async function writeDecided(
       const rebased = await writeRebase(
         git,
         repositoryId,
-        { onto: base, head, committer, sign },
+        { onto: base, head, upstream, committer, sign },
         ({ tip, tree }) =>
           // Nothing was left to merge, as when all of it is there already in other words.
           style === 'rebase' || tip === base ? undefined : commit(tree, [base, tip], message),
@@ -85,7 +86,7 @@ export async function writeDecided(
       return rebased.tip;
     }
     case 'fast-forward-only':
-      if (merge.mergeBase !== base) throw notFastForward();
+      if (mergeBase !== base) throw notFastForward();
       return head;
   }
 }

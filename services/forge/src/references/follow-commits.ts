@@ -1,4 +1,6 @@
 import type { Context } from '../context.ts';
+import type { Git } from '../outside/git/git.ts';
+import { walkNewCommits } from '../outside/git/merging/merge-base.ts';
 import { listCommits } from '../outside/git/reading/history.ts';
 import { readObjects } from '../outside/git/reading/objects.ts';
 import { type CommitData, parseCommit } from '../outside/git/reading/parse-commit.ts';
@@ -54,10 +56,17 @@ async function readNewCommits(
     ? undefined
     : await readRef(git, repository.id, branchRef(repository.default_branch));
   const not = [before, main].filter((id) => id !== undefined && id !== NO_COMMIT && id !== after);
-  const query = { from: after, not: not as string[], path: '', since: undefined, until: undefined };
-  const history = await listCommits(git, repository.id, query, { offset: 0, limit: MAX_COMMITS });
-  const objects = await readObjects(git, repository.id, (history?.ids ?? []).reverse());
+  const ids = await listNew(git, repository.id, after, not as string[]);
+  const objects = await readObjects(git, repository.id, ids.reverse());
   return objects.flatMap((object) => (object?.type === 'commit' ? [parseCommit(object)] : []));
+}
+
+/** Most pushes bring a few commits, and merges do: for those no process is started. */
+async function listNew(git: Git, id: number, from: string, not: string[]): Promise<string[]> {
+  const walked = not.length === 0 ? undefined : await walkNewCommits(git, id, from, not);
+  if (walked !== undefined) return walked.slice(0, MAX_COMMITS);
+  const query = { from, not, path: '', since: undefined, until: undefined };
+  return (await listCommits(git, id, query, { offset: 0, limit: MAX_COMMITS }))?.ids ?? [];
 }
 
 async function noteCommit(

@@ -4,7 +4,7 @@ import { restackHead } from '../stacks/restack-head.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import { followCommits } from './follow-commits.ts';
 import { followMerge } from './follow-merge.ts';
-import { followComment, followIssueText } from './follow-texts.ts';
+import { followComment, followIssueText, followReview } from './follow-texts.ts';
 
 /**
  * Does what the texts behind something announced bring about: issues they name tell of them, and commits and merges
@@ -25,6 +25,8 @@ export async function followHappening(
   if (kind === 'comment') {
     if (happening.action !== 'deleted')
       await followComment(context, actorId, issue, happening.commentId, signal);
+  } else if (kind === 'review') {
+    await followReview(context, actorId, issue, happening.reviewId, signal);
   } else if (kind === 'issue') {
     const { action, changes, formerBase } = happening;
     const isWritten = action === 'opened' || changes?.title !== undefined || changes?.body !== undefined;

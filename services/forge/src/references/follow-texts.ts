@@ -37,16 +37,37 @@ export async function followComment(
 ): Promise<void> {
   const { database } = context;
   const comment = await comments.findById(database.autocommit(), issue.repository_id, commentId);
-  if (comment === undefined) return;
-  for (const target of await findTargets(context, actorId, issue.repository_id, comment.body)) {
+  if (comment !== undefined) await followText(context, actorId, issue, comment, signal);
+}
+
+/** The same for what a review says, as a whole and on lines. */
+export async function followReview(
+  context: Context,
+  actorId: number,
+  issue: IssueWithPull,
+  reviewId: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const texts = await comments.listOfReview(context.database.autocommit(), issue.id, reviewId);
+  for (const text of texts) await followText(context, actorId, issue, text, signal);
+}
+
+async function followText(
+  context: Context,
+  actorId: number,
+  issue: IssueWithPull,
+  { id, body }: { id: number; body: string },
+  signal: AbortSignal,
+): Promise<void> {
+  for (const target of await findTargets(context, actorId, issue.repository_id, body)) {
     signal.throwIfAborted();
     if (target.id === issue.id) continue;
     const entry = entryOf(target, actorId, issue.id);
-    await database.transaction(async (tx) => {
+    await context.database.transaction(async (tx) => {
       // Held, so that its deletion finds what is told of it.
-      if ((await comments.lockWritten(tx, commentId)) === undefined) return;
-      const key = references.commentKey(commentId);
-      await references.add(tx, { ...entry, kind: 'comment_ref', key, sourceCommentId: commentId });
+      if (!(await comments.holdText(tx, id))) return;
+      const key = references.commentKey(id);
+      await references.add(tx, { ...entry, kind: 'comment_ref', key, sourceCommentId: id });
     });
   }
 }

@@ -25,9 +25,8 @@ export async function findRepository(
   path: { owner: string; repo: string },
   unit?: Unit,
 ): Promise<VisibleRepository> {
-  const tx = database.autocommit();
-  const row = await repositories.findByName(tx, path.owner, path.repo, caller?.userId ?? 0);
-  if (row === undefined) throw await explainMissing(tx, caller, path);
+  const row = await repositories.findByName(database.reads(), path.owner, path.repo, caller?.userId ?? 0);
+  if (row === undefined) throw await explainMissing(database.autocommit(), caller, path);
   const found = accessTo(row, caller);
   if (found === undefined) throw notFound();
   if (unit !== undefined && !mayRead(found, unit)) throw notFound();

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { blobObject, commitObject, treeObject, writeObject } from '../outside/git/objects.ts';
 import { branchRef, moveRefs, NO_COMMIT } from '../outside/git/refs.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
-import { publicAddress } from '../users/user-json.ts';
+import { signatureOf } from '../users/signature-of.ts';
 
 /** Begins the default branch of an empty repository with files, by their names. */
 export async function commitFiles(
@@ -21,16 +21,13 @@ export async function commitFiles(
 
 /** The same with a tree that the repository has already. */
 export async function commitTree(
-  { git, clock, links }: Context,
+  context: Context,
   { user }: Caller,
   row: RepositoryRow,
   tree: string,
 ): Promise<void> {
-  const signature = {
-    name: user.full_name || user.login,
-    email: publicAddress(user, links),
-    at: clock.now(),
-  };
+  const { git } = context;
+  const signature = signatureOf(context, user);
   const commit = commitObject({
     tree,
     parents: [],

@@ -15,7 +15,7 @@ export const reviewCommentSchema = z.object({
   id: z.int(),
   body: z.string(),
   user: userSchema,
-  resolver: z.null(),
+  resolver: userSchema.nullable().describe('who said that it is settled'),
   pull_request_review_id: z.int(),
   created_at: timeSchema,
   updated_at: timeSchema,
@@ -39,7 +39,7 @@ export async function presentReviewComments(
   const known = viewer === undefined ? [] : [viewer.user];
   const people = await loadPeople(
     context,
-    rows.map((row) => row.poster_id),
+    rows.flatMap((row) => [row.poster_id, row.resolver_id]),
     known,
   );
   const page = pageOfPull(context, found);
@@ -48,7 +48,7 @@ export async function presentReviewComments(
     id: row.id,
     body: row.body,
     user: userJson(people.byId(row.poster_id), viewer, context.links),
-    resolver: null,
+    resolver: row.resolver_id === null ? null : userJson(people.byId(row.resolver_id), viewer, context.links),
     pull_request_review_id: row.review_id,
     created_at: wireTime(row.created_at),
     updated_at: wireTime(row.updated_at),

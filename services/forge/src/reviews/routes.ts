@@ -3,13 +3,21 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { endpoint } from '../endpoint.ts';
 import { listAnswer } from '../list-answer.ts';
-import { emptySchema, errorSchema, numberedPath, optional, pageParameters } from '../wire-schemas.ts';
+import {
+  emptySchema,
+  errorSchema,
+  numberedPath,
+  optional,
+  pageParameters,
+  repositoryPath,
+} from '../wire-schemas.ts';
 import { requestReviews, withdrawRequests } from './change-requests.ts';
 import { createReview } from './create-review.ts';
 import { deleteReview } from './delete-review.ts';
 import { dismissReview } from './dismiss-review.ts';
 import { findReview, type ReviewPath } from './find-review.ts';
 import { listReviewComments, listReviews } from './list-reviews.ts';
+import { resolveComment } from './resolve-comment.ts';
 import { reviewCommentSchema } from './review-comment-json.ts';
 import { presentReviews, reviewSchema } from './review-json.ts';
 import { submitReview } from './submit-review.ts';
@@ -116,6 +124,25 @@ export const listComments = endpoint({
     return listAnswer(context, url, await listReviewComments(context, caller, params, query));
   },
 });
+
+const resolution = (summary: string, isSettled: boolean) =>
+  endpoint({
+    summary,
+    access: 'caller',
+    area: 'repository',
+    params: repositoryPath.extend({ id: z.string() }),
+    answers: { 204: emptySchema, 400: errorSchema, 403: errorSchema, 404: errorSchema, 423: errorSchema },
+    async handle({ params, caller }, context) {
+      await resolveComment(context, caller, params, isSettled);
+      return { status: 204 };
+    },
+  });
+
+/** `POST /repos/{owner}/{repo}/pulls/comments/{id}/resolve` */
+export const resolve = resolution('Say that what a comment on a line is about is settled', true);
+
+/** `POST /repos/{owner}/{repo}/pulls/comments/{id}/unresolve` */
+export const unresolve = resolution('Say that it is not', false);
 
 /** `POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals` */
 export const dismiss = endpoint({

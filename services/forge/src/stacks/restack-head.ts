@@ -2,18 +2,16 @@ import { Failure } from '@croft/failure';
 import { moveInTurn } from '../branches/move-refs.ts';
 import { loadPushRules } from '../branches/push-rules.ts';
 import { refuseArrived } from '../branches/refuse-arrived.ts';
-import { callerOf } from '../caller/caller.ts';
-import { checkAccount } from '../caller/check-account.ts';
 import type { Context } from '../context.ts';
 import { headMoved } from '../failures.ts';
 import { hasCommit } from '../outside/git/merging/merge.ts';
 import { writeRebase } from '../outside/git/merging/rebase.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
-import { findRepositoryById, mayWrite } from '../repositories/find-repository.ts';
+import { findActing } from '../repositories/find-acting.ts';
+import { mayWrite } from '../repositories/find-repository.ts';
 import * as comments from '../store/issues/comments.ts';
-import * as users from '../store/people/users.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import { publicAddress } from '../users/user-json.ts';
+import { signatureOf } from '../users/signature-of.ts';
 
 /**
  * Rebases the head of a pull request that stood on another one and got its base when that was merged in other words, by a
@@ -35,18 +33,12 @@ export async function restackHead(
   const [below] = pull.head_repository_id === id ? await pulls.listLastMerged(tx, id, [from]) : [];
   if (below === undefined || below.base_branch !== pull.base_branch) return;
   const stack = { upstream: below.head_sha, base: below.base_branch };
-  const user = (await users.mapByIds(tx, [actorId])).get(actorId);
-  const actor = user && (await checkAccount(context, user).catch(orNothing));
-  if (actor === undefined) return;
-  const found = await findRepositoryById(context, callerOf(actor), id).catch(orNothing);
-  if (found === undefined || found.repository.archived || !mayWrite(found, 'code')) return;
+  const acting = await findActing(context, actorId, id);
+  if (acting === undefined || acting.found.repository.archived || !mayWrite(acting.found, 'code')) return;
+  const { found, caller } = acting;
   const rules = await loadPushRules(context, found, actorId);
-  const { git, clock, links, database } = context;
-  const committer = {
-    name: actor.full_name || actor.login,
-    email: publicAddress(actor, links),
-    at: clock.now(),
-  };
+  const { git, database } = context;
+  const committer = signatureOf(context, caller.user);
   const nothing = { moves: [], result: undefined };
   const prepare = async () => {
     const ref = branchRef(pull.head_branch);

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { refExists } from '../failures.ts';
 import { tagObject, writeObject } from '../outside/git/objects.ts';
 import { NO_COMMIT, readRefIds, tagRef } from '../outside/git/refs.ts';
-import { publicAddress } from '../users/user-json.ts';
+import { signatureOf } from '../users/signature-of.ts';
 import { showTag } from './list-tags.ts';
 import type { tagSchema } from './tag-json.ts';
 
@@ -28,17 +28,12 @@ export async function createTag(
   path: { owner: string; repo: string },
   { name, message, target }: NewTag,
 ): Promise<z.output<typeof tagSchema>> {
-  const { git, clock, links } = context;
+  const { git } = context;
   const found = await findWritable(context, caller, path);
   const { id } = found.repository;
   checkNewName('TagName', name);
   const { commit } = await resolveCommit(context, found, target);
-  const { user } = caller;
-  const tagger = {
-    name: user.full_name || user.login,
-    email: publicAddress(user, links),
-    at: clock.now(),
-  };
+  const tagger = signatureOf(context, caller.user);
   const object = message.trim() === '' ? undefined : tagObject({ commit, name, tagger, message });
   const prepare = async () => {
     const taken = await readRefIds(git, id, [tagRef(name)]);

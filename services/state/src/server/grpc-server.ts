@@ -8,10 +8,10 @@ import {
   ServerCredentials,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation, service as healthService } from 'grpc-health-check';
 import { loadDefinition, stateServiceOf } from './definition.ts';
 import { listenPrivately } from './listen-privately.ts';
+import { serveReflection } from './reflection.ts';
 
 /** A request of the contract has a few names in it. */
 const MAX_REQUEST_BYTES = 64 * 1024;
@@ -50,7 +50,7 @@ export class GrpcServer {
     server.addService(stateServiceOf(definition), implementation);
     const health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'SERVING'])));
     health.addToServer(server);
-    new ReflectionService(definition).addToServer(server);
+    serveReflection(server, definition);
     // Connections are accepted here and handed on, because the library neither sets the mode of a socket nor tells who connects.
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const listener = await listenPrivately(path, (socket) => injector.injectConnection(socket));

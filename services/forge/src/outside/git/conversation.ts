@@ -92,8 +92,18 @@ export class Conversation {
           reject(error);
         },
       });
-      this.#program.stdin?.write(question);
+      this.#write(question);
     });
+  }
+
+  /** Questions asked together go together: a write for each would wake the program as often. */
+  #write(question: string | Buffer): void {
+    const { stdin } = this.#program;
+    if (stdin?.writableCorked === 0) {
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
+    }
+    stdin?.write(question);
   }
 
   /** Lets it answer what it was asked, then end. */

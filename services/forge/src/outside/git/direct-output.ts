@@ -1,17 +1,32 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Writable } from 'node:stream';
 
+/** Left free around what was read, for whoever passes it on in frames. */
+const ROOM_BYTES = 16;
 /** About what the kernel keeps of a socket: one turn empties it. */
 const BUFFER_BYTES = 256 * 1024;
 /**
  * git writes a few kilobytes at a time. Whoever reads each of them at once wakes two processes for it, a dozen times a
- * megabyte; who looks a moment later finds what is worth a turn. The kernel keeps more than a fast disk gives meanwhile.
+ * megabyte; who looks a moment later finds what is worth a turn, and takes half of the processor's time for it.
  */
 const FULL_BYTES = 64 * 1024;
 const GATHERING_MS = 1;
 /** Small answers do not wait. */
 const HURRIED_BYTES = 256 * 1024;
+
+/** Where an output is passed on to, such as the answer to a request. */
+export interface OutputTarget {
+  /**
+   * Takes some bytes of a memory, in which what is around them may be written to.
+   * @returns whether the memory is free again at once; else it is when `done` is called. An error is told in either case
+   */
+  take(
+    chunk: { readonly memory: Buffer; readonly start: number; readonly end: number },
+    done: (error?: Error | null) => void,
+  ): boolean;
+  /** Called when nobody reads any more. */
+  once(event: 'close', listener: () => void): void;
+}
 
 /**
  * What a program writes, to be passed on as it is. Streams allocate memory for each chunk, and after 64 MB the garbage
@@ -24,18 +39,21 @@ export class DirectOutput {
   /** Settles when the program has written something or has ended. */
   readonly begun: Promise<void>;
   readonly #socket: Socket;
-  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  readonly #memory = Buffer.allocUnsafeSlow(ROOM_BYTES + BUFFER_BYTES + ROOM_BYTES);
+  readonly #buffer = this.#memory.subarray(ROOM_BYTES, ROOM_BYTES + BUFFER_BYTES);
   readonly #greeted = Promise.withResolvers<string>();
   readonly #begun = Promise.withResolvers<void>();
   #isGreeted = false;
   #held = 0;
-  #take: (bytes: number) => void;
+  /** Says whether to read on at once. */
+  #take: (bytes: number) => boolean;
 
   constructor(path: string) {
     this.greeting = this.#greeted.promise;
     this.begun = this.#begun.promise;
     this.#take = (bytes) => {
       this.#held = bytes;
+      return false;
     };
     const callback = (bytes: number) => this.#receive(bytes);
     this.#socket = connect({ path, onread: { buffer: this.#buffer, callback } });
@@ -52,21 +70,22 @@ export class DirectOutput {
 
   /**
    * Passes everything on, as fast as it is taken, until the program or the reader has ended. A chunk must not be used any
-   * more once its write has called back.
+   * more once the target says that it is free.
    */
-  async copyTo(target: Writable): Promise<void> {
+  async copyTo(target: OutputTarget): Promise<void> {
     if (this.#socket.destroyed) return;
     // Also by an error: what is missing then the reader notices.
     const closed = once(this.#socket, 'close').catch(() => {});
+    const done = (error?: Error | null) => void (error ? this.destroy() : this.#socket.resume());
     this.#take = (bytes) => {
-      target.write(this.#buffer.subarray(0, bytes), (error) => {
-        if (error) this.destroy();
-        else if (bytes >= FULL_BYTES || this.bytesRead < HURRIED_BYTES) this.#socket.resume();
-        else setTimeout(() => this.#socket.resume(), GATHERING_MS);
-      });
+      const chunk = { memory: this.#memory, start: ROOM_BYTES, end: ROOM_BYTES + bytes };
+      const isFree = target.take(chunk, done);
+      if (!isFree || bytes >= FULL_BYTES || this.bytesRead < HURRIED_BYTES) return isFree;
+      setTimeout(() => this.#socket.resume(), GATHERING_MS);
+      return false;
     };
     target.once('close', () => this.destroy());
-    if (this.#held > 0) this.#take(this.#held);
+    if (this.#held > 0 && this.#take(this.#held)) this.#socket.resume();
     await closed;
   }
 
@@ -83,7 +102,6 @@ export class DirectOutput {
       return true;
     }
     this.#begun.resolve();
-    this.#take(bytes);
-    return false;
+    return this.#take(bytes);
   }
 }

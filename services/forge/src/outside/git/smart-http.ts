@@ -32,7 +32,7 @@ const RECEIVE: readonly Setting[] = [
   // Deleting the branch that HEAD names would leave clones without a work tree.
   ['receive.denyDeleteCurrent', 'refuse'],
   ['receive.autogc', 'false'],
-  // Nothing is done with them, but a client that sends some is not refused for it.
+  // Pushes for review have some; other clients that send any are not refused for it.
   ['receive.advertisePushOptions', 'true'],
 ];
 

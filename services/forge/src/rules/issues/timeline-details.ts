@@ -17,6 +17,10 @@ export interface EntryDetails {
   trackedTime: number | undefined;
   review: number | undefined;
   assigneeTeam: number | undefined;
+  /** Who settled what a comment on a line is about. */
+  resolveDoer: number | undefined;
+  /** Of a push to the head of a pull request. */
+  push: { isForced: boolean; commits: readonly string[] } | undefined;
 }
 
 /** Reads what is stored with an entry: the names are those of the API, the values ids or texts. */
@@ -48,5 +52,13 @@ export function readDetails(stored: unknown): EntryDetails {
     trackedTime: id('tracked_time'),
     review: id('review_id'),
     assigneeTeam: id('assignee_team'),
+    resolveDoer: id('resolve_doer'),
+    push: readPush(details),
   };
+}
+
+function readPush(details: Readonly<Record<string, unknown>>): EntryDetails['push'] {
+  const commits = details['commit_ids'];
+  if (!Array.isArray(commits)) return undefined;
+  return { isForced: details['is_force_push'] === true, commits: commits.map(String) };
 }

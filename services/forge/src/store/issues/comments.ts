@@ -175,6 +175,22 @@ export function lockWritten(tx: Tx, id: number): Promise<CommentRow | undefined>
     select * from :schema.comments where id = ${id} and kind = 'comment' for update`;
 }
 
+/** The texts of a review: its own and those on lines, without empty ones. */
+export function listOfReview(tx: Tx, issueId: number, reviewId: number): Promise<CommentRow[]> {
+  return tx.rows<CommentRow>`
+    select * from :schema.comments
+    where issue_id = ${issueId} and (details->>'review_id')::bigint = ${reviewId} and kind in ('review', 'code')
+      and body <> '' and not details ? ${PENDING}::text
+    order by id`;
+}
+
+/** Holds a text of somebody, in a comment or a review, until the transaction ends; false when it is gone. */
+export async function holdText(tx: Tx, id: number): Promise<boolean> {
+  const held = await tx.row`
+    select from :schema.comments where id = ${id} and kind in ('comment', 'review', 'code') for update`;
+  return held !== undefined;
+}
+
 /** Writes a changed text. */
 export async function updateBody(tx: Tx, id: number, body: string): Promise<void> {
   await tx.run`

@@ -53,10 +53,15 @@ export async function mapByIds(tx: Tx, ids: readonly number[]): Promise<Map<numb
   return new Map(rows.map((row) => [row.id, reviveSurroundings(row)]));
 }
 
-/** An issue, held against other writers until the transaction ends. */
+/** Holds an issue against other writers until the transaction ends. */
+export async function hold(tx: Tx, id: number): Promise<void> {
+  await tx.run`select from :schema.issues where id = ${id} for no key update`;
+}
+
+/** The same for somebody who needs to know what it is. */
 export async function lockById(tx: Tx, id: number): Promise<IssueWithPull | undefined> {
   // In two steps: what stands around it has to be read when nobody else is writing it any more.
-  await tx.run`select from :schema.issues where id = ${id} for no key update`;
+  await hold(tx, id);
   const row = await tx.row<IssueWithPull>`
     select i.*, s.* from :schema.issues i join :schema.issue_surroundings s on s.issue_id = i.id where i.id = ${id}`;
   return row && reviveSurroundings(row);

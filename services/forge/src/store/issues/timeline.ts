@@ -84,7 +84,7 @@ export function listReadableComments(
       r.name as repository_name, o.login as owner_login
     from :schema.comments c join :schema.issues i on i.id = c.issue_id
       join :schema.repositories r on r.id = i.repository_id join :schema.users o on o.id = r.owner_id
-    where c.id = any(${ids}::bigint[]) and c.kind = 'comment'
+    where c.id = any(${ids}::bigint[]) and c.kind in ('comment', 'review', 'code')
       and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, i.repository_id,
         case when i.is_pull then 'pulls' else 'issues' end)`;
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import type { Reader, Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import type { Viewer } from '../../viewer.ts';
 
@@ -50,7 +50,7 @@ export interface Identity {
 }
 
 /** The account of an auth user. */
-export function findByAuthUserId(tx: Tx, authUserId: string): Promise<UserRow | undefined> {
+export function findByAuthUserId(tx: Reader, authUserId: string): Promise<UserRow | undefined> {
   return tx.row<UserRow>`select * from :schema.users where auth_user_id = ${authUserId}`;
 }
 
@@ -75,7 +75,7 @@ export function listVisible(tx: Tx, logins: readonly string[], viewer: Viewer): 
 }
 
 /** Accounts by their ids, as a map. */
-export async function mapByIds(tx: Tx, ids: readonly number[]): Promise<Map<number, UserRow>> {
+export async function mapByIds(tx: Reader, ids: readonly number[]): Promise<Map<number, UserRow>> {
   const rows = await tx.rows<UserRow>`select * from :schema.users where id = any(${ids}::bigint[])`;
   return new Map(rows.map((row) => [row.id, row]));
 }

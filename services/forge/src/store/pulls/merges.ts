@@ -1,31 +1,37 @@
-import type { Tx } from '@croft/sql';
+import { isUniqueViolation, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 
 /** A merge under way: everything that is needed to finish or abandon it after a crash. */
 export type MergeRow = Tables['merges'];
 
-/** The same before it begins. */
-export type MergeIntent = Omit<MergeRow, 'started_at'>;
+/** The same before it begins; the base of most is the branch that moves. */
+export type MergeIntent = Omit<MergeRow, 'started_at' | 'stacked_on'> & Partial<Pick<MergeRow, 'stacked_on'>>;
 
 /**
  * Announces merges, all or none; false when one of the pull requests is no longer open or has another base, or a merge of
  * it is under way.
  */
 export async function begin(tx: Tx, merges: readonly MergeIntent[]): Promise<boolean> {
-  const inserted = await tx.run`
+  const inserting = tx.run`
     with wanted as (
       select * from jsonb_to_recordset(${JSON.stringify(merges)}::jsonb) as (pull_id bigint, merged_by bigint,
-        base_branch text, base_sha text, head_sha text, merge_base text, commit_sha text)
+        base_branch text, base_sha text, head_sha text, merge_base text, commit_sha text, stacked_on text)
     ), possible as (
       select w.* from wanted w join :schema.pulls p on p.id = w.pull_id join :schema.issues i on i.id = p.issue_id
-      where p.base_branch = w.base_branch and p.merged_at is null and i.closed_at is null
+      where p.base_branch = coalesce(w.stacked_on, w.base_branch) and p.merged_at is null and i.closed_at is null
         and not exists (select from :schema.merges m where m.pull_id = p.id)
     )
     insert into :schema.merges (pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha,
-      started_at)
-    select pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha, ${tx.now}
+      stacked_on, started_at)
+    select pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha, stacked_on, ${tx.now}
     from possible where (select count(*) from possible) = (select count(*) from wanted)`;
-  return inserted === merges.length;
+  try {
+    return (await inserting) === merges.length;
+  } catch (error) {
+    // Somebody announced the same one in this moment.
+    if (isUniqueViolation(error, 'merges_pkey')) return false;
+    throw error;
+  }
 }
 
 /** The merge of a pull request that is under way, or was when we crashed. */

@@ -13,6 +13,8 @@ export type PullWithIssue = PullRow & Omit<IssueRow, 'id'>;
 export interface ReviewWishes {
   reviewer_ids: number[];
   reviewer_teams: TeamRow[];
+  /** How many comments on lines there are. */
+  review_comments: number;
 }
 
 /** A pull request as answers need it. */
@@ -37,16 +39,35 @@ export interface Branches {
   baseBranch: string;
   headRepositoryId: number | null;
   headBranch: string;
+  /** Of one that was pushed for review; then poster and topic stand for the head. */
+  topic: string | null;
+  posterId: number | null;
 }
 
 /** The open pull request between the same branches, other than the one given. */
 export function findOpenTwin(tx: Tx, branches: Branches, exceptId = 0): Promise<PullRow | undefined> {
+  const { topic } = branches;
+  if (topic !== null) return findOpenByTopic(tx, { ...branches, topic }, exceptId);
   return tx.row<PullRow>`
     select p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
     where p.head_repository_id = ${branches.headRepositoryId} and p.head_branch = ${branches.headBranch}
       and p.repository_id = ${branches.repositoryId} and p.base_branch = ${branches.baseBranch}
       and p.merged_at is null and i.closed_at is null and p.id <> ${exceptId}
     limit 1`;
+}
+
+/** The newest open pull request that somebody pushed for review into a branch, by its topic. */
+export function findOpenByTopic(
+  tx: Tx,
+  pushed: { repositoryId: number; baseBranch: string; posterId: number | null; topic: string },
+  exceptId = 0,
+): Promise<PullWithIssue | undefined> {
+  return tx.row<PullWithIssue>`
+    select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+    where p.repository_id = ${pushed.repositoryId} and p.topic = ${pushed.topic}
+      and p.base_branch = ${pushed.baseBranch} and i.poster_id = ${pushed.posterId}
+      and p.merged_at is null and i.closed_at is null and p.id <> ${exceptId}
+    order by p.id desc limit 1`;
 }
 
 /** Open pull requests whose head is in a repository, or only those from one of its branches or into one repository. */
@@ -145,15 +166,16 @@ export async function insert(
     baseBranch: string;
     headRepositoryId: number | null;
     headBranch: string;
+    topic: string | null;
     headSha: string;
     allowMaintainerEdit: boolean;
   },
 ): Promise<PullRow> {
   const row = await tx.row<PullRow>`
-    insert into :schema.pulls (issue_id, repository_id, base_branch, head_repository_id, head_branch, head_sha,
+    insert into :schema.pulls (issue_id, repository_id, base_branch, head_repository_id, head_branch, topic, head_sha,
       allow_maintainer_edit)
     values (${pull.issueId}, ${pull.repositoryId}, ${pull.baseBranch}, ${pull.headRepositoryId}, ${pull.headBranch},
-      ${pull.headSha}, ${pull.allowMaintainerEdit})
+      ${pull.topic}::text, ${pull.headSha}, ${pull.allowMaintainerEdit})
     returning *`;
   if (row === undefined) throw new Error('insert returned no row');
   return row;
@@ -179,12 +201,14 @@ export async function updateMaintainerEdit(tx: Tx, id: number, allowed: boolean)
   await tx.run`update :schema.pulls set allow_maintainer_edit = ${allowed} where id = ${id}`;
 }
 
-/** Merged into a branch; false when it was already, or has another base by now. */
+/** Merged into a branch, in its timeline too; false when it was already, or has another base by now. */
 export async function markMerged(
   tx: Tx,
   merge: {
     pullId: number;
+    /** The branch that has it now, and the base it had when that is another one. */
     baseBranch: string;
+    formerBase: string | null;
     mergedBy: number;
     commitSha: string;
     headSha: string;
@@ -195,19 +219,27 @@ export async function markMerged(
   },
 ): Promise<boolean> {
   const changed = await tx.run`
-    update :schema.pulls set merged_at = ${merge.at}, merged_by = ${merge.mergedBy}, merge_commit_sha = ${merge.commitSha},
-      merge_base = ${merge.mergeBase}, head_sha = ${merge.headSha},
-      written_sha = case when ${merge.headWritten}::boolean then ${merge.headSha} else written_sha end
-    where id = ${merge.pullId} and base_branch = ${merge.baseBranch} and merged_at is null`;
+    with merged as (
+      update :schema.pulls set merged_at = ${merge.at}, merged_by = ${merge.mergedBy}, merge_commit_sha = ${merge.commitSha},
+        merge_base = ${merge.mergeBase}, head_sha = ${merge.headSha}, base_branch = ${merge.baseBranch},
+        written_sha = case when ${merge.headWritten}::boolean then ${merge.headSha} else written_sha end
+      where id = ${merge.pullId} and base_branch = ${merge.formerBase ?? merge.baseBranch} and merged_at is null
+      returning issue_id
+    )
+    insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
+    select issue_id, 'merge_pull', ${merge.mergedBy}::bigint, '', jsonb_build_object('commit_id', ${merge.commitSha}::text),
+      ${tx.now}, ${tx.now} from merged`;
   return changed > 0;
 }
 
 /** The branches of a pull request, to look for another one between them. */
-export function branchesOf(pull: PullRow): Branches {
+export function branchesOf(pull: PullWithIssue): Branches {
   return {
     repositoryId: pull.repository_id,
     baseBranch: pull.base_branch,
     headRepositoryId: pull.head_repository_id,
     headBranch: pull.head_branch,
+    topic: pull.topic,
+    posterId: pull.poster_id,
   };
 }

@@ -13,6 +13,8 @@ export interface PushDetails {
   moves: readonly RefMove[];
   /** A branch that gets another name: what names it follows. */
   renamed?: { from: string; to: string };
+  /** Nothing moves: what follows the branches is to be looked at once more. How often that was said. */
+  again?: number;
 }
 
 /** A push under way, by git's protocol or by the API. */
@@ -28,6 +30,24 @@ export async function insert(
     values (${push.repositoryId}, ${push.actorId}, ${JSON.stringify(push.details)}::jsonb, ${tx.now}) returning *`;
   if (row === undefined) throw new Error('insert returned no row');
   return row;
+}
+
+/** Has everything that follows a repository's branches looked at once more at the next start; once is enough. */
+export async function lookAgain(tx: Tx, repositoryId: number, actorId: number | null): Promise<void> {
+  const details: PushDetails = { moves: [], again: 1 };
+  await tx.run`
+    with said as (
+      -- Whoever looks right now does not take this away with what he has seen.
+      update :schema.pushes set details = jsonb_set(details, '{again}', to_jsonb((details->>'again')::bigint + 1))
+      where repository_id = ${repositoryId} and details->'again' is not null returning id
+    )
+    insert into :schema.pushes (repository_id, actor_id, details, started_at)
+    select ${repositoryId}, ${actorId}, ${JSON.stringify(details)}::jsonb, ${tx.now} where not exists (select from said)`;
+}
+
+/** What was to be looked at again was, unless somebody said so once more meanwhile. */
+export async function removeSeen(tx: Tx, { id, details }: PushRow): Promise<void> {
+  await tx.run`delete from :schema.pushes where id = ${id} and (details->>'again')::bigint = ${details.again ?? 0}`;
 }
 
 /** What the push changed is recorded; false when somebody else did it, or the repository is gone. */

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import type { Reader, Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import { reviveUser, type UserRow } from '../people/users.ts';
 
@@ -20,7 +20,7 @@ export type RepositoryWithAccess = RepositoryRow & {
  * @param userId who wants to know; 0 is nobody
  */
 export async function findByName(
-  tx: Tx,
+  tx: Reader,
   owner: string,
   name: string,
   userId: number,
@@ -290,10 +290,15 @@ export async function countForks(tx: Tx, id: number): Promise<void> {
 }
 
 /** Takes over what a push changed. */
-export async function updateAfterPush(tx: Tx, id: number, firstBranch?: string): Promise<void> {
+export async function updateAfterPush(
+  tx: Tx,
+  id: number,
+  branches: { first?: string | undefined; count?: number } = {},
+): Promise<void> {
   await tx.run`
     update :schema.repositories set updated_at = ${tx.now}, empty = false,
-      default_branch = case when empty then coalesce(${firstBranch ?? null}::text, default_branch) else default_branch end
+      default_branch = case when empty then coalesce(${branches.first ?? null}::text, default_branch) else default_branch end,
+      branches = coalesce(${branches.count ?? null}::integer, branches)
     where id = ${id}`;
 }
 

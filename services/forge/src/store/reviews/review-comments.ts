@@ -12,6 +12,8 @@ export interface ReviewCommentRow {
   line: number;
   commit_sha: string;
   diff_hunk: string;
+  /** Who said that what it is about is settled. */
+  resolver_id: number | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -71,7 +73,17 @@ export function list(
   page: { limit: number; offset: number },
 ): Promise<ReviewCommentRow[]> {
   return tx.rows<ReviewCommentRow>`
-    select c.id, r.review_id, c.poster_id, c.body, r.path, r.line, r.commit_sha, r.diff_hunk, c.created_at, c.updated_at
+    select c.id, r.review_id, c.poster_id, c.body, r.path, r.line, r.commit_sha, r.diff_hunk,
+      (c.details->>'resolve_doer')::bigint as resolver_id, c.created_at, c.updated_at
     from :schema.review_comments r join :schema.comments c on c.id = r.comment_id
     where r.review_id = ${reviewId} order by c.id limit ${page.limit} offset ${page.offset}`;
+}
+
+/** Says who settled what a comment is about, null that it is open again; nothing when it is so already. */
+export async function setResolver(tx: Tx, id: number, resolverId: number | null): Promise<void> {
+  await tx.run`
+    update :schema.comments
+    set details = case when ${resolverId}::bigint is null then details - 'resolve_doer'
+      else details || jsonb_build_object('resolve_doer', ${resolverId}::bigint) end
+    where id = ${id} and kind = 'code' and details ? 'resolve_doer' = (${resolverId}::bigint is null)`;
 }

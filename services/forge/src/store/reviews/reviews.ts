@@ -112,11 +112,17 @@ export async function submit(
   return changed > 0;
 }
 
-/** Takes away a review with its comments and whatever the timeline tells of it. */
+/** Takes away a review with its comments and whatever timelines tell of it, here and where its texts are told of. */
 export async function remove(tx: Tx, review: { id: number }, issueId: number): Promise<void> {
   await tx.run`
-    with gone as (delete from :schema.reviews where id = ${review.id})
-    delete from :schema.comments where issue_id = ${issueId} and (details->>'review_id')::bigint = ${review.id}`;
+    with gone as (
+      delete from :schema.reviews where id = ${review.id}
+    ), untold as (
+      delete from :schema.comments where issue_id = ${issueId} and (details->>'review_id')::bigint = ${review.id}
+      returning id
+    )
+    delete from :schema.comments
+    where details ? 'ref_key' and details->>'ref_key' = any(array(select 'comment:' || id from untold))`;
 }
 
 /** Approvals stay to be read and count no more: they were given for another base. */

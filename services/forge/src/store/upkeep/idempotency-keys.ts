@@ -5,7 +5,7 @@ import type { Tables } from '../../tables.gen.ts';
 export type IdempotencyKeyRow = Tables['idempotency_keys'];
 
 /** So long a key stands for its request. */
-export const KEPT_SECONDS = 24 * 60 * 60;
+const KEPT_SECONDS = 24 * 60 * 60;
 
 /** Whose key it is. */
 export interface KeyId {

@@ -24,7 +24,10 @@ const MAX_FILES = 128;
 const MAX_PATH_LENGTH = 1000;
 const MAX_NAME_BYTES = 255;
 /** A tree never changes, so this is never wrong. A repository of fifty thousand files has five hundred. */
-const known = new LRUCache<string, Promise<readonly AttributesFile[]>>({ max: 50_000 });
+const known = new LRUCache<string, Promise<readonly AttributesFile[]>>({
+  maxSize: 50_000,
+  sizeCalculation: () => 1,
+});
 /** More text than this is not for merging. */
 const MAX_BYTES = 256 * 1024;
 
@@ -42,13 +45,23 @@ export async function findAttributes(
   return node === undefined ? [] : await below(git, repositoryId, node.tree);
 }
 
+const weightOf = (files: readonly AttributesFile[]) =>
+  1 + files.reduce((sum, { path }) => sum + 1 + Math.ceil(path.length / 200), 0);
+
 async function below(git: Git, repositoryId: number, tree: string): Promise<readonly AttributesFile[]> {
   const before = known.get(tree);
   if (before !== undefined) return await before;
   const found = look(git, repositoryId, tree);
   known.set(tree, found);
-  found.catch(() => known.delete(tree));
-  return await found;
+  try {
+    const files = await found;
+    // Paths may be long: about as many hundred bytes.
+    known.set(tree, found, { size: weightOf(files) });
+    return files;
+  } catch (error) {
+    known.delete(tree);
+    throw error;
+  }
 }
 
 async function look(git: Git, repositoryId: number, tree: string): Promise<readonly AttributesFile[]> {

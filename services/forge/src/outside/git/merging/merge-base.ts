@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { objectsOf } from '../environment.ts';
 import type { Git } from '../git.ts';
 import { type CommitNode, readNode, recallNode } from '../reading/commit-nodes.ts';
@@ -27,6 +28,12 @@ class GivenUp extends Error {
   override readonly name = 'GivenUp';
 }
 
+/** Of which pairs of commits the ancestors are remembered; commits never change. */
+const known = new LRUCache<string, readonly string[]>({
+  maxSize: 20_000,
+  sizeCalculation: (bases) => 1 + bases.length,
+});
+
 /**
  * The best common ancestor of two commits; undefined when their histories are unrelated. The one `git merge-base`
  * prints, found without a process where the two parted some hundred commits ago.
@@ -39,17 +46,45 @@ export async function findMergeBase(
   other: string,
   beside?: number,
 ): Promise<string | undefined> {
-  const walked = beside === undefined ? await listMergeBases(git, repositoryId, one, other) : undefined;
-  if (walked !== undefined) return walked[0];
-  const args = ['merge-base', '--end-of-options', one, other];
+  return (await listMergeBases(git, repositoryId, one, other, beside))[0];
+}
+
+/** All best common ancestors, in git's order. */
+export async function listMergeBases(
+  git: Git,
+  repositoryId: number,
+  one: string,
+  other: string,
+  beside?: number,
+): Promise<readonly string[]> {
+  const key = `${one} ${other}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const walked = beside === undefined ? await walkToMergeBases(git, repositoryId, one, other) : undefined;
+  const found = walked ?? (await askForMergeBases(git, repositoryId, one, other, beside));
+  known.set(key, found);
+  return found;
+}
+
+async function askForMergeBases(
+  git: Git,
+  repositoryId: number,
+  one: string,
+  other: string,
+  beside: number | undefined,
+): Promise<string[]> {
+  const args = ['merge-base', '--all', '--end-of-options', one, other];
   const { code, stdout, stderr } = await git.run(repositoryId, args, undefined, objectsOf(git, beside));
-  if (code === 0) return stdout.toString().trim();
-  if (code === 1) return undefined;
+  if (code === 0 || code === 1)
+    return stdout
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '');
   throw new Error(`merge-base of ${one} and ${other} failed: ${stderr}`);
 }
 
-/** All best common ancestors, in git's order; undefined where a walk would take too long. */
-export async function listMergeBases(
+/** Undefined where a walk would take too long. */
+async function walkToMergeBases(
   git: Git,
   repositoryId: number,
   one: string,
@@ -59,6 +94,24 @@ export async function listMergeBases(
   try {
     const found = await walk.commonAncestors(one, [other]);
     return (found.length < 2 ? found : await withoutRedundant(walk, found)).map(({ id }) => id);
+  } catch (error) {
+    if (error instanceof GivenUp) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Commits that a commit has in its history and others have not, the newest first, without a process; undefined where that
+ * would take too long.
+ */
+export async function walkNewCommits(
+  git: Git,
+  repositoryId: number,
+  head: string,
+  not: readonly string[],
+): Promise<string[] | undefined> {
+  try {
+    return (await new Walk(git, repositoryId).onlyIn(head, not)).map(({ id }) => id);
   } catch (error) {
     if (error instanceof GivenUp) return undefined;
     throw error;
@@ -99,6 +152,8 @@ class Walk {
     this.#visits = new Map();
     this.#queue = new CommitQueue();
     this.#promising = 0;
+    // Both at once; from here on they are known.
+    await Promise.all([one, ...others].map((id) => readNode(this.#git, this.#repositoryId, id)));
     await this.#mark([one], ONE);
     await this.#mark(others, OTHER);
     const found = new Set<Visit>();
@@ -113,6 +168,26 @@ class Walk {
     }
     // Of equal dates the one that was found first stays first.
     return [...found].filter(({ flags }) => (flags & STALE) === 0).sort((a, b) => b.node.date - a.node.date);
+  }
+
+  /** What is in the history of one and of none of the others, newest first. */
+  async onlyIn(one: string, others: readonly string[]): Promise<Visit[]> {
+    await this.#mark(others, OTHER | STALE);
+    await this.#mark([one], ONE);
+    const found = new Set<Visit>();
+    while (this.#promising > 0) {
+      const visit = this.#queue.take();
+      if (visit === undefined) break;
+      visit.queued--;
+      const isNew = (visit.flags & STALE) === 0;
+      if (isNew) this.#promising--;
+      if (isNew) found.add(visit);
+      await this.#mark(visit.node.parents, visit.flags);
+      // With clocks that went wrong it would end before it has met everything that the others have.
+      if (visit.node.parents.some((id) => (this.#visits.get(id)?.node.date ?? 0) > visit.node.date))
+        throw new GivenUp();
+    }
+    return [...found].filter(({ flags }) => (flags & STALE) === 0);
   }
 
   /** Whether the last walk reached a commit from a side. */

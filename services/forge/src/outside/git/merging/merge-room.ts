@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversationEnded, type TakeAnswer } from '../conversation.ts';
 import { type Git, quarantined } from '../git.ts';
+import { inTurn } from '../reading/turns.ts';
 import { type AttributesFile, findAttributes, writeAttributes } from './attributes.ts';
 
 /** What merging two commits gives: a tree, with markers in the named files when they conflict. */
@@ -84,7 +85,9 @@ async function oneByOne<T>(
       objects,
       async merge(one, other) {
         const args = [...options, ...MERGE_TREE, one, other];
-        const { stdout, stderr } = await git.run(repositoryId, args, undefined, environment);
+        const run = () => git.run(repositoryId, args, undefined, environment);
+        // Trials are for readers, of whom there may be a crowd; merges stand in the queue of their repository.
+        const { stdout, stderr } = await (topic === 'trials' ? inTurn(git, run) : run());
         const [merged = '', ...files] = stdout.toString().split('\0');
         // The exit code does not tell: it is 1 for conflicts and for commits that do not exist.
         if (!/^[0-9a-f]{40,64}$/.test(merged))

@@ -1,5 +1,8 @@
 import type { Git } from '../git.ts';
-import { adoptObjects, type GitObject, writeLoose } from '../objects.ts';
+import { adoptObjects, type GitObject, writeObjects, writeQuarantined } from '../objects.ts';
+import { keepNode, readNode } from '../reading/commit-nodes.ts';
+import { type CombinedTree, combineTrees } from './combine-trees.ts';
+import { listMergeBases } from './merge-base.ts';
 import { inMergeRoom, type MergedTree } from './merge-room.ts';
 
 export { findMergeBase } from './merge-base.ts';
@@ -12,6 +15,8 @@ export async function tryMerge(
   ours: string,
   theirs: string,
 ): Promise<MergedTree> {
+  const combined = await combineCommits(git, repositoryId, ours, theirs);
+  if (combined !== undefined) return { tree: combined.tree, conflicts: [] };
   return await inMergeRoom(git, repositoryId, 'trials', ours, (room) => room.merge(ours, theirs));
 }
 
@@ -25,16 +30,38 @@ export async function writeMerge(
   { ours, theirs }: { ours: string; theirs: string },
   toCommit: (tree: string) => GitObject,
 ): Promise<GitObject> {
+  const combined = await combineCommits(git, repositoryId, ours, theirs);
+  if (combined !== undefined) {
+    const commit = toCommit(combined.tree);
+    await writeObjects(git, repositoryId, [...combined.objects, commit]);
+    keepNode(commit);
+    return commit;
+  }
   return await inMergeRoom(git, repositoryId, 'merges', ours, async (room) => {
     const { tree, conflicts } = await room.merge(ours, theirs);
     if (conflicts.length > 0)
       throw new Error(`a merge that was clean has conflicts now: ${conflicts.join(', ')}`);
     const commit = toCommit(tree);
-    // The disk flushes once for all of them.
-    await writeLoose(room.objects, commit, { flush: false });
+    await writeQuarantined(room.objects, commit);
     await adoptObjects(git, repositoryId, room.objects);
     return commit;
   });
+}
+
+/** The merged trees of two commits where they are plain; with several merge bases git makes one of those first. */
+async function combineCommits(
+  git: Git,
+  repositoryId: number,
+  ours: string,
+  theirs: string,
+): Promise<CombinedTree | undefined> {
+  const [mergeBase, ...others] = await listMergeBases(git, repositoryId, ours, theirs);
+  if (mergeBase === undefined || others.length > 0) return undefined;
+  const commits = [mergeBase, ours, theirs];
+  const nodes = await Promise.all(commits.map((id) => readNode(git, repositoryId, id)));
+  const [base, one, other] = nodes.map((node) => node?.tree);
+  if (base === undefined || one === undefined || other === undefined) return undefined;
+  return await combineTrees(git, repositoryId, { base, ours: one, theirs: other });
 }
 
 /** Whether a branch that is at `tip` has a commit; a commit that was never written is on no branch. */

@@ -7,10 +7,13 @@ import {
   loosePath,
   type Signature,
   signatureLine,
-  writeLoose,
+  someAtOnce,
+  writeObjects,
+  writeQuarantined,
 } from '../objects.ts';
 import { readObjects } from '../reading/objects.ts';
 import { type CommitData, parseCommit, splitCommit } from '../reading/parse-commit.ts';
+import { combineTrees } from './combine-trees.ts';
 import { inMergeRoom, type MergedTree, type MergeRoom } from './merge-room.ts';
 
 /** Commits made anew on another one, the first first. */
@@ -37,6 +40,8 @@ export interface RebasePlan {
   sign?: ((commit: GitObject) => GitObject) | undefined;
 }
 
+/** Bytes of new objects; a rebase of thousands of commits keeps them on the disk. */
+const MAX_IN_MEMORY = 16 * 1024 * 1024;
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /**
@@ -53,13 +58,39 @@ export async function writeRebase(
   finish?: (rebased: Rebased) => GitObject | undefined,
 ): Promise<Rebased | RebaseConflict> {
   const [picks, trees] = await loadPicks(git, repositoryId, plan);
+  const start = { tip: plan.onto, tree: trees.get(plan.onto) ?? EMPTY_TREE };
+  const objects: GitObject[] = [];
+  let size = 0;
+  const inMemory: Workbench = {
+    async merge({ before, after, onto }) {
+      if (size > MAX_IN_MEMORY) return undefined;
+      const sides = { base: before, ours: onto, theirs: after };
+      const combined = await combineTrees(git, repositoryId, sides);
+      for (const object of combined?.objects ?? []) await inMemory.write(object);
+      return combined && { tree: combined.tree, conflicts: [] };
+    },
+    async write(object) {
+      objects.push(object);
+      size += object.bytes.length;
+    },
+  };
+  const plain = await pickAll(inMemory, plan, trees, { ...start, left: picks });
+  if (plain.conflict !== undefined) return plain;
+  if (plain.left.length === 0) {
+    const last = finish?.(plain);
+    await writeObjects(git, repositoryId, last === undefined ? objects : [...objects, last]);
+    return { tip: last?.id ?? plain.tip, tree: plain.tree };
+  }
   return await inMergeRoom(git, repositoryId, 'merges', plan.onto, async (room) => {
-    const rebased = await pickAll(room, plan, picks, trees);
+    const write = (object: GitObject) => writeQuarantined(room.objects, object);
+    await someAtOnce(objects, write);
+    const inRoom = { merge: (sides: PickedTrees) => mergeTrees(room, sides), write };
+    const rebased = await pickAll(inRoom, plan, trees, plain);
     if (rebased.conflict !== undefined) return rebased;
     const last = finish?.(rebased);
-    if (last !== undefined) await writeLoose(room.objects, last, { flush: false });
+    if (last !== undefined) await write(last);
     await adoptObjects(git, repositoryId, room.objects);
-    return last === undefined ? rebased : { ...rebased, tip: last.id };
+    return { tip: last?.id ?? rebased.tip, tree: rebased.tree };
   });
 }
 
@@ -68,52 +99,78 @@ interface Pick {
   content: Buffer;
 }
 
+/** The trees of a commit's parent and of itself, and the one its change is to be made in. */
+interface PickedTrees {
+  before: string;
+  after: string;
+  onto: string;
+}
+
+/** Where commits are picked. */
+interface Workbench {
+  /** Undefined when that cannot be done here. */
+  merge(trees: PickedTrees): Promise<MergedTree | undefined>;
+  write(object: GitObject): Promise<void>;
+}
+
+/** How far it has come. */
+interface Progress extends Rebased {
+  left: readonly Pick[];
+}
+
+/** Picks until nothing is left, or until one that cannot be picked here. */
 async function pickAll(
-  room: MergeRoom,
-  { onto, committer, sign }: RebasePlan,
-  picks: readonly Pick[],
+  workbench: Workbench,
+  { committer, sign }: RebasePlan,
   trees: ReadonlyMap<string, string>,
-): Promise<Rebased | RebaseConflict> {
-  let tip = onto;
-  let tree = trees.get(onto) ?? EMPTY_TREE;
-  for (const { commit, content } of picks) {
+  { left, ...start }: Progress,
+): Promise<Progress | RebaseConflict> {
+  let { tip, tree } = start;
+  for (const [index, { commit, content }] of left.entries()) {
     const [parent] = commit.parents;
     if (parent === tip && sign === undefined) {
       [tip, tree] = [commit.id, commit.tree];
       continue;
     }
     const before = parent === undefined ? EMPTY_TREE : (trees.get(parent) ?? EMPTY_TREE);
-    const merged = await pickTree(room, { before, after: commit.tree, onto: tree });
+    const picked = { before, after: commit.tree, onto: tree };
+    const merged = withoutMerging(picked) ?? (await workbench.merge(picked));
+    if (merged === undefined) return { tip, tree, left: left.slice(index) };
     if (merged.conflicts.length > 0) return { conflict: { commit: commit.id, files: merged.conflicts } };
     const wasEmpty = commit.tree === before;
     if (merged.tree === tree && !wasEmpty) continue;
     const unsigned = recommit(content, { tree: merged.tree, parent: tip, committer });
     const made = sign?.(unsigned) ?? unsigned;
-    await writeLoose(room.objects, made, { flush: false });
+    await workbench.write(made);
     [tip, tree] = [made.id, merged.tree];
   }
-  return { tip, tree };
+  return { tip, tree, left: [] };
+}
+
+function withoutMerging({ before, after, onto }: PickedTrees): MergedTree | undefined {
+  if (before === onto) return { tree: after, conflicts: [] };
+  return before === after || onto === after ? { tree: onto, conflicts: [] } : undefined;
 }
 
 /**
  * What a change from one tree to another makes of a third. git 2.39 merges commits only and finds their base by itself, so
  * there are three for it, of which nothing remains.
  */
-async function pickTree(
-  room: MergeRoom,
-  { before, after, onto }: { before: string; after: string; onto: string },
-): Promise<MergedTree> {
-  if (before === onto) return { tree: after, conflicts: [] };
-  if (before === after || onto === after) return { tree: onto, conflicts: [] };
+async function mergeTrees(room: MergeRoom, { before, after, onto }: PickedTrees): Promise<MergedTree> {
   const base = scaffold(before);
   const [ours, theirs] = [scaffold(onto, base.id), scaffold(after, base.id)];
   const scaffolding = [base, ours, theirs];
-  await Promise.all(scaffolding.map((commit) => writeLoose(room.objects, commit, { flush: false })));
+  await Promise.all(scaffolding.map((commit) => writeQuarantined(room.objects, commit)));
   try {
     return await room.merge(ours.id, theirs.id);
   } finally {
     await Promise.all(scaffolding.map(({ id }) => rm(loosePath(room.objects, id), { force: true })));
   }
+}
+
+/** The same, in a room. */
+export async function pickTree(room: MergeRoom, picked: PickedTrees): Promise<MergedTree> {
+  return withoutMerging(picked) ?? (await mergeTrees(room, picked));
 }
 
 function scaffold(tree: string, parent?: string): GitObject {

@@ -17,7 +17,10 @@ export interface CommitPair {
 }
 
 /** By both trees, which never change; false for what takes too long to count. */
-const known = new LRUCache<string, ChangeCounts | false>({ max: 50_000 });
+const known = new LRUCache<string, ChangeCounts | false>({
+  maxSize: 50_000,
+  sizeCalculation: () => 1,
+});
 /** Answers wait for it, so rather no counts than late ones. */
 const TIMEOUT_MS = 2_000;
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Git } from '../git.ts';
+import type { GitObject } from '../objects.ts';
 import { readObject } from './objects.ts';
 
 /** What walks through histories need of a commit. */
@@ -10,13 +11,21 @@ export interface CommitNode {
   date: number;
 }
 
-/** A commit never changes, so this is never wrong; a few hundred bytes each. */
-const known = new LRUCache<string, CommitNode>({ max: 50_000 });
+/** A commit never changes, so this is never wrong; a few hundred bytes each, and a hundred a parent. */
+const known = new LRUCache<string, CommitNode>({
+  maxSize: 50_000,
+  sizeCalculation: ({ parents }) => Math.max(1, parents.length - 1),
+});
 /** What is being read, for those who want it as well. */
 const reading = new Map<string, Promise<CommitNode | undefined>>();
 
 /** A commit that was read before. */
 export const recallNode = (id: string): CommitNode | undefined => known.get(id);
+
+/** Remembers a commit that was just written. */
+export function keepNode({ id, bytes }: GitObject): void {
+  known.set(id, parseNode(bytes.subarray(bytes.indexOf(0) + 1)));
+}
 
 /** A commit by its whole id; undefined when it is missing, damaged or none. */
 export async function readNode(git: Git, repositoryId: number, id: string): Promise<CommitNode | undefined> {

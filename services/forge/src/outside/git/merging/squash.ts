@@ -1,0 +1,43 @@
+import type { Git } from '../git.ts';
+import { adoptObjects, type GitObject, writeQuarantined } from '../objects.ts';
+import { readObjects } from '../reading/objects.ts';
+import { parseCommit } from '../reading/parse-commit.ts';
+import { inMergeRoom } from './merge-room.ts';
+import { pickTree } from './rebase.ts';
+
+/** A change that is to go elsewhere: what makes one commit another, and where it is to be made. */
+export interface Change {
+  from: string;
+  to: string;
+  onto: string;
+}
+
+/** What was made of it, or the files in which it does not fit. */
+export interface Squashed {
+  made: GitObject | undefined;
+  conflicts: readonly string[];
+}
+
+/**
+ * Puts all that changes from one commit to another onto a third, as one commit; whatever else their histories have in
+ * common does not matter. All on the disk when it returns, on no branch yet. Not twice at once in one repository.
+ */
+export async function writeSquash(
+  git: Git,
+  repositoryId: number,
+  { from, to, onto }: Change,
+  toCommit: (tree: string) => GitObject,
+): Promise<Squashed> {
+  const commits = await readObjects(git, repositoryId, [from, to, onto]);
+  const [before, after, there] = commits.map((object) => object && parseCommit(object).tree);
+  if (before === undefined || after === undefined || there === undefined)
+    throw new Error(`one of ${from}, ${to} and ${onto} cannot be read`);
+  return await inMergeRoom(git, repositoryId, 'merges', onto, async (room) => {
+    const { tree, conflicts } = await pickTree(room, { before, after, onto: there });
+    if (conflicts.length > 0) return { made: undefined, conflicts };
+    const made = toCommit(tree);
+    await writeQuarantined(room.objects, made);
+    await adoptObjects(git, repositoryId, room.objects);
+    return { made, conflicts };
+  });
+}

@@ -1,0 +1,60 @@
+import type { Tx } from '@croft/sql';
+import type { MergeFacts } from '../../pulls/merge-facts.ts';
+import type { PullWithIssue } from './pulls.ts';
+
+/** Whose approvals count: people, and members of teams. */
+export interface Approvers {
+  users: readonly number[];
+  teams: readonly number[];
+}
+
+/**
+ * What reviewers say of a pull request for a branch that is not its base: of those who may approve there, the latest word
+ * of each. An approval must also have been one where it was given.
+ * @param approvers undefined for everybody who may write to the code
+ */
+export async function loadVerdicts(
+  tx: Tx,
+  pull: PullWithIssue,
+  head: string,
+  approvers: Approvers | undefined,
+): Promise<Pick<MergeFacts, 'approvals' | 'freshApprovals' | 'rejected' | 'asked'>> {
+  const isListed = approvers !== undefined;
+  const { users, teams } = approvers ?? { users: [], teams: [] };
+  const row = await tx.row<Pick<MergeFacts, 'approvals' | 'freshApprovals' | 'rejected' | 'asked'>>`
+    with people as (
+      select reviewer_id as id from :schema.reviews where pull_id = ${pull.id} and reviewer_id is not null
+      union
+      select reviewer_id from :schema.review_requests where pull_id = ${pull.id} and reviewer_id is not null
+    ), approvers as (
+      select p.id from people p
+      where ${isListed}::boolean and (p.id = any(${users}::bigint[]) or exists (
+          select from :schema.team_members m where m.user_id = p.id and m.team_id = any(${teams}::bigint[])))
+        or not ${isListed}::boolean and exists (
+          select from :schema.repositories r cross join lateral :schema.access_of(p.id, r.id, r.owner_id) a
+          where r.id = ${pull.repository_id} and a.code >= 2)
+    ), words as (
+      select distinct on (reviewer_id) kind, official,
+        not stale and (${pull.head_sha === head}::boolean or commit_sha = ${head}) as fresh
+      from :schema.reviews
+      where pull_id = ${pull.id} and reviewer_id in (select id from approvers) and dismissed_at is null
+        and kind in ('APPROVED', 'REQUEST_CHANGES')
+      order by reviewer_id, submitted_at desc, id desc
+    )
+    select (select count(*)::int from words where kind = 'APPROVED' and official) as approvals,
+      (select count(*)::int from words where kind = 'APPROVED' and official and fresh) as "freshApprovals",
+      exists (select from words where kind = 'REQUEST_CHANGES') as rejected,
+      exists (select from :schema.review_requests q where q.pull_id = ${pull.id}
+        and (q.reviewer_id in (select id from approvers) or q.team_id = any(${teams}::bigint[])
+          or q.team_id is not null and not ${isListed}::boolean)) as asked`;
+  if (row === undefined) throw new Error('a select without a table returned no row');
+  return row;
+}
+
+/** Whether an issue depends on something that is open, besides some others. */
+export async function waitsForOthers(tx: Tx, issueId: number, besides: readonly number[]): Promise<boolean> {
+  const row = await tx.row`
+    select from :schema.dependencies d join :schema.issues i on i.id = d.blocked_by
+    where d.issue_id = ${issueId} and i.closed_at is null and not d.blocked_by = any(${besides}::bigint[]) limit 1`;
+  return row !== undefined;
+}

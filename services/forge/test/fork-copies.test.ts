@@ -1,0 +1,123 @@
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { git } from '@croft/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+
+// Commits of forks are copied to where their pull requests go: whoever has nothing to do with it does not notice.
+
+/** Copies wait while there is a file `slow`, and say so with a file `copying`. */
+const folder = await mkdtemp(join(tmpdir(), 'croft-copies-'));
+const [slow, copying] = [join(folder, 'slow'), join(folder, 'copying')];
+const program = join(folder, 'git');
+await writeFile(
+  program,
+  `#!/bin/sh
+case "$*" in *pack-objects*--revs*) while [ -e ${slow} ]; do touch ${copying}; sleep 0.05; done;; esac
+exec git "$@"
+`,
+);
+await chmod(program, 0o755);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const scene = useForge({ environment: { FORGE_GIT_COMMAND: program } });
+let ada: Person;
+let bob: Person;
+let tree: string;
+let forked: string;
+let bare: string;
+let bareFork: string;
+const at = '/repos/ada/work';
+const SOON = { timeout: 15_000 };
+beforeAll(async () => {
+  [ada, bob] = [scene.person('ada'), scene.person('bob')];
+  await bob.call('GET', '/user');
+  tree = await pushedRepository(ada, 'work', scene.folder);
+  await bob.call('POST', `${at}/forks`, { name: 'bobs' });
+  forked = join(scene.folder, 'bobs');
+  await git(scene.folder, 'clone', '-q', bob.remote('bob/bobs'), forked);
+  bare = await scene.bare('ada', 'work');
+  bareFork = await scene.bare('bob', 'bobs');
+});
+
+const headOf = async (number: number) => (await ada.call('GET', `${at}/pulls/${number}`)).body.head.sha;
+async function open(branch: string): Promise<number> {
+  await pushBranch(forked, branch, { [branch]: '1' });
+  const { body } = await bob.call('POST', `${at}/pulls`, {
+    head: `bob:${branch}`,
+    base: 'main',
+    title: branch,
+  });
+  return body.number;
+}
+/** Something that stands in the queue of the base, done while copies wait. */
+async function mergeMeanwhile(branch: string, work: Promise<unknown>): Promise<void> {
+  await expect.poll(() => readdir(folder), SOON).toContain('copying');
+  let isOver = false;
+  const after = work.then(() => {
+    isOver = true;
+  });
+  await git(tree, 'fetch', '-q', 'origin');
+  await pushBranch(tree, branch, { [branch]: '1' }, 'origin/main');
+  const { body } = await ada.call('POST', `${at}/pulls`, { head: branch, base: 'main', title: branch });
+  expect((await ada.call('POST', `${at}/pulls/${body.number}/merge`, {})).status).toBe(200);
+  expect(isOver).toBe(false);
+  await rm(slow);
+  await after;
+  await rm(copying);
+}
+
+it('merges do not wait for the commits of a new pull request, nor of a push', async () => {
+  await pushBranch(forked, 'late', { late: '1' });
+  await writeFile(slow, '');
+  const opening = bob.call('POST', `${at}/pulls`, { head: 'bob:late', base: 'main', title: 'late' });
+  await mergeMeanwhile('one', opening);
+  const { status, body } = await opening;
+  expect(status).toBe(201);
+  expect(await git(bare, 'rev-parse', `refs/pull/${body.number}/head`)).toBe(body.head.sha);
+
+  await git(forked, 'checkout', '-q', 'late');
+  const next = await commit(forked, { late: '2' }, 'more');
+  await writeFile(slow, '');
+  await mergeMeanwhile('two', git(forked, 'push', '-q', 'origin', 'late'));
+  await git(forked, 'checkout', '-q', 'main');
+  expect(await headOf(body.number)).toBe(next);
+  expect(await git(bare, 'rev-parse', `refs/pull/${body.number}/head`)).toBe(next);
+});
+
+it('one that cannot be copied keeps no other from following, and is tried again at the next start', async () => {
+  const [broken, whole] = [await open('broken'), await open('whole')];
+  const before = await headOf(broken);
+  const good = await pushBranch(forked, 'elsewhere', { elsewhere: '1' });
+  await git(bareFork, 'update-ref', 'refs/heads/broken', good);
+  // As with a damaged disk.
+  await writeFile(
+    program,
+    `#!/bin/sh
+case "$*" in *pack-objects*--revs*) tee ${folder}/wanted | grep -q '^${good}' && exit 1; exec git "$@" < ${folder}/wanted;; esac
+exec git "$@"
+`,
+  );
+  await git(forked, 'checkout', '-q', 'whole');
+  const next = await commit(forked, { whole: '2' }, 'more');
+  await git(forked, 'push', '-q', 'origin', 'whole');
+  await git(forked, 'checkout', '-q', 'main');
+  expect([await git(bare, 'rev-parse', `refs/pull/${whole}/head`), await headOf(whole)]).toEqual([
+    next,
+    next,
+  ]);
+  expect(await git(bare, 'rev-parse', `refs/pull/${broken}/head`)).toBe(before);
+  // However often it fails, also at a start, it is remembered once.
+  await pushBranch(forked, 'another', { another: '1' });
+  const waiting = () =>
+    scene.sql.rows<{ moves: unknown }>`select details->'moves' as moves from :schema.pushes`;
+  expect(await waiting()).toEqual([{ moves: [] }]);
+  await scene.restart();
+  expect(await waiting()).toEqual([{ moves: [] }]);
+  expect(await git(bare, 'rev-parse', `refs/pull/${broken}/head`)).toBe(before);
+  await writeFile(program, '#!/bin/sh\nexec git "$@"\n');
+  await scene.restart();
+  await expect.poll(() => git(bare, 'rev-parse', `refs/pull/${broken}/head`), SOON).toBe(good);
+  await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);
+});
