@@ -2,16 +2,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from '@croft/testing';
-import { type Api, giteaApi } from 'gitea-js';
+import type { Api } from 'gitea-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken, forgeForClients } from './support/forge.ts';
-import { clientOperations, compareWith, operationFinder } from './support/gitea-operations.ts';
+import { NotedClients, refusal, sure } from './support/gitea-client.ts';
+import { clientOperations, compareWith, isAboutPulls } from './support/gitea-operations.ts';
 
-// A real client's daily work: gitea-js, for every operation it shares with the forge. The tests build on one another, and
-// the last one tells which shared operations none of them had answered.
+// A real client's daily work: gitea-js, for every operation it shares with the forge, except those of pull requests, which
+// gitea-js-pulls.test.ts has. The tests build on one another, and the last one tells which none of them had answered.
 
 const OPERATIONS = clientOperations();
-const operationOf = operationFinder(OPERATIONS);
 const stack = new AsyncDisposableStack();
 afterAll(() => stack.disposeAsync());
 
@@ -22,10 +22,8 @@ let ada: Api<unknown>;
 let ben: Api<unknown>;
 let root: Api<unknown>;
 let adaToken: string;
-/** Names of operations that were answered. */
-const answered = new Set<string>();
-/** Refusals by operation, for the last test. */
-const refusals = new Map<string, string>();
+const clients = new NotedClients(() => address, OPERATIONS);
+const clientWith = (token?: string) => clients.client(token);
 
 beforeAll(async () => {
   ({ address, folder } = stack.use(await forgeForClients()));
@@ -33,37 +31,6 @@ beforeAll(async () => {
   ben = clientWith(accessToken('ben'));
   root = clientWith(accessToken('root', 'service_role'));
 });
-
-/** The client, whose requests are noted. */
-function clientWith(token?: string): Api<unknown> {
-  const customFetch: typeof fetch = async (input, init) => {
-    const response = await fetch(input, init);
-    const { pathname } = new URL(response.url);
-    const operation = operationOf(init?.method ?? 'GET', pathname.replace('/api/v1', ''));
-    if (operation === undefined) throw new Error(`an operation of nobody: ${init?.method} ${pathname}`);
-    if (response.ok) answered.add(operation.name);
-    else refusals.set(operation.name, `${response.status} ${await response.clone().text()}`);
-    return response;
-  };
-  return giteaApi(address, { customFetch, ...(token === undefined ? {} : { token }) });
-}
-
-/** The status of a request that is refused, which the client throws. */
-async function refusal(request: Promise<unknown>): Promise<number> {
-  try {
-    await request;
-  } catch (answer) {
-    if (answer instanceof Response) return answer.status;
-    throw answer;
-  }
-  throw new Error('was not refused');
-}
-
-/** What an answer must have. */
-function sure<T>(value: T | undefined | null): T {
-  if (value === undefined || value === null) throw new Error('the answer lacks something');
-  return value;
-}
 
 /** The wire's times are for `new Date`, and not from long ago. */
 const isRecent = (time: string | undefined) =>
@@ -780,102 +747,6 @@ describe('hooks', () => {
   });
 });
 
-describe('pull requests', () => {
-  const at = ['ada', 'garden'] as const;
-
-  it('are opened, changed and read', async () => {
-    const made = (
-      await ben.repos.repoCreatePullRequest(...at, {
-        head: 'beds/spring',
-        base: 'main',
-        title: 'Spring beds',
-      })
-    ).data;
-    expect(made).toMatchObject({
-      number: 4,
-      state: 'open',
-      mergeable: true,
-      merged: false,
-      head: { ref: 'beds/spring' },
-      base: { ref: 'main' },
-      user: { login: 'ben' },
-    });
-    const edited = await ada.repos.repoEditPullRequest(...at, 4, { title: 'Beds for spring' });
-    expect(edited.data.title).toBe('Beds for spring');
-    expect((await ben.repos.repoGetPullRequest(...at, 4)).data.title).toBe('Beds for spring');
-    expect((await ben.repos.repoListPullRequests(...at)).data).toMatchObject([{ number: 4 }]);
-    await ada.repos.pinIssue(...at, 4);
-    expect((await ben.repos.repoListPinnedPullRequests(...at)).data).toMatchObject([{ number: 4 }]);
-  });
-
-  it('are found by their branches, with commits and files', async () => {
-    const found = await ben.repos.repoGetPullRequestByBaseHead(...at, 'main', 'beds/spring');
-    expect(found.data.number).toBe(4);
-    expect((await ben.repos.repoGetPullRequestCommits(...at, 4)).data).toHaveLength(1);
-    expect((await ben.repos.repoGetPullRequestFiles(...at, 4)).data).toMatchObject([
-      { filename: 'a.txt' },
-      { filename: 'b.txt' },
-    ]);
-  });
-
-  it('are reviewed', async () => {
-    await ben.repos.repoCreatePullReviewRequests(...at, 4, { reviewers: ['ada'] });
-    expect((await ben.repos.repoGetPullRequest(...at, 4)).data.requested_reviewers).toMatchObject([
-      { login: 'ada' },
-    ]);
-    await ben.repos.repoDeletePullReviewRequests(...at, 4, { reviewers: ['ada'] });
-    const comments = [{ path: 'a.txt', new_position: 1, body: 'Why?' }];
-    const draft = (await ada.repos.repoCreatePullReview(...at, 4, { body: 'Nearly', comments })).data;
-    expect(draft.state).toBe('PENDING');
-    const id = sure(draft.id);
-    const submitted = await ada.repos.repoSubmitPullReview(...at, 4, id, {
-      event: 'REQUEST_CHANGES',
-      body: 'Not yet',
-    });
-    expect(submitted.data).toMatchObject({ state: 'REQUEST_CHANGES', body: 'Not yet', comments_count: 1 });
-    expect((await ben.repos.repoListPullReviews(...at, 4)).data.map((one) => one.id)).toContain(id);
-    expect((await ben.repos.repoGetPullReview(...at, 4, id)).data.user?.login).toBe('ada');
-    expect((await ben.repos.repoGetPullReviewComments(...at, 4, id)).data).toMatchObject([
-      { path: 'a.txt', body: 'Why?' },
-    ]);
-    expect((await ada.repos.repoDismissPullReview(...at, 4, id, { message: 'settled' })).data.dismissed).toBe(
-      true,
-    );
-    expect((await ada.repos.repoUnDismissPullReview(...at, 4, id)).data.dismissed).toBe(false);
-    const other = (await ada.repos.repoCreatePullReview(...at, 4, { event: 'COMMENT', body: 'By the way' }))
-      .data;
-    await ada.repos.repoDeletePullReview(...at, 4, sure(other.id));
-    await ada.repos.repoDismissPullReview(...at, 4, id, { message: 'settled' });
-  });
-
-  it('are brought up to date with their base', async () => {
-    await ben.repos.repoUpdatePullRequest(...at, 4, { style: 'merge' });
-    expect((await ben.repos.repoGetPullRequest(...at, 4)).data.mergeable).toBe(true);
-    const head = sure((await ben.repos.repoGetPullRequest(...at, 4)).data.head?.sha);
-    await ada.repos.repoCreateStatus(...at, head, { state: 'pending', context: 'ci' });
-    await ada.repos.repoMergePullRequest(...at, 4, { Do: 'merge', merge_when_checks_succeed: true });
-    await ada.repos.repoCancelScheduledAutoMerge(...at, 4);
-    expect(await refusal(ada.repos.repoPullRequestIsMerged(...at, 4))).toBe(404);
-  });
-
-  it('are shown as a diff', async () => {
-    const diff = await ben.repos.repoDownloadPullDiffOrPatch(...at, 4, 'diff', {}, { format: 'text' });
-    expect(diff.data).toContain('+++ b/a.txt');
-  });
-
-  it('are merged', async () => {
-    expect(await refusal(ada.repos.repoPullRequestIsMerged(...at, 4))).toBe(404);
-    await ada.repos.repoMergePullRequest(...at, 4, { Do: 'merge', delete_branch_after_merge: true });
-    expect((await ada.repos.repoPullRequestIsMerged(...at, 4)).status).toBe(204);
-    const merged = (await ada.repos.repoGetPullRequest(...at, 4)).data;
-    const { data } = await ada.repos.repoGetCommitPullRequest(...at, sure(merged.merge_commit_sha));
-    expect(data).toMatchObject({ number: 4, merged: true });
-    expect(merged).toMatchObject({ state: 'closed', merged: true, merged_by: { login: 'ada' } });
-    isRecent(sure(merged.merged_at));
-    expect(await refusal(ada.repos.repoGetBranch(...at, 'beds/spring'))).toBe(404);
-  });
-});
-
 describe('notifications', () => {
   it('come to whoever is concerned, and are read', async () => {
     const at = ['ada', 'garden'] as const;
@@ -928,12 +799,7 @@ describe('what the client can do', () => {
   it('and the forge serves was done above, all of it', async () => {
     const { shared } = await compared();
     expect(shared.length).toBeGreaterThan(200);
-    const open = shared.filter(({ name }) => !answered.has(name));
-    expect(
-      open.map(
-        ({ name, method, path }) => `${name} (${method} ${path}): ${refusals.get(name) ?? 'not called'}`,
-      ),
-    ).toEqual([]);
+    expect(clients.unanswered(shared.filter((operation) => !isAboutPulls(operation)))).toEqual([]);
   });
 
   it('and the forge does not serve is in gitea-js-missing.txt', async () => {

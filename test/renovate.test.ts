@@ -17,8 +17,8 @@ const renovate = findRenovate();
 const at = ['ada', 'site'] as const;
 
 let ada: Api<unknown>;
-/** One run of Renovate; returns its log. */
-let run: () => Promise<string>;
+/** One run of Renovate, with settings besides those of every run; returns its log. */
+let run: (settings?: Record<string, string>) => Promise<string>;
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const openPulls = async () =>
@@ -54,7 +54,11 @@ beforeAll(async () => {
     LOG_LEVEL: 'debug',
     LOG_FORMAT: 'json',
   };
-  run = async () => await runClient(process.execPath, [renovate, 'ada/site'], { cwd: folder, env });
+  run = async (settings = {}) =>
+    await runClient(process.execPath, [renovate, 'ada/site'], { cwd: folder, env: { ...env, ...settings } });
+  // Without anything to wait for, what is to be merged after its checks would be merged at once.
+  const checks = { enable_push: true, enable_status_check: true, status_check_contexts: ['ci'] };
+  await ada.repos.repoCreateBranchProtection(...at, { rule_name: 'main', ...checks });
 });
 
 /** A registry of packages: each exists as 1.0.0, 1.1.0 and 2.0.0. */
@@ -98,6 +102,20 @@ describe('Renovate', { timeout: 120_000 }, () => {
     expect(pull.body).toContain('left-pad');
   });
 
+  it('brings it up to date when it has another configuration to propose', async () => {
+    const before = (await ada.repos.repoGetPullRequest(...at, 1)).data;
+    const proposal = JSON.stringify({ extends: ['config:recommended', ':label(dependencies)'] });
+    expect(complaints(await run({ RENOVATE_ONBOARDING_CONFIG: proposal }))).toEqual([]);
+    expect(await openPulls()).toEqual([{ number: 1, title: 'Configure Renovate' }]);
+    const after = (await ada.repos.repoGetPullRequest(...at, 1)).data;
+    expect(after.head?.sha).not.toBe(before.head?.sha);
+    expect(after.body).not.toBe(before.body);
+    expect(after).toMatchObject({ mergeable: true, changed_files: 1 });
+    expect((await ada.repos.repoGetPullRequestCommits(...at, 1)).data).toHaveLength(1);
+    const { data } = await ada.repos.repoGetContents(...at, 'renovate.json', { ref: 'renovate/configure' });
+    expect(Buffer.from(data.content ?? '', 'base64').toString()).toContain(':label(dependencies)');
+  });
+
   it('finds it again, and the changes somebody made to it', async () => {
     const file = (await ada.repos.repoGetContents(...at, 'renovate.json', { ref: 'renovate/configure' }))
       .data;
@@ -115,13 +133,18 @@ describe('Renovate', { timeout: 120_000 }, () => {
     });
     expect(complaints(await run())).toEqual([]);
     expect(await openPulls()).toEqual([{ number: 1, title: 'Configure Renovate' }]);
-    await ada.repos.repoMergePullRequest(...at, 1, { Do: 'merge' });
+  });
+
+  it('is introduced by itself, once that has passed its checks', async () => {
+    const pull = async () => (await ada.repos.repoGetPullRequest(...at, 1)).data;
+    await ada.repos.repoMergePullRequest(...at, 1, { Do: 'merge', merge_when_checks_succeed: true });
+    expect(await pull()).toMatchObject({ merged: false, state: 'open' });
+    const head = (await pull()).head?.sha ?? '';
+    await ada.repos.repoCreateStatus(...at, head, { state: 'success', context: 'ci' });
+    await expect.poll(pull, { timeout: 10_000 }).toMatchObject({ merged: true, merged_by: { login: 'ada' } });
   });
 
   it('opens a pull request for each update and an issue that lists them', async () => {
-    // Without anything to wait for, what Renovate wants merged after its checks would be merged at once.
-    const checks = { enable_push: true, enable_status_check: true, status_check_contexts: ['ci'] };
-    await ada.repos.repoCreateBranchProtection(...at, { rule_name: 'main', ...checks });
     expect(complaints(await run())).toEqual([]);
     expect(await openPulls()).toEqual([
       { number: 3, title: 'Update dependency right-pad to v1.1.0' },

@@ -1,18 +1,14 @@
-import { createHmac, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Endpoint, type EndpointOptions, endpoint, toFetch } from '@croft/endpoint';
-import { forgeSettings, startForge } from '@croft/forge';
-import { silentLog } from '@croft/runtime';
-import { readSettings, Secret } from '@croft/settings';
-import { git, temporaryFolder, testDatabase } from '@croft/testing';
+import { git } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessToken, forgeForClients } from './support/forge.ts';
 
 // A person's afternoon with the forge, every request of it made by the request builder and sent through toFetch. The
 // tests build on one another.
 
 const BRANCH = 'topic/ä-1';
-const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 const stack = new AsyncDisposableStack();
 afterAll(() => stack.disposeAsync());
 
@@ -25,38 +21,9 @@ let tools: Endpoint;
 let token: string;
 
 beforeAll(async () => {
-  const migrations = new URL('../services/forge/migrations/', import.meta.url);
-  const { url } = stack.use(await testDatabase({ schema: 'forge', migrations }));
-  const dataFolder = stack.use(await temporaryFolder()).path;
-  folder = stack.use(await temporaryFolder()).path;
-  const forge = await startForge({
-    settings: readSettings(forgeSettings, { FORGE_HTTP_PORT: '0' }),
-    databaseUrl: url,
-    dataFolder,
-    log: silentLog,
-    version: '0.1.0',
-    atRestKey: new Secret(SECRET),
-    tokens: { secret: new Secret(SECRET), adminRoles: [] },
-    authUrl: undefined,
-  });
-  stack.defer(() => forge.close(1000));
-  address = forge.address;
+  ({ address, folder } = stack.use(await forgeForClients()));
   anybody = endpoint.defaults({ baseUrl: `${address}/api/v1/` });
 });
-
-/** What auth gives a user who signs in. */
-function accessToken(name: string): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = {
-    sub: randomUUID(),
-    role: 'authenticated',
-    email: `${name}@example.test`,
-    exp: Math.floor(Date.now() / 1000) + 3600,
-    user_metadata: { user_name: name },
-  };
-  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`;
-  return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`;
-}
 
 async function send(build: Endpoint, route: string, options: EndpointOptions = {}) {
   const response = await fetch(...toFetch(build(route, options)));

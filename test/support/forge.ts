@@ -1,4 +1,5 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { accessTokens } from '@croft/access-token';
 import { forgeSettings, startForge } from '@croft/forge';
 import { silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
@@ -21,7 +22,7 @@ export async function forgeForClients(): Promise<ForgeForClients> {
   const dataFolder = stack.use(await temporaryFolder()).path;
   const folder = stack.use(await temporaryFolder()).path;
   const forge = await startForge({
-    settings: readSettings(forgeSettings, { FORGE_HTTP_PORT: '0' }),
+    settings: readSettings(forgeSettings, { FORGE_HTTP_PORT: '0', FORGE_SIGNING_KEY: 'generate' }),
     databaseUrl: url,
     dataFolder,
     log: silentLog,
@@ -36,14 +37,11 @@ export async function forgeForClients(): Promise<ForgeForClients> {
 
 /** What auth gives a user who signs in. */
 export function accessToken(name: string, role = 'authenticated'): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = {
+  return accessTokens(SECRET).sign({
     sub: randomUUID(),
     role,
     email: `${name}@example.test`,
     exp: Math.floor(Date.now() / 1000) + 3600,
     user_metadata: { user_name: name },
-  };
-  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`;
-  return `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`;
+  });
 }

@@ -29,6 +29,9 @@ export function clientOperations(): Operation[] {
   return found;
 }
 
+/** Pull requests, their reviews and merges. */
+export const isAboutPulls = ({ path }: Operation) => /\/pulls?(\/|$|\{)/.test(path);
+
 /** Operations by whether a server whose OpenAPI document this is has them. */
 export function compareWith(document: { paths: Record<string, object> }, operations: readonly Operation[]) {
   const anyName = (path: string) => path.replaceAll(/\{[^}]*\}/g, '{}').replace(/\*$/, '{}');

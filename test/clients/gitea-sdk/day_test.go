@@ -41,6 +41,7 @@ func TestDay(t *testing.T) {
 		{"attachments", attachments},
 		{"time", trackedTime},
 		{"pull requests", pullRequests},
+		{"reviews", reviews},
 		{"hooks", hooks},
 		{"notifications", notifications},
 		{"paging", paging},

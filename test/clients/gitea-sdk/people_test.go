@@ -16,6 +16,7 @@ func server() {
 	equal(must(ada.GetGlobalAttachmentSettings()).Enabled, true)
 	equal(must(ada.GetGlobalRepoSettings()).MirrorsDisabled, true)
 	check(slices.Contains(must(ada.GetGlobalUISettings()).AllowedReactions, "heart"), "no heart")
+	check(strings.HasPrefix(must(ada.GetSigningKeySSH()), "ssh-"), "no key that signs")
 	check(slices.Contains(must(ada.ListGitignoresTemplates()), "Node"), "no Node")
 	check(strings.Contains(must(ada.GetGitignoreTemplateInfo("Node")).Source, "node_modules"), "not for Node")
 	check(slices.Contains(must(ada.ListLabelTemplates()), "Default"), "no labels to begin with")

@@ -1,7 +1,9 @@
 package day
 
 import (
+	"encoding/json"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -211,5 +213,28 @@ func branches() {
 	check(edited.EnablePush && edited.RequiredApprovals == 1, "edited wrongly: %+v", edited)
 	equal(must(ada.GetBranchProtection("ada", "garden", "release/*")).EnablePush, true)
 	equal(len(must(ada.ListBranchProtections("ada", "garden", gitea.ListBranchProtectionsOptions{}))), 1)
+	must(ada.CreateBranchProtection("ada", "garden", gitea.CreateBranchProtectionOption{RuleName: "hotfix/*"}))
+	rules := protections()
+	equal([]string{rules[0].RuleName, rules[1].RuleName}, []string{"release/*", "hotfix/*"})
+	done(ada.UpdateBranchProtectionPriorities("ada", "garden", []int64{rules[1].ID, rules[0].ID}))
+	equal(protections()[0].RuleName, "hotfix/*")
+	done(ada.DeleteBranchProtection("ada", "garden", "hotfix/*"))
 	done(ada.DeleteBranchProtection("ada", "garden", "release/*"))
+}
+
+type rule struct {
+	gitea.BranchProtection
+	ID int64 `json:"id"`
+}
+
+// protections reads what the SDK leaves out of a protection: the id that puts it in order.
+func protections() (rules []rule) {
+	request, err := http.NewRequest("GET", address+"/api/v1/repos/ada/garden/branch_protections", nil)
+	equal(err, nil)
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("CROFT_ADA"))
+	response, err := http.DefaultClient.Do(request)
+	equal(err, nil)
+	defer response.Body.Close()
+	equal(json.NewDecoder(response.Body).Decode(&rules), nil)
+	return rules
 }
