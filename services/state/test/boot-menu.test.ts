@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LoaderEntries } from '../src/outside/boot-loader/loader-entries.ts';
@@ -72,6 +72,16 @@ describe('UpdateBootMenu', () => {
     await daemon.call('RemoveSystemState', { stateName: 'one' });
     expect(readFileSync(menu, 'utf8')).not.toContain(', one');
     expect(readFileSync(menu, 'utf8')).toContain(', two');
+  });
+
+  it('makes none by itself, where nobody asked for one', async () => {
+    const { daemon, menu } = await withGrub();
+    await daemon.save('one');
+    await daemon.save('two');
+    await daemon.call('CommitBoot');
+    await daemon.call('RemoveSystemState', { stateName: 'one' });
+    await daemon.call('GC', { all: true });
+    expect(existsSync(menu)).toBe(false);
   });
 
   it('keeps the old menu when it cannot write the new one', async () => {

@@ -21,7 +21,7 @@ export async function commitBoot(call: Call, context: Context): Promise<boolean>
     await markMachine(context, id, { kernel, lastUsedAt: clock.now().toISOString(), prepared: undefined });
     if (arrived !== undefined) call.info(`${id} goes on from ${arrived}`);
     if (kernel !== machine.kernel) call.info(`${id} boots with ${kernel}`);
-    if (changed) await refreshMenu(call, context);
+    if (changed) await refreshMenu(call, context, { make: false });
     return changed;
   });
 }

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Call, Context } from '../context.ts';
-import type { Machine, Member, Preparation } from '../model/model.ts';
-import { datasetsOf, storageName } from '../model/model.ts';
+import {
+  datasetsOf,
+  type Machine,
+  type Member,
+  type Preparation,
+  type State,
+  storageName,
+} from '../model/model.ts';
 import { type PrepareBootPlan, planPrepareBoot } from '../rules/boot-plan.ts';
 import { currentMachine } from '../rules/find-machine.ts';
 import { saveStates } from '../states/save-states.ts';
@@ -31,25 +37,32 @@ type Revert = Extract<PrepareBootPlan, { do: 'revert' }>;
 
 async function revert(plan: Revert, machine: Machine, call: Call, context: Context): Promise<void> {
   const { state, users, begun } = plan;
-  const saved = begun?.saved ?? (await saveBefore(machine, call, context));
+  const wanted = plan.states.flatMap(({ members }) => members);
+  const before = begun === undefined ? await saveBefore(machine, call, context) : undefined;
+  const saved = begun?.saved ?? before?.[0].name ?? '';
   const preparation: Preparation = { boot: context.boot.id, state: state.id, saved, users, done: false };
   await markMachine(context, machine.id, { prepared: preparation });
   call.info(`going back to ${storageName(state)}`);
-  const wanted = plan.states.flatMap(({ members }) => members);
   // From here on it is carried through: half of two states is none of them.
-  for (const problem of await revertMembers(wanted, machine, call, context)) call.warning(problem);
+  const problems =
+    before === undefined
+      ? await revertInterrupted(wanted, machine, call, context)
+      : await context.storage.revert(
+          wanted,
+          before.flatMap(({ members }) => members),
+        );
+  for (const problem of problems) call.warning(problem);
   await markMachine(context, machine.id, { prepared: { ...preparation, done: true }, nextState: undefined });
   call.info(`this machine is as it was in ${storageName(state)}; what was there before is ${saved}`);
 }
 
-async function saveBefore(machine: Machine, call: Call, context: Context): Promise<string> {
-  const request = { stateName: '', autosave: true, user: undefined };
-  const [state] = await saveStates(machine, request, call, context);
-  return state.name;
+/** What is there now, as states to come back to; what they hold also tells what differs. */
+function saveBefore(machine: Machine, call: Call, context: Context): Promise<readonly [State, ...State[]]> {
+  return saveStates(machine, { stateName: '', autosave: true, user: undefined }, call, context);
 }
 
-/** What is there now tells what differs; a snapshot of it is made for that and goes again. */
-async function revertMembers(
+/** What is there now is neither of two states: a snapshot tells what differs, and goes again. */
+async function revertInterrupted(
   wanted: readonly Member[],
   machine: Machine,
   call: Call,

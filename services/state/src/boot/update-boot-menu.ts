@@ -1,5 +1,6 @@
 import type { Call, Context } from '../context.ts';
 import { machineNotManaged, noBootLoader } from '../failures.ts';
+import type { BootLoader } from '../outside/boot-loader/boot-loader.ts';
 import { findBootLoaders, listKernels, systemName } from '../outside/boot-loader/find-boot-loaders.ts';
 import { planMenu } from '../rules/boot-menu.ts';
 import { currentMachine } from '../rules/find-machine.ts';
@@ -18,13 +19,19 @@ export async function updateBootMenu(
     call.info('this machine is not managed, so it has no menu of states');
     return;
   }
-  await context.turns.take(machine.id, call.operation, call.signal, () => writeMenu(auto, call, context));
+  await context.turns.take(machine.id, call.operation, call.signal, async () => {
+    await writeMenu(await findBootLoaders(context.boot.settings), auto, call, context);
+  });
 }
 
-/** The same for whoever has the machine's turn. @param auto where nothing can be written, that is no failure */
-export async function writeMenu(auto: boolean, call: Call, context: Context): Promise<void> {
+/** For whoever has the machine's turn. @param auto where nothing can be written, that is no failure */
+async function writeMenu(
+  loaders: readonly BootLoader[],
+  auto: boolean,
+  call: Call,
+  context: Context,
+): Promise<void> {
   const { index, policy, boot } = context;
-  const loaders = await findBootLoaders(boot.settings);
   const kernels = await listKernels(boot.settings.BOOT_FOLDER);
   const missing =
     loaders.length === 0
@@ -51,10 +58,16 @@ export async function writeMenu(auto: boolean, call: Call, context: Context): Pr
     );
 }
 
-/** The menu after something changed: what goes wrong with it is a warning, because what was asked for is done. */
-export async function refreshMenu(call: Call, context: Context): Promise<void> {
+/**
+ * The menu after something changed: what goes wrong with it is a warning, because what was asked for is done.
+ * @param make also where there is none yet; else only one that somebody asked for before is kept up
+ */
+export async function refreshMenu(call: Call, context: Context, { make }: { make: boolean }): Promise<void> {
   try {
-    await writeMenu(true, call, context);
+    const found = await findBootLoaders(context.boot.settings);
+    const kept = await Promise.all(found.map(async (loader) => make || (await loader.hasMenu())));
+    const loaders = found.filter((_, at) => kept[at]);
+    if (loaders.length > 0 || make) await writeMenu(loaders, true, call, context);
   } catch (error) {
     context.log.error({ err: error }, 'the boot menu could not be written');
     call.warning(`the boot menu was not updated: ${(error as Error).message}`);

@@ -27,7 +27,7 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
       removed += await makeRoom(machine, call, context);
     });
   }
-  if (removed > 0) await refreshMenu(call, context);
+  if (removed > 0) await refreshMenu(call, context, { make: false });
   call.info(removed === 0 ? 'there was nothing to remove' : `removed ${removed} states`);
   if (failed > 0) throw collectionIncomplete(failed);
 }

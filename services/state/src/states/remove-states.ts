@@ -36,7 +36,7 @@ export async function removeNamed(
     const { states } = plan();
     await removeStates(states, call, context);
     // A menu must not offer what is gone.
-    if (wanted.user === undefined) await refreshMenu(call, context);
+    if (wanted.user === undefined) await refreshMenu(call, context, { make: false });
   });
 }
 

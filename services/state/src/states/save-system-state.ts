@@ -22,7 +22,7 @@ export async function saveSystemState(
   }
   return await context.turns.take(machine.id, call.operation, call.signal, async () => {
     const [state] = await saveStates(currentMachine(context.index.model), wanted, call, context);
-    if (request.updateBootMenu) await refreshMenu(call, context);
+    if (request.updateBootMenu) await refreshMenu(call, context, { make: true });
     return state.name;
   });
 }

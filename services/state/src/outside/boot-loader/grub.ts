@@ -23,6 +23,10 @@ export class Grub implements BootLoader {
     this.#bootFolder = bootFolder;
   }
 
+  async hasMenu(): Promise<boolean> {
+    return isFile(`${this.#folder}/croft.cfg`);
+  }
+
   async write(entries: readonly MenuEntry[]): Promise<boolean> {
     const { mount, uuid } = await fileSystemOf(this.#bootFolder);
     const text = grubText(entries, { uuid, pathOf: (path) => `/${relative(mount, path)}` });
@@ -59,5 +63,9 @@ async function check(file: string): Promise<void> {
 
 /** Whether GRUB is what boots here. */
 export async function hasGrub(folder: string): Promise<boolean> {
-  return (await stat(`${folder}/grub.cfg`).catch(() => undefined))?.isFile() ?? false;
+  return isFile(`${folder}/grub.cfg`);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }

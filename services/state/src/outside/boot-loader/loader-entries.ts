@@ -24,6 +24,7 @@ import type { BootLoader } from './boot-loader.ts';
 const RESERVE_BYTES = 8 * 1024 * 1024;
 /** Our folder beside `loader`, with copies of kernels that lie elsewhere. */
 const KERNELS = 'croft';
+const OURS = /^croft-.*\.conf(\.new)?$/;
 
 /** Boot loaders that read entries by the Boot Loader Specification, such as systemd-boot. */
 export class LoaderEntries implements BootLoader {
@@ -33,6 +34,11 @@ export class LoaderEntries implements BootLoader {
   /** @param root where the partition with the folder `loader` is mounted */
   constructor(root: string) {
     this.#root = root;
+  }
+
+  async hasMenu(): Promise<boolean> {
+    const names: string[] = await readdir(join(this.#root, 'loader/entries')).catch(() => []);
+    return names.some((name) => OURS.test(name));
   }
 
   async write(entries: readonly MenuEntry[]): Promise<boolean> {
@@ -66,7 +72,7 @@ export class LoaderEntries implements BootLoader {
       changed = true;
     }
     for (const name of await readdir(folder)) {
-      if (!/^croft-.*\.conf(\.new)?$/.test(name) || wanted.has(name)) continue;
+      if (!OURS.test(name) || wanted.has(name)) continue;
       await rm(join(folder, name));
       changed = true;
     }
