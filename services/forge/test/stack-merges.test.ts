@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
@@ -544,13 +545,14 @@ describe('two at once', () => {
     const [stack, other] = [await stacked(THREE), await stacked([{ one: '1\n' }])];
     const before = await git(bare, 'rev-parse', stack.base, other.base);
     await scene.sql.script(`
-      create function forge.slow() returns trigger language plpgsql as 'begin perform pg_sleep(1); return new; end';
+      create function forge.slow() returns trigger language plpgsql as 'begin perform pg_sleep(3); return new; end';
       create trigger slow before insert on forge.merges for each row execute function forge.slow()`);
     const first = merge(top(other));
     const sleeps = () => scene.sql.rows`select pid from pg_stat_activity where wait_event = 'PgSleep'`;
     await expect.poll(sleeps, SOON).toHaveLength(1);
     // Both wait for the first, in this order.
     const edit = ada.call('PATCH', `${at}/pulls/${stack.numbers[0]}`, { base: 'main' });
+    await sleep(1_000);
     const all = merge(top(stack));
     const answers = await Promise.all([first, edit, all]);
     await scene.sql.script('drop function forge.slow() cascade');

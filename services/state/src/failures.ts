@@ -153,6 +153,14 @@ export const bootedStateMissing = (id: string): Failure =>
     `this boot is to go back to the state ${shown(id)}, which this machine does not have; nothing was changed. MachineShow with full lists the ids`,
   );
 
+/** Going back to a state was interrupted; what is there is neither of two states. */
+export const revertUnfinished = (state: string, saved: string): Failure =>
+  new Failure(
+    'precondition',
+    'revert_unfinished',
+    `going back to the state ${shown(state)} was interrupted: call PrepareBoot in a boot that names it, or one that names ${shown(saved)}, which is what was there before`,
+  );
+
 /** The boot menu cannot be written or is not accepted; the old one stays. */
 export const menuRefused = (file: string, reason: string): Failure =>
   new Failure('precondition', 'menu_refused', `the boot menu ${file} was not replaced: ${reason}`);

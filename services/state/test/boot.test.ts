@@ -155,6 +155,44 @@ describe('CommitBoot', () => {
     expect((await second.dump()).machines[0]?.states[0]).toMatchObject({ kernel: 'vmlinuz-6.2' });
   });
 
+  it('does not let the same boot go back a second time', async () => {
+    const { tree, boot, restart, line } = await withGoodState();
+    const daemon = await boot(line);
+    await daemon.call('PrepareBoot');
+    await daemon.call('CommitBoot');
+    writeFileSync(join(tree, 'since'), 'x');
+    expect(changedOf(await daemon.call('PrepareBoot'))).toEqual([{ changed: false }]);
+    await daemon.service.close(0);
+    const again = await restart(line);
+    expect(changedOf(await again.call('PrepareBoot'))).toEqual([{ changed: false }]);
+    expect(existsSync(join(tree, 'since'))).toBe(true);
+    await again.service.close(0);
+    // The next boot of the same entry does.
+    const next = await boot(line);
+    expect(changedOf(await next.call('PrepareBoot'))).toEqual([{ changed: true }]);
+    expect(existsSync(join(tree, 'since'))).toBe(false);
+  });
+
+  it('takes nothing for good that was interrupted, also in another boot, and keeps what leads out of it', async () => {
+    const { boot, id, line } = await withGoodState();
+    const first = await boot(line);
+    const hash = createHash('sha256').update('127.0.0.1 localhost\n').digest('hex');
+    const object = join((await first.dump()).storage.location, 'objects', hash.slice(0, 2), hash.slice(2));
+    writeFileSync(object, 'damaged');
+    expect((await first.call('PrepareBoot')).code).toBe(9);
+    const [saved] = (await namesOf(first)) as string[];
+    await first.service.close(0);
+    const second = await boot('ro quiet');
+    const before = await second.dump();
+    expect(await second.call('CommitBoot')).toMatchObject({ code: 9, results: [] });
+    for (const stateName of [saved, id])
+      expect((await second.call('RemoveSystemState', { stateName, force: true })).code).toBe(9);
+    expect(
+      (await second.call('RemoveUserState', { userName: 'ada', stateName: saved, force: true })).code,
+    ).toBe(9);
+    expect(await second.dump()).toEqual(before);
+  });
+
   it('ends the way back to a state', async () => {
     const { boot, line } = await withGoodState();
     const daemon = await boot(line);

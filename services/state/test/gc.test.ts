@@ -69,7 +69,7 @@ describe('GC', () => {
     await first.saveDaysAgo(0, { stateName: 'manual', autosave: false });
     const newest = await first.saveDaysAgo(0);
     await first.saveDaysAgo(1);
-    await first.saveDaysAgo(1);
+    const oldest = await first.saveDaysAgo(2);
     await first.daemon.service.close(0);
     const { daemon } = await daemonAt({
       folder,
@@ -81,8 +81,12 @@ describe('GC', () => {
     expect(await namesOf(daemon)).toHaveLength(4);
     const answer = await daemon.call('SaveSystemState', { stateName: 'more' });
     expect(answer.code).toBe(8);
-    expect(answer.lines.filter((line) => line.endsWith('is short of space'))).toHaveLength(2);
-    expect((await namesOf(daemon)).sort()).toEqual([newest, 'manual'].sort());
+    expect(answer.lines.filter((line) => line.endsWith('is short of space')).length).toBeGreaterThan(0);
+    // No more than brings room, and what others do on this disk decides that; never these two.
+    const left = await namesOf(daemon);
+    expect(left.length).toBeLessThan(4);
+    expect(left).toEqual(expect.arrayContaining([newest, 'manual']));
+    expect(left).not.toContain(oldest);
   });
 
   it('goes on when one state cannot be removed, tells it, and ends with ABORTED', async () => {

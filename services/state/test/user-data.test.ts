@@ -59,6 +59,16 @@ describe('CreateUserData', () => {
     expect(await homesOf(daemon)).toEqual([{ user: 'ada', path: other, machines: [machine] }]);
   });
 
+  it('takes the place of one that belongs to no machine any more', async () => {
+    const { daemon, path } = await withHome();
+    await daemon.call('DissociateUser', { user: 'ada' });
+    expect((await daemon.call('CreateUserData', { user: 'bob', homepath: path })).code).toBe(0);
+    expect((await homesOf(daemon)).map(({ user, machines }) => [user, machines.length])).toEqual([
+      ['ada', 0],
+      ['bob', 1],
+    ]);
+  });
+
   it('is there after a restart', async () => {
     const { daemon, path, machine } = await withHome();
     await daemon.service.close(0);
@@ -76,6 +86,11 @@ describe('CreateUserData', () => {
     ['the home of another user', { homepath: 'HOME' }, 6],
     ['a folder in it', { homepath: 'HOME/sub' }, 6],
     ['the system itself', { homepath: 'TREE' }, 6],
+    ['what the system is in', { homepath: '/tmp' }, 6],
+    ['where the states are kept', { homepath: 'VAULT' }, 9],
+    ['what that is in', { homepath: 'VAULT/..' }, 3],
+    ['a place in it', { homepath: 'VAULT/vault/states' }, 9],
+    ['a link into it', { homepath: 'WAY/vault/new' }, 9],
     ['a file', { homepath: 'FILE' }, 9],
     ['a link', { homepath: 'LINK' }, 9],
     ['a place that is not there', { homepath: '/nonexistent/eve' }, 9],
@@ -84,11 +99,14 @@ describe('CreateUserData', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'file'), '');
     symlinkSync(path, join(folder, 'link'));
+    symlinkSync(daemon.folder, join(folder, 'way'));
     const homepath = (given.homepath ?? join(folder, 'eve'))
       .replace('HOME', path)
       .replace('TREE', daemon.tree)
       .replace('FILE', join(folder, 'file'))
-      .replace('LINK', join(folder, 'link'));
+      .replace('LINK', join(folder, 'link'))
+      .replace('WAY', join(folder, 'way'))
+      .replace('VAULT', daemon.folder);
     const before = [await daemon.dump(), treeFacts(folder), treeFacts(path), treeFacts(daemon.tree)];
     const answer = await daemon.call('CreateUserData', { user: 'eve', ...given, homepath });
     expect(answer).toMatchObject({ code, order: [] });
@@ -116,6 +134,18 @@ describe('ChangeHomeOnUserData', () => {
     expect(treeFacts(newHome)).toEqual(before);
     expect(existsSync(path)).toBe(false);
     expect((await homesOf(daemon))[0]?.path).toBe(newHome);
+  });
+
+  it('moves it to where names are not ASCII', async () => {
+    const { daemon, path } = await withHome();
+    writeFileSync(join(path, 'file'), 'content');
+    const newHome = join(temporaryFolder(), 'größe');
+    mkdirSync(newHome);
+    expect(
+      (await daemon.call('ChangeHomeOnUserData', { home: path, newHome: join(newHome, 'ada') })).code,
+    ).toBe(0);
+    expect(readFileSync(join(newHome, 'ada/file'), 'utf8')).toBe('content');
+    expect(await daemon.save('after')).toBe('after');
   });
 
   it('changes nothing when it is there already', async () => {

@@ -17,8 +17,8 @@ export async function commitBoot(call: Call, context: Context): Promise<boolean>
       call.info('this machine is not managed, so nothing was written');
       return false;
     }
-    const { kernel, changed, arrived } = planCommitBoot(index.model, machine, boot.commandLine);
-    await markMachine(context, id, { kernel, lastUsedAt: clock.now().toISOString(), prepared: undefined });
+    const { kernel, changed, arrived, prepared } = planCommitBoot(index.model, machine, boot.commandLine);
+    await markMachine(context, id, { kernel, lastUsedAt: clock.now().toISOString(), prepared });
     if (arrived !== undefined) call.info(`${id} goes on from ${arrived}`);
     if (kernel !== machine.kernel) call.info(`${id} boots with ${kernel}`);
     if (changed) await refreshMenu(call, context, { make: false });

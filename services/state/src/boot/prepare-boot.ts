@@ -40,7 +40,14 @@ async function revert(plan: Revert, machine: Machine, call: Call, context: Conte
   const wanted = plan.states.flatMap(({ members }) => members);
   const before = begun === undefined ? await saveBefore(machine, call, context) : undefined;
   const saved = begun?.saved ?? before?.[0].name ?? '';
-  const preparation: Preparation = { boot: context.boot.id, state: state.id, saved, users, done: false };
+  const preparation: Preparation = {
+    boot: context.boot.id,
+    state: state.id,
+    saved,
+    users,
+    done: false,
+    committed: false,
+  };
   await markMachine(context, machine.id, { prepared: preparation });
   call.info(`going back to ${storageName(state)}`);
   // From here on it is carried through: half of two states is none of them.

@@ -6,6 +6,8 @@ import { planMenu } from '../rules/boot-menu.ts';
 import { currentMachine } from '../rules/find-machine.ts';
 import type { RequestOf } from '../wire.ts';
 
+const NEVER = new AbortController().signal;
+
 /** Writes the boot menu of the machine that runs, from what is known of its states. */
 export async function updateBootMenu(
   { auto }: RequestOf<'UpdateBootMenu'>,
@@ -31,7 +33,7 @@ async function writeMenu(
   call: Call,
   context: Context,
 ): Promise<void> {
-  const { index, policy, boot } = context;
+  const { index, policy, boot, turns } = context;
   const kernels = await listKernels(boot.settings.BOOT_FOLDER);
   const missing =
     loaders.length === 0
@@ -47,7 +49,8 @@ async function writeMenu(
   const facts = { system: await systemName(), kernels, commandLine: boot.text };
   const plan = planMenu(index.model, currentMachine(index.model), policy.policy.menu, facts);
   for (const loader of loaders) {
-    const written = await loader.write(plan.entries);
+    // Callers have turns of different machines, and the files are the same.
+    const written = await turns.take('menu', call.operation, NEVER, () => loader.write(plan.entries));
     call.info(
       `boot menu (${loader.name}): ${plan.states} states, ${plan.entries.length} entries${written ? '' : ', unchanged'}`,
     );

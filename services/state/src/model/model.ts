@@ -45,6 +45,8 @@ export interface Preparation {
   readonly users: boolean;
   /** Everything is as it was in the state. */
   readonly done: boolean;
+  /** The boot was good; it stays written down, so that this boot does not go back twice. */
+  readonly committed: boolean;
 }
 
 /** A user's home: saved with every machine it is linked to. */
@@ -138,4 +140,19 @@ export function storageName({ machine, user, name }: State): string {
 export function savedWith(states: readonly State[], state: State): readonly State[] {
   const group = state.system ?? state.id;
   return states.filter(({ id, system }) => id === group || system === group);
+}
+
+/**
+ * Ids of the system states that machines were or will be booted from, and of those that an unfinished way back leads between:
+ * they are never removed, nor are those of users that were saved with them.
+ */
+export function statesInUse({ machines, states }: Pick<Model, 'machines' | 'states'>): ReadonlySet<string> {
+  const ids = machines.flatMap(({ id, bootedState, nextState, prepared }) => {
+    const unfinished = prepared?.done === false ? prepared : undefined;
+    const before = states.find(
+      ({ machine, name, kind }) => machine === id && kind === 'system' && name === unfinished?.saved,
+    );
+    return [bootedState, nextState, unfinished?.state, before?.id];
+  });
+  return new Set(ids.filter((id) => id !== undefined));
 }

@@ -33,7 +33,14 @@ const states = [
 const homes = [{ user: 'ada', path: '/home/ada', machines: ['vault:/etc'] }];
 const model = aModel({ states, homes });
 const line = { ...nothing, state: 's' };
-const begun: Preparation = { boot: 'boot-1', state: 's', saved: 'before', users: false, done: false };
+const begun: Preparation = {
+  boot: 'boot-1',
+  state: 's',
+  saved: 'before',
+  users: false,
+  done: false,
+  committed: false,
+};
 
 describe('planPrepareBoot', () => {
   it('goes back to the state of the command line, with homes only when it says so', () => {
@@ -92,10 +99,19 @@ describe('planCommitBoot', () => {
     ['the same kernel', aMachine({ kernel: 'vmlinuz-6.1' }), booted, false],
     ['a loader that does not tell', aMachine({ kernel: 'vmlinuz-6.1' }), nothing, false],
     ['the way back', aMachine({ kernel: 'vmlinuz-6.1', prepared: { ...begun, done: true } }), booted, true],
-    ['a way back not at its end', aMachine({ kernel: 'vmlinuz-6.1', prepared: begun }), booted, false],
+    [
+      'a way back that was good already',
+      aMachine({ kernel: 'vmlinuz-6.1', prepared: { ...begun, done: true, committed: true } }),
+      booted,
+      false,
+    ],
     ['a machine that is not managed', aMachine({ managed: false }), booted, false],
   ])('%s', (_what, machine, commandLine, changed) => {
     const plan = planCommitBoot(model, machine, commandLine);
     expect(plan).toMatchObject({ kernel: 'vmlinuz-6.1', changed });
+  });
+
+  it('refuses while a way back is not at its end', () => {
+    expect(() => planCommitBoot(model, aMachine({ prepared: begun }), booted)).toThrow('was interrupted');
   });
 });

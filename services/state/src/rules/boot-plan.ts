@@ -1,4 +1,4 @@
-import { bootedStateMissing } from '../failures.ts';
+import { bootedStateMissing, revertUnfinished } from '../failures.ts';
 import {
   type Machine,
   type Model,
@@ -58,6 +58,8 @@ export interface CommitBootPlan {
   readonly changed: boolean;
   /** The way back to a state is at its end. */
   readonly arrived: string | undefined;
+  /** What stays written down of it. */
+  readonly prepared: Preparation | undefined;
 }
 
 /**
@@ -66,12 +68,15 @@ export interface CommitBootPlan {
  */
 export function planCommitBoot(model: Model, machine: Machine, { kernel }: CommandLine): CommitBootPlan {
   const { prepared } = machine;
-  const arrived = prepared?.done === true ? prepared.state : undefined;
+  // Also one of an earlier boot: what is there is neither of two states, and nobody must take it for good.
+  if (prepared?.done === false) throw revertUnfinished(prepared.state, prepared.saved);
+  const arrived = prepared?.committed === false ? prepared.state : undefined;
   const state = model.states.find(({ id }) => id === arrived);
   const changed = machine.managed && (arrived !== undefined || (kernel !== '' && kernel !== machine.kernel));
   return {
     kernel: kernel || machine.kernel,
     changed,
     arrived: state === undefined ? arrived : storageName(state),
+    prepared: prepared && { ...prepared, committed: true },
   };
 }

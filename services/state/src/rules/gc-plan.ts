@@ -1,4 +1,4 @@
-import type { Machine, Model, State } from '../model/model.ts';
+import { type Machine, type Model, type State, statesInUse } from '../model/model.ts';
 import type { Policy } from './policy.ts';
 
 const HOUR_MS = 3_600_000;
@@ -35,7 +35,7 @@ export function planForSpace(model: Model, machine: Machine): readonly State[] {
 }
 
 function candidates(model: Model, all: boolean): (state: State) => boolean {
-  const inUse = new Set(model.machines.flatMap(({ bootedState, nextState }) => [bootedState, nextState]));
+  const inUse = statesInUse(model);
   const pinned = new Set(model.states.filter((state) => state.pinned).map(({ id, system }) => system ?? id));
   return ({ id, automatic }) =>
     (all || automatic) && !pinned.has(id) && !inUse.has(id) && !model.removing.has(id);

@@ -1,5 +1,5 @@
 import { currentStateRefused, stateBeingRemoved } from '../failures.ts';
-import { type Model, type State, savedWith, storageName } from '../model/model.ts';
+import { type Model, type State, savedWith, statesInUse, storageName } from '../model/model.ts';
 import { findState, type Wanted } from './find-state.ts';
 
 /** One step of a removal, in the order they are taken. */
@@ -39,8 +39,7 @@ export function removalSteps(states: readonly State[]): RemoveStep[] {
 
 /** @throws FAILED_PRECONDITION, ABORTED */
 function checkRemovable(model: Model, state: State): void {
-  if (model.machines.some(({ bootedState, nextState }) => [bootedState, nextState].includes(state.id)))
-    throw currentStateRefused(state.name);
+  if (statesInUse(model).has(state.system ?? state.id)) throw currentStateRefused(state.name);
   if (model.removing.has(state.id)) throw stateBeingRemoved(state.name);
 }
 

@@ -89,15 +89,17 @@ function checkManaged(machine: Machine): void {
   if (!machine.managed) throw machineNotManaged();
 }
 
-/** No home lies in another one, nor in a machine's system: what is saved and deleted would be both. */
+/**
+ * No home lies in another one, in a machine's system, or around one: what is saved and deleted would be both. A home that
+ * belongs to no machine any more is in nobody's way.
+ */
 function checkFree(model: Model, user: string, path: string, machine: Machine): void {
   for (const other of model.homes) {
-    if (other.user !== user && areNested(other.path, path))
+    if (other.user !== user && other.machines.length > 0 && areNested(other.path, path))
       throw homeTaken(path, `the home of ${other.user}`);
   }
   for (const dataset of machine.datasets) {
-    if (contains(dataset.path, path) || dataset.path === path)
-      throw homeTaken(path, `${dataset.name} of this machine`);
+    if (areNested(dataset.path, path)) throw homeTaken(path, `${dataset.name} of this machine`);
   }
 }
 

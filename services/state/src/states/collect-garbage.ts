@@ -5,7 +5,7 @@ import { type Machine, type State, savedWith, storageName } from '../model/model
 import { planCollection, planForSpace } from '../rules/gc-plan.ts';
 import { isShortOfSpace } from '../rules/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
-import { removeStates } from './remove-states.ts';
+import { freeContent, removeStates } from './remove-states.ts';
 
 /**
  * Removes the states that the policy does not keep, then more automatic ones while a pool is short of space. What cannot be
@@ -21,9 +21,10 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
       // Planned when it is our turn, and carried out before anybody else's.
       for (const state of planCollection(index.model, policy.policy, clock.now(), all).filter(ofMachine)) {
         call.signal.throwIfAborted();
-        if (await wasRemoved(state, call, context)) removed++;
+        if (await wasRemoved(state, call, context, { collect: false })) removed++;
         else failed++;
       }
+      if (removed > 0) await freeContent(call, context);
       removed += await makeRoom(machine, call, context);
     });
   }
@@ -38,20 +39,28 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
  */
 export async function makeRoom(machine: Machine, call: Call, context: Context): Promise<number> {
   let removed = 0;
+  let before = Number.NEGATIVE_INFINITY;
   for (const state of planForSpace(context.index.model, machine)) {
     const pools = await context.storage.space();
     const short = pools.find((pool) => isShortOfSpace(pool, context.minFree));
-    if (short === undefined) break;
+    // Where removing one brings nothing, others fill the disk, and the history would go for nothing.
+    if (short === undefined || short.free <= before) break;
+    before = short.free;
     call.signal.throwIfAborted();
     call.info(`${short.name} is short of space`);
-    if (await wasRemoved(state, call, context)) removed++;
+    if (await wasRemoved(state, call, context, { collect: true })) removed++;
   }
   return removed;
 }
 
-async function wasRemoved(state: State, call: Call, context: Context): Promise<boolean> {
+async function wasRemoved(
+  state: State,
+  call: Call,
+  context: Context,
+  options: { collect: boolean },
+): Promise<boolean> {
   try {
-    await removeStates(savedWith(context.index.model.states, state), call, context);
+    await removeStates(savedWith(context.index.model.states, state), call, context, options);
     return true;
   } catch (error) {
     context.log.error({ err: error, state: state.id }, 'a state could not be collected');

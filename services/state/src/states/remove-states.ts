@@ -40,14 +40,28 @@ export async function removeNamed(
   });
 }
 
-/** Removes states that were saved together, for whoever has the machine's turn. */
-export async function removeStates(states: readonly State[], call: Call, context: Context): Promise<void> {
+/**
+ * Removes states that were saved together, for whoever has the machine's turn.
+ * @param collect frees their content as well; whoever removes many does that once, as it reads through everything
+ */
+export async function removeStates(
+  states: readonly State[],
+  call: Call,
+  context: Context,
+  { collect }: { collect: boolean } = { collect: true },
+): Promise<void> {
   await context.index.beginRemoval(idsOf(states)).catch(unwritten(context));
   // From here on it is carried through, also when the caller goes away: half a removal helps nobody.
   for (const step of removalSteps(states)) {
+    if (step.do === 'collect' && !collect) continue;
     call.info(describeStep(step));
     await execute(step, call, context);
   }
+}
+
+/** Frees the content that no state uses. */
+export async function freeContent(call: Call, context: Context): Promise<void> {
+  await execute({ do: 'collect' }, call, context);
 }
 
 async function execute(step: RemoveStep, call: Call, context: Context): Promise<void> {

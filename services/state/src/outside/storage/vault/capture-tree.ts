@@ -126,6 +126,8 @@ class TreeCapture {
     } catch (error) {
       // Listed a moment ago and gone now: the folder's own entry says that it changed.
       if (errorCode(error) === 'ENOENT') return undefined;
+      // What somebody mounts for himself (sshfs) not even root may look at; everything beside it is saved all the same.
+      if (errorCode(error) === 'EACCES' && process.geteuid?.() === 0) return this.#closedMount(text);
       throw error;
     }
     if (stat.isFile()) return this.#file(at, text, stat);
@@ -140,6 +142,14 @@ class TreeCapture {
     const tree: Tree = { line: '', items: [] };
     descend(stat, tree);
     return tree;
+  }
+
+  #closedMount(text: string): string {
+    this.#mounts.push(text);
+    this.#entries++;
+    const facts = { type: 'folder', mode: '700', uid: 0, gid: 0, mtimeNs: '0' } as const;
+    const entry: Entry = { path: text, ...facts, leftOut: 'mount' };
+    return JSON.stringify(entry);
   }
 
   #leftOut(text: string, stat: Stat): 'storage' | 'mount' | undefined {

@@ -65,7 +65,7 @@ export async function writeFully(fd: number, buffer: Buffer, position: number): 
 }
 
 /** Makes the names in a folder durable: a rename counts only after this. */
-export async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string | Buffer): Promise<void> {
   const fd = await open(folder, fs.constants.O_RDONLY);
   try {
     await promisify(fs.fsync)(fd);

@@ -120,7 +120,8 @@ function stepFor(
     const same = before?.type === 'link' && before.target === entry.target && sameFacts(before, entry);
     return same ? undefined : { do: 'link', entry };
   }
-  if (entry.type !== 'file') return sameFacts(before, entry) ? undefined : { do: 'facts', entry };
+  // Sockets, pipes and devices stay as they are: opening one to change it wakes or disturbs whoever uses it.
+  if (entry.type !== 'file') return undefined;
   if (first !== undefined) {
     const isOneFile = before?.inode !== undefined && before.inode === now(first)?.inode;
     return isOneFile && before.hash === entry.hash ? undefined : { do: 'name', entry, of: first };

@@ -219,6 +219,14 @@ describe('planRevert', () => {
     ]);
   });
 
+  it('leaves sockets, pipes and devices that are there alone, whoever they belong to now', () => {
+    const socket = entry('agent', { type: 'socket' });
+    expect(planRevert([root, { ...socket, uid: 7, mtimeNs: '5' }], [root, socket])).toEqual({
+      steps: [],
+      problems: [],
+    });
+  });
+
   it('makes no device, and keeps one that is there', () => {
     const device = entry('null', { type: 'char', rdev: '259' });
     expect(planRevert([root], [root, device]).problems).toEqual([

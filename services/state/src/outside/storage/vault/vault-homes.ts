@@ -1,5 +1,5 @@
-import { lchown, mkdir, readdir, readFile, rename, rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { lchown, mkdir, readdir, readFile, realpath, rename, rmdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { contentDamaged, homeRefused } from '../../../failures.ts';
 import type { Home } from '../../../model/model.ts';
 import { pathBytes } from '../../../model/path-text.ts';
@@ -17,11 +17,19 @@ interface Kept extends Home {
 /** Homes on the vault are ordinary folders; a file beside the states says which. */
 export class VaultHomes implements Homes {
   readonly #folder: string;
+  readonly #leaveOut: string;
   #kept: readonly Kept[] | undefined;
 
-  /** @param folder the vault's */
-  constructor(folder: string) {
+  /** @param folder the vault's @param leaveOut the folder that is no part of any home: the vault lies in it */
+  constructor(folder: string, leaveOut: string) {
     this.#folder = folder;
+    this.#leaveOut = leaveOut;
+  }
+
+  /** Reads the list again: somebody else may have written it. */
+  async reread(): Promise<readonly Home[]> {
+    this.#kept = undefined;
+    return this.list();
   }
 
   async list(): Promise<readonly Home[]> {
@@ -31,6 +39,7 @@ export class VaultHomes implements Homes {
 
   async create(home: Home): Promise<void> {
     const at = bytesOf(pathBytes(home.path));
+    await this.#checkPlace(at, home.path);
     const there = await factsOf(at);
     if (there === undefined) await makeHome(home, at);
     else if (!there.isDirectory()) throw homeRefused(home.path, 'it is a link or no folder');
@@ -41,6 +50,8 @@ export class VaultHomes implements Homes {
     const [from, to] = [bytesOf(pathBytes(home.path)), bytesOf(pathBytes(path))];
     const stat = await factsOf(from);
     if (!stat?.isDirectory()) throw homeRefused(home.path, 'there is no folder to move');
+    await this.#checkPlace(from, home.path);
+    await this.#checkPlace(to, path);
     await checkTarget(to, path);
     const { dev, ino } = stat;
     await this.#replace(home.user, { ...home, moving: { path, dev: String(dev), ino: String(ino) } });
@@ -51,7 +62,7 @@ export class VaultHomes implements Homes {
       await this.#replace(home.user, home);
       throw homeRefused(path, moveError(error));
     }
-    for (const each of [from, to]) await syncFolder(dirname(each.toString('latin1')));
+    for (const each of [from, to]) await syncFolder(bytesOf(dirname(each.toString('latin1'))));
     await this.#replace(home.user, { ...home, path });
   }
 
@@ -71,7 +82,19 @@ export class VaultHomes implements Homes {
     const stat = await factsOf(bytesOf(pathBytes(home.path)));
     if (stat === undefined) return [];
     if (!stat.isDirectory()) return [`${home.path} is a link or no folder and was left alone`];
+    await this.#checkPlace(bytesOf(pathBytes(home.path)), home.path);
     return await emptyFolder(pathBytes(home.path));
+  }
+
+  /** What holds the states is in no home and no home is in it, whatever links lead there: else they would go with it. */
+  async #checkPlace(at: Buffer, path: string): Promise<void> {
+    const own = await realpath(this.#leaveOut, { encoding: 'latin1' });
+    const text = at.toString('latin1');
+    const place = await realpath(at, { encoding: 'latin1' }).catch(() => undefined);
+    const parent = await realpath(bytesOf(dirname(text)), { encoding: 'latin1' }).catch(() => dirname(text));
+    const real = place ?? `${parent}/${basename(text)}`;
+    if (`${own}/`.startsWith(`${real}/`) || `${real}/`.startsWith(`${own}/`))
+      throw homeRefused(path, 'the states are kept there');
   }
 
   async #replace(user: string, home: Kept): Promise<void> {

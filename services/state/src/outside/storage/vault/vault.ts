@@ -64,7 +64,7 @@ class Vault implements Storage {
     this.location = options.folder;
     this.#options = options;
     this.#objects = new Objects(`${options.folder}/objects`);
-    this.homes = new VaultHomes(options.folder);
+    this.homes = new VaultHomes(options.folder, options.leaveOut);
     this.#marks = new VaultMarks(options.folder);
   }
 
@@ -80,7 +80,7 @@ class Vault implements Storage {
     const marks = await this.#marks.read();
     return {
       machines: [machine, ...sorted].map((each) => ({ ...each, ...marks[each.id] })),
-      homes: await this.homes.list(),
+      homes: await this.homes.reread(),
       states,
       leftovers: await readdir(this.#folder('staging')),
     };
