@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { skipWithout } from '@croft/testing';
 import { expect, it } from 'vitest';
 import { accessToken, forgeForClients } from './support/forge.ts';
-import { findGo, runClient, skipWithout } from './support/programs.ts';
+import { findGo, runClient } from './support/programs.ts';
 
 // The Go SDK of Gitea, which tea, Drone and others are made with: test/clients/gitea-sdk is a program of its own in Go.
 // left-out.txt beside it lists the methods of the SDK that its day does without.

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { skipWithout } from '@croft/testing';
 import { type Api, giteaApi } from 'gitea-js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { accessToken, forgeForClients } from './support/forge.ts';
-import { findRenovate, runClient, skipWithout } from './support/programs.ts';
+import { findRenovate, runClient } from './support/programs.ts';
 
 // Renovate itself, whose platform is Croft: each test is one of its runs over a repository with dependencies that are
 // behind. Its registry is one of our own, so that what it finds is the same on every day.

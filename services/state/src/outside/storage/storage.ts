@@ -67,8 +67,6 @@ export interface Storage {
    * gone already.
    */
   destroy(states: readonly State[]): Promise<void>;
-  /** Writes down what can be changed about a state: `pinned`, `description`. */
-  mark(state: State): Promise<void>;
   /** Writes down facts of a machine. */
   markMachine(id: string, marks: MachineMarks): Promise<void>;
   readonly homes: Homes;

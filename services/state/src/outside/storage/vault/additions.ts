@@ -3,8 +3,9 @@ import { constants } from 'node:fs';
 import { mkdir, rename, rm, unlink } from 'node:fs/promises';
 import { notEnoughSpace } from '../../../failures.ts';
 import { sizeText } from '../../../rules/sizes.ts';
+import { syncFolder } from '../../sync-folder.ts';
 import { type Content, cloneFile, copyContent, PIECE_BYTES, setLength } from './copy-content.ts';
-import { CREATE, close, datasync, open, readFully, syncFolder, writeFully } from './files.ts';
+import { CREATE, close, datasync, open, readFully, writeFully } from './files.ts';
 import type { Objects } from './objects.ts';
 
 /** Objects being added by one save; their temporary files lie in a folder of its own. */

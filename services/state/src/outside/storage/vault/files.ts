@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
+import { syncFolder } from '../../sync-folder.ts';
 
 /** A file's facts with whole nanoseconds. */
 export type Stat = fs.BigIntStats;
@@ -61,16 +62,6 @@ export async function writeFully(fd: number, buffer: Buffer, position: number): 
         error === null ? resolve(bytes) : reject(error),
       );
     });
-  }
-}
-
-/** Makes the names in a folder durable: a rename counts only after this. */
-export async function syncFolder(folder: string | Buffer): Promise<void> {
-  const fd = await open(folder, fs.constants.O_RDONLY);
-  try {
-    await promisify(fs.fsync)(fd);
-  } finally {
-    await close(fd);
   }
 }
 

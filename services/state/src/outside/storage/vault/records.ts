@@ -1,7 +1,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { contentDamaged } from '../../../failures.ts';
 import type { State } from '../../../model/model.ts';
-import { errorCode, syncFolder, writeDurably } from './files.ts';
+import { syncFolder } from '../../sync-folder.ts';
+import { errorCode, writeDurably } from './files.ts';
 
 /** The layout of a record; a newer daemon's vault is refused rather than misread. */
 const VERSION = 2;

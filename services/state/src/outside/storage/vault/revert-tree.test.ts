@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder, treeFacts } from '../../../../test/daemon.ts';
+import { aMachine } from '../../../../test/models.ts';
 import { fillTree } from '../../../../test/sample-tree.ts';
 import { type Entry, entriesOf } from './manifest.ts';
 import { Objects } from './objects.ts';
@@ -19,23 +20,11 @@ import { planRevert } from './plan-revert.ts';
 import { revertTree } from './revert-tree.ts';
 import { openVault } from './vault.ts';
 
-const machine = {
-  id: 'm',
-  managed: true,
-  current: true,
-  bootedState: undefined,
-  nextState: undefined,
-  prepared: undefined,
-  kernel: '',
-  lastUsedAt: undefined,
-  datasets: [],
-};
-
 /** A tree and a vault, and a way to read the tree's entries and to store its content. */
 async function scene() {
   const tree = temporaryFolder();
   const folder = temporaryFolder();
-  const vault = await openVault({ folder, machine, leaveOut: folder });
+  const vault = await openVault({ folder, machine: aMachine(), leaveOut: folder });
   let saves = 0;
   const save = async (): Promise<Entry[]> => {
     const id = `save-${saves++}`;

@@ -3,9 +3,10 @@ import { basename, dirname } from 'node:path';
 import { contentDamaged, homeRefused } from '../../../failures.ts';
 import type { Home } from '../../../model/model.ts';
 import { pathBytes } from '../../../model/path-text.ts';
+import { syncFolder } from '../../sync-folder.ts';
 import type { Homes } from '../storage.ts';
 import { emptyFolder } from './empty-folder.ts';
-import { bytesOf, errorCode, lstat, type Stat, syncFolder, writeDurably } from './files.ts';
+import { bytesOf, errorCode, lstat, type Stat, writeDurably } from './files.ts';
 import { ownerOf } from './passwd.ts';
 
 /** A home as it is written down. */

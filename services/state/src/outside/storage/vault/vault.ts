@@ -143,14 +143,6 @@ class Vault implements Storage {
     await this.#rewrite(saveOf(states), kept);
   }
 
-  async mark(state: State): Promise<void> {
-    const stored = await readRecord(this.#folder('states'), saveOf([state]));
-    if (stored?.some(({ id }) => id === state.id) !== true) throw storageChanged(`state ${state.id}`);
-    const { pinned, description } = state;
-    const marked = stored.map((other) => (other.id === state.id ? { ...other, pinned, description } : other));
-    await this.#rewrite(saveOf([state]), marked);
-  }
-
   async markMachine(id: string, marks: MachineMarks): Promise<void> {
     await this.#marks.write(id, marks);
   }

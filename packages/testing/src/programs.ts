@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { TestContext } from 'vitest';
+
+// oxlint-disable-next-line node/no-process-env -- what the machine has and what CI promises
+const { PATH = '', TEST_EVERYTHING } = process.env;
+
+/** Whether a program of the system is there, also one of those that only root has in his PATH. */
+export function hasProgram(name: string): boolean {
+  return [...PATH.split(delimiter), '/usr/sbin', '/sbin'].some((folder) => existsSync(join(folder, name)));
+}
+
+/** Skips a test for want of something, except where .ci/run has brought it. */
+export function skipWithout(context: TestContext, what: string): never {
+  if (TEST_EVERYTHING === '1') throw new Error(`${what} is missing`);
+  return context.skip(`${what} is missing; .ci/run brings it`);
+}
