@@ -1,86 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
-import { rowsOf } from './rows-of.ts';
+import { commit, type Person, pushBranch } from './forge.ts';
+import { SAME, THREE, useStacks } from './stack-scene.ts';
 
 // Pull requests that stand on each other, merged all at once.
 
-const scene = useForge();
+const { scene, at, stacked, merge, show, top, subjects, stored, push, refused, prefix, made } = useStacks();
 let ada: Person;
 let bob: Person;
 let cleo: Person;
 let tree: string;
 let bare: string;
-const at = '/repos/ada/work';
-const SOON = { timeout: 15_000 };
-beforeAll(async () => {
-  [ada, bob, cleo] = [scene.person('ada'), scene.person('bob'), scene.person('cleo')];
-  tree = await pushedRepository(ada, 'work', scene.folder);
-  bare = await scene.bare('ada', 'work');
-  await ada.call('PATCH', at, { allow_fast_forward_only_merge: true });
-  for (const person of [bob, cleo]) {
-    await person.call('GET', '/user');
-    await ada.call('PUT', `${at}/collaborators/${person.name}`, { permission: 'write' });
-  }
+beforeAll(() => {
+  ({ ada, bob, cleo, tree, bare } = made());
 });
-
-let count = 0;
-interface Stacked {
-  /** The branch that all of it goes to. */
-  base: string;
-  /** From bottom to top. */
-  numbers: number[];
-  heads: string[];
-}
-
-/** Pull requests of bob's, each on the one before, of which each brings these files. */
-async function stacked(files: readonly Record<string, string>[]): Promise<Stacked> {
-  const prefix = `s${++count}`;
-  const base = `${prefix}-base`;
-  await git(tree, 'fetch', '-q', 'origin');
-  await git(tree, 'push', '-q', 'origin', `origin/main:refs/heads/${base}`);
-  const numbers: number[] = [];
-  const heads: string[] = [];
-  for (const [index, brought] of files.entries()) {
-    const below = index === 0 ? base : `${prefix}-${index}`;
-    const head = `${prefix}-${index + 1}`;
-    await git(tree, 'fetch', '-q', 'origin');
-    heads.push(await pushBranch(tree, head, brought, `origin/${below}`));
-    const { body } = await bob.call('POST', `${at}/pulls`, { head, base: below, title: `Add ${head}` });
-    numbers.push(body.number);
-  }
-  return { base, numbers, heads };
-}
-
-const THREE = [{ one: '1\n' }, { two: '2\n' }, { three: '3\n' }];
-/** Each changes what the one below brought. */
-const SAME = [{ same: '1\n' }, { same: '2\n' }, { same: '3\n' }];
-
-const merge = (number: number, body: object = {}, who = ada) =>
-  who.call('POST', `${at}/pulls/${number}/merge`, { merge_stack: true, ...body });
-const show = async (number: number) => (await ada.call('GET', `${at}/pulls/${number}`)).body;
-const top = ({ numbers }: Stacked) => numbers.at(-1) as number;
-const subjects = async (base: string, ...options: string[]) =>
-  (await git(bare, 'log', '--format=%s', ...options, `main..${base}`)).split('\n');
-const stored = () =>
-  Promise.all([
-    git(bare, 'for-each-ref'),
-    rowsOf(scene, 'issues', 'pulls', 'comments', 'merges', 'merge_queue', 'scheduled_merges'),
-  ]);
-/** Somebody pushes something to a branch. */
-async function push(branch: string, files: Record<string, string>): Promise<string> {
-  await git(tree, 'fetch', '-q', 'origin');
-  return await pushBranch(tree, branch, files, `origin/${branch}`);
-}
-
-/** It is refused in these words, and nothing changes. */
-async function refused(asking: () => ReturnType<typeof merge>, status: number, message: unknown) {
-  const before = await stored();
-  const { status: answered, body } = await asking();
-  expect([answered, body.message]).toEqual([status, message]);
-  expect(await stored()).toEqual(before);
-}
+const SOON = { timeout: 15_000 };
 
 describe.each(['merge', 'squash', 'rebase', 'rebase-merge'])('a stack that is merged by %s', (style) => {
   it.each([
@@ -140,7 +75,7 @@ describe('a stack', () => {
     );
 
     const behind = await stacked(THREE);
-    await push(`s${count}-2`, { two: 'more\n' });
+    await push(`${prefix()}-2`, { two: 'more\n' });
     await refused(
       () => merge(top(behind), { Do: 'fast-forward-only' }),
       409,
@@ -153,8 +88,8 @@ describe('a stack', () => {
     const [one, two, three, four] = stack.numbers as [number, number, number, number];
     const wish = { MergeTitleField: 'All of it', delete_branch_after_merge: true, Do: 'squash' };
     expect((await merge(two, wish)).status).toBe(200);
-    expect(await subjects(stack.base)).toEqual(['All of it', `Add s${count}-1 (#${one})`]);
-    for (const branch of [`s${count}-1`, `s${count}-2`])
+    expect(await subjects(stack.base)).toEqual(['All of it', `Add ${prefix()}-1 (#${one})`]);
+    for (const branch of [`${prefix()}-1`, `${prefix()}-2`])
       expect((await ada.call('GET', `${at}/branches/${branch}`)).status).toBe(404);
     // Those above are rebased as after any merge.
     await expect.poll(async () => (await show(three)).base, SOON).toMatchObject({ ref: stack.base });
@@ -186,7 +121,7 @@ describe('a stack', () => {
         .map((entry) => [entry['type'], entry['old_ref'], entry['new_ref']]);
     const kinds = async (number: number) => (await timeline(number)).map(([type]) => type);
     expect(await kinds(stack.numbers[0] as number)).not.toContain('change_target_branch');
-    expect(await timeline(top(stack))).toContainEqual(['change_target_branch', `s${count}-2`, stack.base]);
+    expect(await timeline(top(stack))).toContainEqual(['change_target_branch', `${prefix()}-2`, stack.base]);
     expect(await kinds(top(stack))).toContain('delete_branch');
   });
 
@@ -200,23 +135,23 @@ describe('a stack', () => {
     const stack = await stacked([{ one: '1\n' }]);
     await cleo.call('POST', `${at}/forks`, {});
     await git(tree, 'fetch', '-q', 'origin');
-    await git(tree, 'checkout', '-q', '-B', 'elsewhere', `origin/s${count}-1`);
+    await git(tree, 'checkout', '-q', '-B', 'elsewhere', `origin/${prefix()}-1`);
     await commit(tree, { elsewhere: '1\n' }, 'from a fork');
     await git(tree, 'push', '-q', '-f', cleo.remote('cleo/work'), 'elsewhere');
     await git(tree, 'checkout', '-q', 'main');
     const opened = await cleo.call('POST', `${at}/pulls`, {
       head: 'cleo:elsewhere',
-      base: `s${count}-1`,
+      base: `${prefix()}-1`,
       title: 'From a fork',
     });
     expect(opened.body['stack']).toMatchObject([
-      { number: top(stack), base: stack.base, head: `s${count}-1` },
+      { number: top(stack), base: stack.base, head: `${prefix()}-1` },
       { number: opened.body.number, head: 'elsewhere' },
     ]);
     expect((await merge(opened.body.number, { Do: 'squash' })).status).toBe(200);
     expect(await subjects(stack.base)).toEqual([
       `From a fork (#${opened.body.number})`,
-      `Add s${count}-1 (#${top(stack)})`,
+      `Add ${prefix()}-1 (#${top(stack)})`,
     ]);
   });
 
@@ -250,15 +185,15 @@ describe('a stack', () => {
 
   it('does not go past a protected branch', async () => {
     const stack = await stacked(THREE);
-    await ada.call('POST', `${at}/branch_protections`, { rule_name: `s${count}-2`, enable_push: true });
+    await ada.call('POST', `${at}/branch_protections`, { rule_name: `${prefix()}-2`, enable_push: true });
     const before = await stored();
     const { status, body } = await merge(top(stack));
     expect([status, body.message]).toEqual([
       405,
-      expect.stringContaining(`#${stack.numbers[1]}: s${count}-2 is protected`),
+      expect.stringContaining(`#${stack.numbers[1]}: ${prefix()}-2 is protected`),
     ]);
     expect(await stored()).toEqual(before);
-    await ada.call('DELETE', `${at}/branch_protections/s${count}-2`);
+    await ada.call('DELETE', `${at}/branch_protections/${prefix()}-2`);
     expect((await merge(top(stack))).status).toBe(200);
   });
 
@@ -268,11 +203,11 @@ describe('a stack', () => {
     await ada.call('PATCH', `${at}/pulls/${two}`, { title: 'WIP: two' });
     const entries = ['one', 'two', 'three'].map((_, index) => ({
       number: stack.numbers[index],
-      title: index === 1 ? 'WIP: two' : `Add s${count}-${index + 1}`,
+      title: index === 1 ? 'WIP: two' : `Add ${prefix()}-${index + 1}`,
       state: 'open',
       draft: index === 1,
-      base: index === 0 ? stack.base : `s${count}-${index}`,
-      head: `s${count}-${index + 1}`,
+      base: index === 0 ? stack.base : `${prefix()}-${index}`,
+      head: `${prefix()}-${index + 1}`,
       sha: stack.heads[index],
     }));
     for (const number of [one, two, three]) expect((await show(number)).stack).toEqual(entries);
@@ -323,196 +258,6 @@ describe('a stack', () => {
   });
 });
 
-describe('a stack of which one is in the way is not merged, and nothing changes', () => {
-  it.each<[string, number, unknown, (stack: Stacked) => Promise<unknown>, object?]>([
-    [
-      'a draft in the middle',
-      405,
-      '#1: Work in progress PRs cannot be merged',
-      ({ numbers }) => ada.call('PATCH', `${at}/pulls/${numbers[1]}`, { title: 'WIP: not yet' }),
-    ],
-    [
-      'a conflict with the branch',
-      405,
-      '#0: Please try again later',
-      ({ base }) => push(base, { one: 'other\n' }),
-    ],
-    [
-      'a conflict in the middle with the branch',
-      405,
-      '#1: Please try again later',
-      ({ base }) => push(base, { two: 'other\n' }),
-    ],
-    [
-      'a conflict in the middle with the branch, squashing',
-      405,
-      '#1: Please try again later',
-      ({ base }) => push(base, { two: 'other\n' }),
-      { Do: 'squash' },
-    ],
-    [
-      'a conflict in the middle with the branch, rebasing',
-      409,
-      expect.stringMatching(/^#1: commit \w{10} conflicts with the base branch$/),
-      ({ base }) => push(base, { two: 'other\n' }),
-      { Do: 'rebase' },
-    ],
-    [
-      'a conflict with the one below',
-      405,
-      '#2: Please try again later',
-      () => push(`s${count}-2`, { three: 'other\n' }),
-    ],
-    [
-      'an approval that is missing',
-      405,
-      '#1: Does not have enough approvals',
-      async ({ base, numbers }) => {
-        await ada.call('POST', `${at}/branch_protections`, { rule_name: base, required_approvals: 1 });
-        for (const number of [numbers[0], numbers[2]])
-          await cleo.call('POST', `${at}/pulls/${number}/reviews`, { event: 'APPROVED' });
-      },
-    ],
-    [
-      'a check that is missing',
-      405,
-      '#2: Not all required status checks successful',
-      async ({ base, heads }) => {
-        const checked = { enable_status_check: true, status_check_contexts: ['ci'] };
-        await ada.call('POST', `${at}/branch_protections`, { rule_name: base, ...checked });
-        for (const sha of heads.slice(0, 2))
-          await ada.call('POST', `${at}/statuses/${sha}`, { context: 'ci', state: 'success' });
-      },
-    ],
-    [
-      'one that is behind where it must not be',
-      405,
-      '#2: The head branch is behind the base branch',
-      async ({ base }) => {
-        await ada.call('POST', `${at}/branch_protections`, {
-          rule_name: base,
-          block_on_outdated_branch: true,
-        });
-        await push(`s${count}-2`, { more: '1\n' });
-      },
-    ],
-    [
-      'a file that nobody changes',
-      405,
-      '#1: Changed protected files',
-      ({ base }) =>
-        ada.call('POST', `${at}/branch_protections`, { rule_name: base, protected_file_patterns: 'two' }),
-    ],
-    [
-      'a merge queue',
-      405,
-      expect.stringMatching(/^#0: s\d+-base has a merge queue, which takes them one by one$/),
-      ({ base }) =>
-        ada.call('POST', `${at}/branch_protections`, { rule_name: base, enable_merge_queue: true }),
-    ],
-    [
-      'a style that is not allowed',
-      405,
-      expect.stringMatching(/^#0: rebase-merge is not allowed/),
-      () => ada.call('PATCH', at, { allow_rebase_explicit: false }),
-      { Do: 'rebase-merge' },
-    ],
-    [
-      'another head than the caller has seen',
-      409,
-      '#2: head out of date',
-      () => Promise.resolve(),
-      { head_commit_id: '1'.repeat(40) },
-    ],
-    [
-      'a branch that is the head of two',
-      405,
-      expect.stringMatching(/^#2: s\d+-2 is the head of #1 and of #\d+$/),
-      () => bob.call('POST', `${at}/pulls`, { head: `s${count}-2`, base: 'main', title: 'twice' }),
-    ],
-  ])('%s', async (_, status, message, obstruct, wish) => {
-    const stack = await stacked(THREE);
-    await obstruct(stack);
-    const { numbers } = stack;
-    // Numbers are known only now.
-    const meant = (text: unknown): unknown =>
-      typeof text === 'string'
-        ? text.replace(/#([012])\b/, (_match, place) => `#${numbers[Number(place)]}`)
-        : text;
-    const before = await stored();
-    const answer = await merge(top(stack), wish);
-    const said = numbers.reduce(
-      (words, number, place) => words.replace(`#${number}`, `#${place}`),
-      String(answer.body.message),
-    );
-    expect([answer.status, said]).toEqual([status, typeof message === 'string' ? message : meant(message)]);
-    expect(await stored()).toEqual(before);
-    await ada.call('PATCH', at, { allow_rebase_explicit: true });
-  });
-
-  it('pull requests that stand on each other', async () => {
-    const stack = await stacked(THREE.slice(0, 1));
-    await push(stack.base, { ahead: '1\n' });
-    const back = await bob.call('POST', `${at}/pulls`, {
-      head: stack.base,
-      base: `s${count}-1`,
-      title: 'back',
-    });
-    expect((await show(top(stack))).stack).toMatchObject([
-      { number: back.body.number },
-      { number: top(stack) },
-    ]);
-    await refused(() => merge(top(stack)), 405, `#${top(stack)}: it stands on itself`);
-    // Alone each can be merged.
-    expect((await merge(top(stack), { merge_stack: false })).status).toBe(200);
-  });
-
-  it('what cannot be for several', async () => {
-    const stack = await stacked(THREE.slice(0, 2));
-    await refused(
-      () => merge(top(stack), { Do: 'manually-merged' }),
-      422,
-      '[MergeStack]: not with manually-merged',
-    );
-    await refused(
-      () => merge(top(stack), { merge_when_checks_succeed: true }),
-      422,
-      '[MergeStack]: not with MergeWhenChecksSucceed',
-    );
-  });
-
-  it('for somebody who may merge the upper ones only, or none', async () => {
-    const stack = await stacked(THREE.slice(0, 2));
-    await ada.call('POST', `${at}/branch_protections`, {
-      rule_name: stack.base,
-      enable_merge_whitelist: true,
-      merge_whitelist_usernames: ['ada'],
-    });
-    await refused(
-      () => merge(top(stack), {}, bob),
-      405,
-      `#${stack.numbers[0]}: User not allowed to merge PR`,
-    );
-    const eve = scene.person('eve');
-    await eve.call('GET', '/user');
-    await refused(() => merge(top(stack), { force_merge: true }, eve), 405, 'User not allowed to merge PR');
-    // He may merge what does not go there.
-    expect((await merge(top(stack), { merge_stack: false }, bob)).status).toBe(200);
-  });
-
-  it('and administrators go past what is required when they force it', async () => {
-    const stack = await stacked(THREE.slice(0, 2));
-    const queue = { rule_name: stack.base, enable_merge_queue: true, required_approvals: 1 };
-    await ada.call('POST', `${at}/branch_protections`, queue);
-    await refused(
-      () => merge(top(stack), { force_merge: true }, bob),
-      405,
-      `#${stack.numbers[0]}: ${stack.base} has a merge queue, which takes them one by one`,
-    );
-    expect((await merge(top(stack), { force_merge: true })).status).toBe(200);
-  });
-});
-
 describe('two at once', () => {
   it('the same stack many times is merged once', async () => {
     const stack = await stacked(THREE);
@@ -538,7 +283,7 @@ describe('two at once', () => {
     expect(answers[1]?.body.message).toBe('the stack was changed meanwhile, please look at it again');
     const merged = (await Promise.all(stack.numbers.map(show))).map((pull) => pull['merged']);
     expect(merged).toEqual([true, false, false]);
-    expect(await git(bare, 'rev-parse', `s${count}-1`)).toBe(stack.heads[0]);
+    expect(await git(bare, 'rev-parse', `${prefix()}-1`)).toBe(stack.heads[0]);
   });
 
   it('what got another base meanwhile is not merged into a branch that nobody meant', async () => {
@@ -570,7 +315,7 @@ describe('two at once', () => {
       const stack = await stacked(THREE);
       await git(tree, 'fetch', '-q', 'origin');
       const pushed = await Promise.all(
-        [stack.base, `s${count}-1`, `s${count}-2`, `s${count}-3`].map(async (branch, index) => {
+        [stack.base, `${prefix()}-1`, `${prefix()}-2`, `${prefix()}-3`].map(async (branch, index) => {
           const parent = await git(tree, 'rev-parse', `origin/${branch}`);
           const files = await git(tree, 'rev-parse', `${parent}^{tree}`);
           const sha = await git(tree, 'commit-tree', '-p', parent, '-m', `late ${index}`, files);
