@@ -56,7 +56,7 @@ export function takeDue(tx: Tx, { total, perLane, lanes }: Room, leaseMs: number
       from lanes l where l.lane is not null
     )
     update :schema.outbox set attempts = attempts + 1, run_at = ${new Date(tx.now.getTime() + leaseMs)}
-    where id in (
+    where id = any(array(
       select due.id from lanes l
         left join unnest(${lanes.map(({ lane }) => lane)}::text[], ${lanes.map(({ room }) => room)}::int[])
           as busy(lane, room) on busy.lane = l.lane
@@ -65,7 +65,7 @@ export function takeDue(tx: Tx, { total, perLane, lanes }: Room, leaseMs: number
           where o.parked_at is null and o.lane = l.lane and o.run_at <= ${tx.now}
           order by o.run_at, o.id limit coalesce(busy.room, ${perLane}::int) for update skip locked) due
       where l.lane is not null
-      order by due.run_at, due.id limit ${total})
+      order by due.run_at, due.id limit ${total}))
     returning id, topic, payload, lane, attempts, created_at`;
 }
 

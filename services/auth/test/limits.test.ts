@@ -373,6 +373,32 @@ describe('clean-up', () => {
     expect(await tx().row`select count(*) as left from :schema.rate_limits`).toEqual({ left: 1 });
   });
 
+  test('deletes no more than that however the server goes about it', async () => {
+    const limits = open({ AUTHSVC_RATE_LIMIT_STORE: 'postgres' });
+    await times(5, (index) => ask(limits, `old ${index}`));
+    await limits.close?.();
+    clock.advance(longestRefillMs(settingsFor()) + 1);
+    await limits.database.transaction(async (tx) => {
+      // What it may choose by itself when its statistics are old.
+      for (const way of [
+        'hashagg',
+        'hashjoin',
+        'mergejoin',
+        'sort',
+        'material',
+        'memoize',
+        'indexscan',
+        'bitmapscan',
+      ])
+        await tx.script(`set local enable_${way} = off`);
+      expect(await rateLimits.deleteIdle(tx, clock.now(), 3)).toBe(3);
+      await tx.script(`insert into auth.send_limits (key, sent_at)
+        select ('\\x0' || n)::bytea, '2026-01-01' from generate_series(1, 5) n`);
+      expect(await sendLimits.deleteOld(tx, clock.now(), 3)).toBe(3);
+      expect(await sendLimits.deleteOld(tx, clock.now(), 3)).toBe(2);
+    });
+  });
+
   test('deletes old notes of what was sent', async () => {
     const { database } = open();
     await database.autocommit().script(`

@@ -1,7 +1,8 @@
 import type { Tx } from '@croft/sql';
 
 // Each function deletes some of the rows that can do nothing any more, and says how many. Rows somebody works on are
-// left for the next time.
+// left for the next time. The rows are chosen in an array, once: as a set PostgreSQL may choose again for every row it
+// deletes, and skips none that it has locked itself, so that the most would be no limit.
 
 /**
  * Codes past their time. Those of a sign-up that brought a password stay until the address is proven or the user goes:
@@ -9,42 +10,42 @@ import type { Tx } from '@croft/sql';
  */
 export function deleteCodes(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`
-    delete from :schema.one_time_tokens where id in (
+    delete from :schema.one_time_tokens where id = any(array(
       select id from :schema.one_time_tokens
       where expires_at < ${before} and pending_password is null and pending_data is null
-      order by expires_at limit ${most} for update skip locked)`;
+      order by expires_at limit ${most} for update skip locked))`;
 }
 
 /** Sign-ins with a provider that nobody came back from. */
 export function deleteFlows(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`
-    delete from :schema.flow_state where id in (
+    delete from :schema.flow_state where id = any(array(
       select id from :schema.flow_state where created_at < ${before}
-      order by created_at limit ${most} for update skip locked)`;
+      order by created_at limit ${most} for update skip locked))`;
 }
 
 /** Sessions past their end. Their refresh tokens are locked as well, because they go with them. */
 export function deleteEndedSessions(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`
-    delete from :schema.sessions where id in (
+    delete from :schema.sessions where id = any(array(
       select s.id from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
-      where s.not_after < ${before} order by s.not_after limit ${most} for update of s, t skip locked)`;
+      where s.not_after < ${before} order by s.not_after limit ${most} for update of s, t skip locked))`;
 }
 
 /** Sessions whose refresh tokens were revoked, by a reuse or an end of the family. */
 export function deleteRevokedSessions(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`
-    delete from :schema.sessions where id in (
+    delete from :schema.sessions where id = any(array(
       select s.id from :schema.refresh_tokens t join :schema.sessions s on s.id = t.session_id
-      where t.revoked_at < ${before} order by t.revoked_at limit ${most} for update of t, s skip locked)`;
+      where t.revoked_at < ${before} order by t.revoked_at limit ${most} for update of t, s skip locked))`;
 }
 
 /** Entries of the audit log from before the time it is kept for. */
 export function deleteAuditEntries(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`
-    delete from :schema.audit_log_entries where id in (
+    delete from :schema.audit_log_entries where id = any(array(
       select id from :schema.audit_log_entries where created_at < ${before}
-      limit ${most} for update skip locked)`;
+      limit ${most} for update skip locked))`;
 }
 
 /**

@@ -32,7 +32,7 @@ export function take(tx: Tx, asked: readonly Asked[]): Promise<TakenOf[]> {
         ${perMs}::float8[]) as a (key, spent, wanted, burst, per_ms)),
     held as (
       select r.key, r.tokens, r.refilled_at from :schema.rate_limits r join asked a on a.key = r.key
-      order by r.key for update of r),
+      where r.key = any(${keys}::bytea[]) order by r.key for update of r),
     level as (
       select a.key, a.wanted, greatest(h.refilled_at, ${tx.now}::timestamptz) as refilled_at,
         least(a.burst, least(a.burst, h.tokens + a.per_ms * greatest(0,
@@ -62,13 +62,13 @@ export async function insert(tx: Tx, asked: readonly Asked[]): Promise<TakenOf[]
 }
 
 /**
- * Deletes some of the buckets nobody has taken from since.
+ * Deletes some of the buckets nobody has taken from since, chosen once (see `expired-rows.ts`).
  * @returns how many
  */
 export function deleteIdle(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`
-    delete from :schema.rate_limits where key in (
-      select key from :schema.rate_limits where refilled_at < ${before} limit ${most} for update skip locked)`;
+    delete from :schema.rate_limits where key = any(array(
+      select key from :schema.rate_limits where refilled_at < ${before} limit ${most} for update skip locked))`;
 }
 
 function columns(asked: readonly Asked[]) {

@@ -6,6 +6,6 @@ import type { Tx } from '@croft/sql';
  */
 export function deleteOld(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`
-    delete from :schema.send_limits where key in (
-      select key from :schema.send_limits where sent_at < ${before} limit ${most} for update skip locked)`;
+    delete from :schema.send_limits where key = any(array(
+      select key from :schema.send_limits where sent_at < ${before} limit ${most} for update skip locked))`;
 }
