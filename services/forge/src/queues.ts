@@ -27,10 +27,10 @@ export class Queues {
     this.#perShare = Math.max(1, Math.ceil(slots / 2));
   }
 
-  /** Runs work with the same key one after the other, in the order of the calls. */
-  async inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#tails.get(key) ?? Promise.resolve();
-    const result = before.then(work);
+  /** Runs work with the same key one after the other, in the order of the calls, and tells it whether it had to wait. */
+  async inTurn<T>(key: string, work: (waited: boolean) => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key);
+    const result = before === undefined ? work(false) : before.then(() => work(true));
     const tail = result.then(
       () => {},
       () => {},

@@ -15,6 +15,7 @@ import { deleteHeads } from '../stacks/delete-heads.ts';
 import { findBelow, listBelow } from '../stacks/find-stack.ts';
 import { checkStackWish, mergeStack } from '../stacks/merge-stack.ts';
 import * as notifications from '../store/events/notifications.ts';
+import * as merges from '../store/pulls/merges.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import { checkMergeIsPossible, checkMerger, type PullToMerge } from './check-merger.ts';
 import { deleteHeadBranch } from './delete-head-branch.ts';
@@ -52,8 +53,12 @@ export async function mergePull(
   wanted: WantedMerge,
 ): Promise<'merged' | 'scheduled'> {
   const found = await findPull(context, caller, path);
-  // Merge rule 2.
-  await notifications.markRead(context.database.autocommit(), caller.userId, found.pull.issue_id);
+  const tx = context.database.autocommit();
+  const [interrupted] = await Promise.all([
+    merges.find(tx, found.pull.id),
+    // Merge rule 2.
+    notifications.markRead(tx, caller.userId, found.pull.issue_id),
+  ]);
   checkMergeIsPossible(found);
   checkNotArchived(found);
   const wish = { ...wanted, style: nameStyle(wanted.style) };
@@ -64,13 +69,11 @@ export async function mergePull(
   }
   const expected = wanted.stack ? await listBelow(context, found.pull) : undefined;
   let below: PullWithIssue[] = [];
-  const outcome = await context.queues.inTurn(branchQueue(found.repository.id), async () => {
-    // Things may have changed while we waited: another merge, or one that was interrupted.
-    const [settled, there] = await Promise.all([
-      settleMergeOf(context, found.pull),
-      findPull(context, caller, path),
-    ]);
-    const now = settled ? await findPull(context, caller, path) : there;
+  const outcome = await context.queues.inTurn(branchQueue(found.repository.id), async (waited) => {
+    // Things may have changed while we waited: another merge, or one that was interrupted. What changes without waiting
+    // either, the intent finds out.
+    if (waited || interrupted !== undefined) await settleMergeOf(context, found.pull);
+    const now = waited || interrupted !== undefined ? await findPull(context, caller, path) : found;
     checkMergeIsPossible(now);
     // Whoever wanted it in one branch did not mean another.
     if (now.pull.base_branch !== found.pull.base_branch) throw baseMoved();

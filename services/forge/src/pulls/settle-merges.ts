@@ -5,11 +5,8 @@ import { hasCommit } from '../outside/git/merging/merge.ts';
 import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
 import { settleEach } from '../settle-each.ts';
-import * as comments from '../store/issues/comments.ts';
-import * as issues from '../store/issues/issues.ts';
 import * as merges from '../store/pulls/merges.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import * as repositories from '../store/repositories/repositories.ts';
 
 /** What is unusual about a merge that is recorded. */
 interface RecordDetails {
@@ -31,37 +28,10 @@ export async function recordMerge(
   { by = 'us', at, headWritten = true }: RecordDetails = {},
 ): Promise<boolean> {
   return await database.transaction(async (tx) => {
-    // First, as edits do: issue, then pull request, then repository.
-    await issues.hold(tx, pull.issue_id);
-    const marked = await pulls.markMerged(tx, {
-      pullId: pull.id,
-      baseBranch: merge.base_branch,
-      formerBase: merge.stacked_on ?? null,
-      mergedBy: merge.merged_by,
-      commitSha: merge.commit_sha,
-      headSha: merge.head_sha,
-      mergeBase: merge.merge_base,
-      headWritten,
-      at: at ?? tx.now,
-    });
-    if (marked && (await issues.close(tx, pull.issue_id)))
-      await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
-    if (marked && merge.stacked_on) await tellNewBase(tx, pull, merge, merge.stacked_on);
+    const marked = await merges.record(tx, pull, merge, { headWritten, at: at ?? tx.now });
     if (marked) await tell(tx, pull, merge, by);
-    await merges.remove(tx, pull.id);
     return marked;
   });
-}
-
-/** It did not stand on the branch that has it now. */
-async function tellNewBase(
-  tx: Tx,
-  { issue_id: issueId }: pulls.PullWithIssue,
-  { base_branch: base, merged_by: posterId }: merges.MergeIntent,
-  formerBase: string,
-): Promise<void> {
-  const details = { old_ref: formerBase, new_ref: base };
-  await comments.add(tx, { issueId, kind: 'change_target_branch', posterId, details });
 }
 
 /** The others are told of the pull request and of its base branch. */

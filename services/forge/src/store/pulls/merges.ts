@@ -1,5 +1,6 @@
 import { isUniqueViolation, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
+import type { PullWithIssue } from './pulls.ts';
 
 /** A merge under way: everything that is needed to finish or abandon it after a crash. */
 export type MergeRow = Tables['merges'];
@@ -32,6 +33,53 @@ export async function begin(tx: Tx, merges: readonly MergeIntent[]): Promise<boo
     if (isUniqueViolation(error, 'merges_pkey')) return false;
     throw error;
   }
+}
+
+/** What a merge is recorded with. */
+interface RecordedAs {
+  /** Whether its ref is at the merged head; else the row says so, and the next start writes it. */
+  headWritten: boolean;
+  at: Date;
+}
+
+/**
+ * Records a merge whose commit is on the base branch, and ends its intent: merged, in its timeline, closed and counted, in one
+ * statement. Rows are held in the order of edits: issue, pull request, repository.
+ * @returns false when it was merged already, or has another base by now
+ */
+export async function record(
+  tx: Tx,
+  pull: Pick<PullWithIssue, 'id' | 'issue_id'>,
+  merge: MergeIntent,
+  { headWritten, at }: RecordedAs,
+): Promise<boolean> {
+  const formerBase = merge.stacked_on ?? null;
+  const changed = await tx.run`
+    with held as (select id from :schema.issues where id = ${pull.issue_id} for no key update),
+    ended as (delete from :schema.merges where pull_id = ${pull.id}),
+    merged as (
+      update :schema.pulls p set merged_at = ${at}, merged_by = ${merge.merged_by}, merge_commit_sha = ${merge.commit_sha},
+        merge_base = ${merge.merge_base}, head_sha = ${merge.head_sha}, base_branch = ${merge.base_branch},
+        written_sha = case when ${headWritten}::boolean then ${merge.head_sha} else written_sha end
+      from held
+      where p.id = ${pull.id} and p.issue_id = held.id and p.merged_at is null
+        and p.base_branch = ${formerBase ?? merge.base_branch}
+      returning p.issue_id
+    ),
+    closed as (
+      update :schema.issues i set closed_at = ${tx.now}, updated_at = ${tx.now} from merged
+      where i.id = merged.issue_id and i.closed_at is null returning i.repository_id
+    ),
+    counted as (
+      update :schema.repositories r set closed_pulls = closed_pulls + 1 from closed where r.id = closed.repository_id
+    )
+    insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
+    select issue_id, kind, ${merge.merged_by}::bigint, '', details, ${tx.now}, ${tx.now}
+    from merged cross join (values
+      (1, 'change_target_branch', jsonb_build_object('old_ref', ${formerBase}::text, 'new_ref', ${merge.base_branch}::text)),
+      (2, 'merge_pull', jsonb_build_object('commit_id', ${merge.commit_sha}::text))) as entries (place, kind, details)
+    where kind = 'merge_pull' or ${formerBase}::text is not null order by place`;
+  return changed > 0;
 }
 
 /** The merge of a pull request that is under way, or was when we crashed. */

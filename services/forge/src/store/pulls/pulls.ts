@@ -201,37 +201,6 @@ export async function updateMaintainerEdit(tx: Tx, id: number, allowed: boolean)
   await tx.run`update :schema.pulls set allow_maintainer_edit = ${allowed} where id = ${id}`;
 }
 
-/** Merged into a branch, in its timeline too; false when it was already, or has another base by now. */
-export async function markMerged(
-  tx: Tx,
-  merge: {
-    pullId: number;
-    /** The branch that has it now, and the base it had when that is another one. */
-    baseBranch: string;
-    formerBase: string | null;
-    mergedBy: number;
-    commitSha: string;
-    headSha: string;
-    mergeBase: string;
-    /** Whether its ref is there; else it says so, and the next start writes it. */
-    headWritten: boolean;
-    at: Date;
-  },
-): Promise<boolean> {
-  const changed = await tx.run`
-    with merged as (
-      update :schema.pulls set merged_at = ${merge.at}, merged_by = ${merge.mergedBy}, merge_commit_sha = ${merge.commitSha},
-        merge_base = ${merge.mergeBase}, head_sha = ${merge.headSha}, base_branch = ${merge.baseBranch},
-        written_sha = case when ${merge.headWritten}::boolean then ${merge.headSha} else written_sha end
-      where id = ${merge.pullId} and base_branch = ${merge.formerBase ?? merge.baseBranch} and merged_at is null
-      returning issue_id
-    )
-    insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
-    select issue_id, 'merge_pull', ${merge.mergedBy}::bigint, '', jsonb_build_object('commit_id', ${merge.commitSha}::text),
-      ${tx.now}, ${tx.now} from merged`;
-  return changed > 0;
-}
-
 /** The branches of a pull request, to look for another one between them. */
 export function branchesOf(pull: PullWithIssue): Branches {
   return {
