@@ -61,6 +61,8 @@ export const sessionBody = z
     refresh_token: z.string(),
     user: userBody,
     type: z.string().optional(),
+    provider_token: z.string().optional(),
+    provider_refresh_token: z.string().optional(),
     weak_password: z
       .object({ message: z.string(), reasons: z.array(z.enum(['length', 'characters', 'pwned'])) })
       .optional(),

@@ -68,6 +68,12 @@ export type TokenType =
   | 'phone_change_token'
   | 'reauthentication_token';
 
+/** What a client keeps the answer to, so that nobody else can use what comes of its request (PKCE, RFC 7636 §4.2). */
+export interface CodeChallenge {
+  challenge: string;
+  method: 's256' | 'plain';
+}
+
 /** Milliseconds since the epoch of a time in a row; `infinity`, as PostgreSQL writes it, is one as well. */
 export function instant(text: string | null): number | null {
   if (text === null) return null;

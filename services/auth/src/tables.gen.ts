@@ -8,6 +8,17 @@ export interface Tables {
     ip_address: string;
     created_at: Date;
   };
+  auth_codes: {
+    id: string;
+    code_hash: Buffer;
+    user_id: string;
+    authentication_method: string;
+    code_challenge: string;
+    code_challenge_method: string;
+    sealed: string | null;
+    created_at: Date;
+    expires_at: Date;
+  };
   croft_migrations: {
     name: string;
     checksum: string;
@@ -22,6 +33,8 @@ export interface Tables {
     sealed: string | null;
     invite_token_hash: string | null;
     created_at: Date;
+    code_challenge: string | null;
+    code_challenge_method: string | null;
   };
   identities: {
     id: string;
@@ -55,6 +68,8 @@ export interface Tables {
     pending_password: string | null;
     pending_data: unknown | null;
     is_contested: boolean;
+    code_challenge: string | null;
+    code_challenge_method: string | null;
   };
   outbox: {
     id: number;

@@ -70,6 +70,10 @@ it('deletes what is expired, to the minute, and nothing else', async () => {
   await rows.run`
     insert into :schema.flow_state (id, state_hash, provider, redirect_to, created_at)
     values (${randomUUID()}, ${randomBytes(32)}, 'github', '', ${now})`;
+  await rows.run`
+    insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge, code_challenge_method,
+      created_at, expires_at)
+    values (${randomUUID()}, ${randomBytes(32)}, ${session.body.user?.id}, 'otp', 'x', 'plain', ${now}, ${now})`;
   await rows.run`insert into :schema.rate_limits (key, tokens, refilled_at) values (${randomBytes(16)}, 1, ${now})`;
   await subject.post('/recover', { email: session.body.user?.email });
   await subject.mails();
@@ -88,7 +92,7 @@ it('deletes what is expired, to the minute, and nothing else', async () => {
   expect(await step(60_001)).toEqual({ send_limits: 2 });
   expect(await step(5 * 60_000)).toEqual({ flow_state: 1 });
   const sweptBuckets = await step(HOUR_MS);
-  expect(sweptBuckets).toEqual({ rate_limits: 1 });
+  expect(sweptBuckets).toEqual({ rate_limits: 1, auth_codes: 1 });
   expect(await step(22 * HOUR_MS)).toEqual({});
   expect(await step(HOUR_MS)).toEqual({ one_time_tokens: 1, sessions: 1 });
   expect(await step(48 * HOUR_MS)).toEqual({ sessions: 1 });

@@ -232,7 +232,13 @@ describe('PUT /user with an address', () => {
       'validation_failed',
       'Unable to validate email address: invalid format',
     ],
-    ['PKCE', { email: 'a@b.c', code_challenge: 'x' }, 400, 'validation_failed', 'PKCE flow is not available'],
+    [
+      'PKCE',
+      { email: 'a@b.c', code_challenge: 'x' },
+      400,
+      'validation_failed',
+      'PKCE flow requires code_challenge_method and code_challenge',
+    ],
     [
       'all or nothing: a good address, a weak password',
       { email: 'new@example.com', data: { a: 1 }, password: '1' },

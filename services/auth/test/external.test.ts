@@ -95,6 +95,7 @@ describe('GET /authorize', () => {
       scope: 'evil',
       code_verifier: 'evil',
       request_uri: 'https://evil.example',
+      code_challenge: 'evil'.repeat(11),
       code_challenge_method: 'plain',
     });
     const query = new URL(location).searchParams;
@@ -152,13 +153,13 @@ describe('GET /authorize', () => {
     expect(await flows(incomplete)).toBe(0);
   });
 
-  test('refuses PKCE, which is not available yet, and unknown invitations', async () => {
+  test('refuses half a code challenge, and unknown invitations', async () => {
     const before = await flows();
-    const pkce = await leave(subject, 'google', {
-      code_challenge: 'x'.repeat(43),
-      code_challenge_method: 's256',
-    });
-    expect([pkce.status, JSON.parse(pkce.body)]).toMatchObject([400, { msg: 'PKCE flow is not available' }]);
+    const pkce = await leave(subject, 'google', { code_challenge: 'x'.repeat(43) });
+    expect([pkce.status, JSON.parse(pkce.body)]).toMatchObject([
+      400,
+      { msg: 'PKCE flow requires code_challenge_method and code_challenge' },
+    ]);
     const invited = await leave(subject, 'google', { invite_token: 'unknown' });
     expect([invited.status, JSON.parse(invited.body)]).toMatchObject([
       404,

@@ -163,6 +163,7 @@ export async function startSubject(
           (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.sessions t),
           (select jsonb_agg(to_jsonb(t) order by t.session_id) from :schema.refresh_tokens t),
           (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.one_time_tokens t),
+          (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.auth_codes t),
           (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.audit_log_entries t),
           (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.outbox t)) as all`;
       return JSON.stringify(all, null, 1);

@@ -113,7 +113,12 @@ describe('POST /recover', () => {
   test.each([
     [{}, 400, 'validation_failed', 'Password recovery requires an email'],
     [{ email: 'x' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
-    [{ email: 'a@b.c', code_challenge: 'x' }, 400, 'validation_failed', 'PKCE flow is not available'],
+    [
+      { email: 'a@b.c', code_challenge: 'x' },
+      400,
+      'validation_failed',
+      'PKCE flow requires code_challenge_method and code_challenge',
+    ],
   ])('%j → %i %s, and nothing changed', async (body, status, error_code, msg) => {
     const before = await subject.snapshot();
     expect((await subject.post('/recover', body)).body).toEqual({ code: status, error_code, msg });
@@ -247,7 +252,7 @@ describe('POST /magiclink and POST /otp with an address', () => {
       { email: 'a@b.c', code_challenge: 'x' },
       400,
       'validation_failed',
-      'PKCE flow is not available',
+      'PKCE flow requires code_challenge_method and code_challenge',
     ],
     [
       '/otp',
@@ -263,7 +268,13 @@ describe('POST /magiclink and POST /otp with an address', () => {
       'validation_failed',
       'Channel should only be specified with Phone OTP',
     ],
-    ['/otp', { email: 'a@b.c', code_challenge: 'x' }, 400, 'validation_failed', 'PKCE flow is not available'],
+    [
+      '/otp',
+      { email: 'a@b.c', code_challenge: 'x' },
+      400,
+      'validation_failed',
+      'PKCE flow requires code_challenge_method and code_challenge',
+    ],
     ['/otp', {}, 400, 'validation_failed', 'One of email or phone must be set'],
     ['/otp', { phone: '+14155552671' }, 400, 'phone_provider_disabled', 'Unsupported phone provider'],
     ['/otp', { email: 'x' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
@@ -325,7 +336,10 @@ describe('POST /resend', () => {
     [{ type: 'email_change' }, 'Missing email address or phone number'],
     [{ type: 'phone_change', email: 'a@b.c' }, 'Type provided requires a phone number'],
     [{ type: 'signup', email: 'x' }, 'Unable to validate email address: invalid format'],
-    [{ type: 'signup', email: 'a@b.c', code_challenge: 'x' }, 'PKCE flow is not available'],
+    [
+      { type: 'signup', email: 'a@b.c', code_challenge: 'x' },
+      'PKCE flow requires code_challenge_method and code_challenge',
+    ],
   ])('%j → 400 %s, and nothing changed', async (body, msg) => {
     const before = await subject.snapshot();
     const answer = await subject.post('/resend', body);

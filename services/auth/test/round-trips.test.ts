@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Person } from '../src/rows.ts';
+import { prepareSignIn } from '../src/sessions/prepare-sign-in.ts';
+import { columnsOf } from '../src/store/auth-codes.ts';
 import { bearer, confirmedUser, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
 
 // What a request costs is mostly its round trips to the database. These are upper bounds of the design; `begin` and
@@ -98,6 +101,23 @@ test('verification takes two', async () => {
   expect(await cost(subject, 200, () => subject.post('/verify', byHash))).toBe(2);
   const byCode = { type: 'signup', email: two, token: sent(two).code };
   expect(await cost(subject, 200, () => subject.post('/verify', byCode))).toBe(2);
+});
+
+test('the exchange of a code takes two', async () => {
+  const session = await autoconfirming.post('/signup', { email: someone(), password: PASSWORD });
+  const challenge = { challenge: 'v'.repeat(43), method: 'plain' as const };
+  const prepared = prepareSignIn(autoconfirming.context, 'otp', { challenge });
+  const person = { user: { id: session.body.user?.id } } as Person;
+  const signedIn = prepared.end(person, autoconfirming.clock.now());
+  if (!('authCode' in prepared.row) || !('authCode' in signedIn)) throw new Error('no code');
+  const code = columnsOf(prepared.row.authCode);
+  await autoconfirming.rows.autocommit().run`
+    insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge, code_challenge_method,
+      created_at, expires_at)
+    values (${code.id}, ${code.hash}, ${person.user.id}, 'otp', ${code.challenge}, ${code.challengeMethod},
+      ${autoconfirming.clock.now()}, ${code.expiresAt})`;
+  const body = { auth_code: signedIn.authCode, code_verifier: challenge.challenge };
+  expect(await cost(autoconfirming, 200, () => autoconfirming.post('/token?grant_type=pkce', body))).toBe(2);
 });
 
 test('a counter that counts: a confirmed user costs more than one', async () => {

@@ -1,3 +1,4 @@
+import type { LinkWish } from '../codes/prepare-code.ts';
 import { type SendPurpose, sendLimit } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import type { PhoneChange } from '../phone/change-phone.ts';
@@ -22,7 +23,7 @@ export function planEmailChange(
   context: AuthContext,
   user: UserRow,
   email: string,
-  redirectTo: string,
+  link: LinkWish,
 ): AddressChange {
   if (user.is_anonymous && context.settings.MAILER_AUTOCONFIRM) {
     return { what: 'mail', columns: { email }, codes: [], sentAt: [], limits: [] };
@@ -31,7 +32,7 @@ export function planEmailChange(
   return {
     what: 'mail',
     columns: { emailChange: email },
-    codes: emailChangeCodes(context, fresh, email, redirectTo).map(({ stored }) => stored),
+    codes: emailChangeCodes(context, fresh, email, link).map(({ stored }) => stored),
     sentAt: ['email_change_sent_at'],
     limits: [
       ...limitsOf(context, 'email_change', user, email),

@@ -1,4 +1,4 @@
-import { type PreparedCode, prepareMailCode } from '../codes/prepare-code.ts';
+import { type LinkWish, type PreparedCode, prepareMailCode } from '../codes/prepare-code.ts';
 import type { AuthContext } from '../context.ts';
 import type { UserRow } from '../rows.ts';
 import { asksBothAddresses, CURRENT_CONFIRMED, NEW_CONFIRMED } from '../rules/addresses/email-change.ts';
@@ -8,10 +8,10 @@ export function emailChangeCodes(
   context: AuthContext,
   user: UserRow,
   newEmail: string,
-  redirectTo: string,
+  link: LinkWish,
 ): PreparedCode[] {
   const { email, raw_user_meta_data: data, email_change_confirm_status: status } = user;
-  const order = { redirectTo, data, newEmail, ...(email === null ? {} : { email }) };
+  const order = { ...link, data, newEmail, ...(email === null ? {} : { email }) };
   return [
     ...(status === NEW_CONFIRMED
       ? []

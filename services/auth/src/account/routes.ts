@@ -5,7 +5,7 @@ import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { lenientBody, objectField, queryText, textField } from '../requests.ts';
 import { errorBody, userBody } from '../responses.ts';
-import { checkProofKey } from '../rules/codes/one-time-code.ts';
+import { readChallenge } from '../rules/codes/code-challenge.ts';
 import { getUser } from './get-user.ts';
 import { logOut } from './log-out.ts';
 import { requestReauthentication } from './request-reauthentication.ts';
@@ -54,18 +54,20 @@ export function accountRoutes(app: App, context: AuthContext): void {
           data: objectField,
           app_metadata: objectField,
           code_challenge: textField,
+          code_challenge_method: textField,
         }),
         response: { 200: userBody, ...refusals, 503: errorBody },
       },
     },
     async (request) => {
       const caller = await authenticateCaller(context, request.headers.authorization);
-      const { app_metadata: appMetadata, password, code_challenge: codeChallenge, ...fields } = request.body;
-      checkProofKey(codeChallenge);
+      const { app_metadata: appMetadata, password, ...fields } = request.body;
+      const challenge = readChallenge(fields);
       const changed = await updateUser(context, caller, {
         ...fields,
         appMetadata,
         password: password ?? undefined,
+        challenge,
         redirect: redirectWishOf(request, request.query.redirect_to),
         origin: originOf(request),
       });

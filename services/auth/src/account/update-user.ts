@@ -5,7 +5,7 @@ import { withinHourlyLimit } from '../codes/hourly-limit.ts';
 import { sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
-import { instant, type Person } from '../rows.ts';
+import { type CodeChallenge, instant, type Person } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { isBanned } from '../rules/users/ban.ts';
@@ -22,6 +22,8 @@ export interface UserUpdate extends UpdateFields {
   /** Laid over the metadata; members that are null go away. */
   data: Record<string, unknown>;
   redirect: RedirectWish;
+  /** What makes the link of the mail one that only its asker can use. */
+  challenge: CodeChallenge | undefined;
   origin: Origin;
 }
 
@@ -38,9 +40,12 @@ export async function updateUser(context: AuthContext, caller: Caller, update: U
     wanted.password === undefined
       ? undefined
       : await checkNewPassword(context, caller, wanted.password, update.nonce);
-  const redirectTo = chooseRedirect(update.redirect, context.redirects);
+  const link = {
+    redirectTo: chooseRedirect(update.redirect, context.redirects),
+    challenge: update.challenge,
+  };
   const addresses = [
-    ...(wanted.email ? [planEmailChange(context, user, wanted.email, redirectTo)] : []),
+    ...(wanted.email ? [planEmailChange(context, user, wanted.email, link)] : []),
     ...(wanted.phone ? [planPhoneChange(context, user, wanted.phone)] : []),
   ];
   const limits = addresses.flatMap((one) => one.limits);

@@ -24,6 +24,7 @@ interface Rule {
 function rulesOf(settings: AuthSettings): Rule[] {
   const rules: Rule[] = [
     { table: 'one_time_tokens', ageMs: 0, remove: expiredRows.deleteCodes },
+    { table: 'auth_codes', ageMs: HOUR_MS, remove: expiredRows.deleteAuthCodes },
     {
       table: 'flow_state',
       ageMs: settings.EXTERNAL_FLOW_STATE_EXPIRY_DURATION,

@@ -1,7 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { AuthContext } from '../context.ts';
 import { mailPayload } from '../effects/mail.ts';
-import type { TokenType } from '../rows.ts';
+import type { CodeChallenge, TokenType } from '../rows.ts';
+import { bindToken } from '../rules/codes/code-challenge.ts';
 import { codeDigits, codeHashOf } from '../rules/codes/one-time-code.ts';
 import { actionLink, type LinkType } from '../rules/mail/action-link.ts';
 import { type MailData, type MailKind, mailKinds } from '../rules/mail/mail-kinds.ts';
@@ -21,17 +22,23 @@ export type MailPurpose =
 export interface PreparedCode {
   stored: StoredCode;
   code: string;
-  /** Token of the link, 56 hex digits; empty for codes that come without one. */
+  /** Token of the link, 56 hex digits, behind `pkce_` where only its asker can use it; empty for codes that come without one. */
   linkToken: string;
   /** The link; empty likewise. */
   url: string;
 }
 
+/** Where a link leads. */
+export interface LinkWish {
+  redirectTo: string;
+  /** What makes the link one that only its asker can use. */
+  challenge?: CodeChallenge | undefined;
+}
+
 /** Whom a mail with a code is for, and what it says. */
-export interface MailCode {
+export interface MailCode extends LinkWish {
   purpose: MailPurpose;
   to: string;
-  redirectTo: string;
   /** The user's metadata, for templates. */
   data: Record<string, unknown>;
   /** The present address, where `to` is not it. */
@@ -68,9 +75,10 @@ export function prepareMailCode(context: AuthContext, wanted: MailCode): Prepare
   const { settings, atRest, clock } = context;
   const { tokenType, kind, link } = traitsOf[wanted.purpose];
   const path = mailKinds[kind].pathSetting;
-  const { to, redirectTo, newEmail } = wanted;
+  const { to, redirectTo, newEmail, challenge } = wanted;
   const code = digits(codeDigits(settings.MAILER_OTP_LENGTH));
-  const linkToken = link === undefined ? '' : randomBytes(LINK_TOKEN_BYTES).toString('hex');
+  const random = randomBytes(LINK_TOKEN_BYTES).toString('hex');
+  const linkToken = link === undefined ? '' : challenge === undefined ? random : bindToken(random);
   const url =
     link === undefined || path === undefined
       ? ''
@@ -97,6 +105,7 @@ export function prepareMailCode(context: AuthContext, wanted: MailCode): Prepare
     tokenHash: atRest.hashCode(codeHashOf(to, code)),
     linkHash: linkToken === '' ? null : atRest.hashCode(linkToken),
     expiresAt,
+    challenge,
     effect: { topic: 'mail', payload: mailPayload(atRest, { kind, to, data, expiresAt }) },
   };
   return { stored, code, linkToken, url };

@@ -5,7 +5,7 @@ import { instant } from '../rows.ts';
 import { type AuditAction, auditEntry, byProvider } from '../rules/audit.ts';
 import { decideLinking, type LinkAccount, type LinkDecision } from '../rules/external/account-linking.ts';
 import { isBanned } from '../rules/users/ban.ts';
-import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
+import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import * as externalIdentities from '../store/external-identities.ts';
 import { type Admission, type Arrival, arrivalOf } from './arrival.ts';
 import { askOwner, pretendToAsk } from './ask-owner.ts';
@@ -16,11 +16,11 @@ interface Account extends LinkAccount {
 }
 
 /**
- * Opens a session for somebody a provider vouches for, in the account that is theirs or a new one. Two round trips; four
+ * Signs in somebody a provider vouches for, in the account that is theirs or a new one. Two round trips; four
  * when another request changed the account in between.
  * @throws Failure for every reason not to let them in, `provider_email_needs_verification` with a mail on its way
  */
-export async function admitPerson(context: AuthContext, admission: Admission): Promise<IssuedSession> {
+export async function admitPerson(context: AuthContext, admission: Admission): Promise<SignedIn> {
   const arrival = arrivalOf(admission);
   return (await admit(context, arrival)) ?? (await admit(context, arrival)) ?? changedMeanwhile();
 }
@@ -30,7 +30,7 @@ function changedMeanwhile(): never {
 }
 
 /** @returns undefined when the accounts were not any more what they were when it was decided */
-async function admit(context: AuthContext, arrival: Arrival): Promise<IssuedSession | undefined> {
+async function admit(context: AuthContext, arrival: Arrival): Promise<SignedIn | undefined> {
   const { settings } = context;
   const { provider, person, emails, emailOptional, inviteTokenHash } = arrival;
   const tx = context.database.autocommit();
@@ -68,7 +68,7 @@ async function carryOut(
   context: AuthContext,
   arrival: Arrival,
   decision: LinkDecision<Account>,
-): Promise<IssuedSession | undefined> {
+): Promise<SignedIn | undefined> {
   switch (decision.outcome) {
     case 'sign-in': {
       const { account, links, confirms } = decision;
@@ -118,7 +118,7 @@ async function acceptInvitation(
   context: AuthContext,
   arrival: Arrival,
   accounts: readonly Account[],
-): Promise<IssuedSession | undefined> {
+): Promise<SignedIn | undefined> {
   const invited = accounts.find(({ found }) => found.isInvited);
   if (invited === undefined || invited.confirmed) throw failures.inviteTokenUnknown();
   if (!arrival.emails.some(({ address }) => address === invited.email)) throw failures.invitedEmailDiffers();
@@ -136,22 +136,22 @@ async function open(
   actions: readonly AuditAction[],
   confirms: boolean,
   forgets: externalIdentities.ExternalSignIn['forgets'],
-): Promise<IssuedSession | undefined> {
+): Promise<SignedIn | undefined> {
   const { provider, person, origin, identityData, inviteTokenHash } = arrival;
-  const session = prepareSession('oauth');
+  const signIn = prepareSignIn(context, 'oauth', arrival.waiting);
   const audit = actions.map((action) => auditEntry(account.found.user, action, byProvider(provider)));
   const opened = await externalIdentities.signIn(tx, {
     user: account,
     provider,
     subject: person.subject,
     identityData,
-    session: session.row,
+    ...signIn.row,
     confirms,
     forgets,
     consumes: inviteTokenHash ?? undefined,
     trace: { ...origin, audit },
   });
-  return opened && issueFirstTokens(context, opened, session, tx.now);
+  return opened && signIn.end(opened, tx.now);
 }
 
 async function create(
@@ -160,17 +160,17 @@ async function create(
   arrival: Arrival,
   email: string | null,
   confirmed: boolean,
-): Promise<IssuedSession | undefined> {
-  const session = prepareSession('oauth');
+): Promise<SignedIn | undefined> {
+  const signIn = prepareSignIn(context, 'oauth', arrival.waiting);
   const row = newExternalUser(context, arrival, email, confirmed);
   const audit = [auditEntry(row.actor, 'user_signedup', byProvider(arrival.provider))];
   const inserted = await insertUnlessTaken(tx, {
     ...row.user,
-    session: session.row,
+    ...signIn.row,
     trace: { ...arrival.origin, audit },
   });
   if (inserted?.created !== true || inserted.person === undefined) return undefined;
-  return issueFirstTokens(context, inserted.person, session, tx.now);
+  return signIn.end(inserted.person, tx.now);
 }
 
 function accountOf(found: externalIdentities.Candidate, now: Date): Account {

@@ -4,6 +4,7 @@ import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { chosenEmail, type LinkEmail } from '../rules/external/account-linking.ts';
 import { externalMetadata } from '../rules/external/external-metadata.ts';
 import type { ProviderId } from '../rules/external/provider-ids.ts';
+import type { Waiting } from '../sessions/prepare-sign-in.ts';
 
 /** Somebody a provider has told us of. */
 export interface Admission {
@@ -14,6 +15,8 @@ export interface Admission {
   inviteTokenHash: string | null;
   /** Where the link of a confirmation mail leads to. */
   redirectTo: string;
+  /** The client that gets a code in place of the session. */
+  waiting: Waiting | undefined;
   origin: Origin;
 }
 

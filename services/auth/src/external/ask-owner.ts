@@ -21,10 +21,16 @@ export async function askOwner(
   email: string,
   user: UserRow | undefined,
 ): Promise<void> {
-  const { provider, origin, redirectTo, identityData } = arrival;
+  const { provider, origin, redirectTo, identityData, waiting } = arrival;
   const limit = sendLimit(context, 'confirmation', email);
   const data = user?.raw_user_meta_data ?? identityData;
-  const { stored } = prepareMailCode(context, { purpose: 'signup', to: email, redirectTo, data });
+  const { stored } = prepareMailCode(context, {
+    purpose: 'signup',
+    to: email,
+    redirectTo,
+    challenge: waiting?.challenge,
+    data,
+  });
   const sentAt = ['confirmation_sent_at'] as const;
   const row = newExternalUser(context, arrival, email, false);
   const audit = [auditEntry(user ?? row.actor, 'user_confirmation_requested', byProvider(provider))];

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { ProviderRefused } from '../outside/providers/provider.ts';
+import type { CodeChallenge } from '../rows.ts';
 import { chooseRedirect, inHeader, type RedirectWish } from '../rules/redirects/redirect.ts';
 import * as flowStates from '../store/flow-states.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
@@ -14,7 +15,7 @@ export interface Beginning {
   /** Separated by commas, as clients have always sent them. */
   scopes: string;
   inviteToken: string;
-  codeChallenge: string;
+  challenge: CodeChallenge | undefined;
   /** Every parameter of the query. */
   query: Readonly<Record<string, unknown>>;
   redirect: RedirectWish;
@@ -42,8 +43,6 @@ export async function beginSignIn(
 ): Promise<{ url: string; cookie: string }> {
   const { settings, database, atRest, redirects, outside } = context;
   const provider = await outside.providers.find(beginning.provider);
-  // Tokens in the fragment would quietly take away the protection the client asked for.
-  if (beginning.codeChallenge !== '') throw failures.invalidValue('PKCE flow is not available');
   const inviteTokenHash = await checkInvitation(context, beginning.inviteToken);
 
   const state = randomBytes(SECRET_BYTES).toString('base64url');
@@ -62,6 +61,7 @@ export async function beginSignIn(
     redirectTo: chooseRedirect(beginning.redirect, redirects),
     sealed: atRest.seal(JSON.stringify(kept)),
     inviteTokenHash,
+    challenge: beginning.challenge,
   });
   const cookie = { name: flowCookieName(settings, stateHash), value: secret };
   return { url: inHeader(url), cookie: setFlowCookie(settings, cookie, provider.answersBy) };

@@ -10,12 +10,13 @@ import {
   ProviderRefused,
 } from '../outside/providers/provider.ts';
 import { oauthError } from '../rules/external/oauth-error.ts';
+import { type ErrorParameters, withAnswer, withQuery } from '../rules/redirects/answer-address.ts';
 import { inHeader } from '../rules/redirects/redirect.ts';
+import { sealProviderTokens } from '../sessions/provider-tokens.ts';
 import type { ReturnedFlow } from '../store/flow-states.ts';
 import * as flowStates from '../store/flow-states.ts';
 import { admitPerson } from './admit-person.ts';
 import { sha256 } from './begin-sign-in.ts';
-import { type ErrorParameters, withError, withErrorQuery } from './error-redirect.ts';
 import { clearFlowCookie, flowCookieName, readCookie } from './flow-cookie.ts';
 import { outsideSignal, providerRefused } from './outside-time.ts';
 import { externalSessionFragment } from './session-fragment.ts';
@@ -38,7 +39,7 @@ export interface Onward {
 
 /**
  * Signs in who comes back from a provider (GET and POST /callback). Whatever happens the browser is sent on: without a
- * flow of its own to the site, else to where the application wanted it, with the session or the refusal. Three round
+ * flow of its own to the site, else to where the application wanted it, with the session, the code for one or the refusal. Three round
  * trips: use the flow up, see whose account it is, write. The provider is asked between the first and the second.
  */
 export async function finishSignIn(context: AuthContext, back: Return): Promise<Onward> {
@@ -49,19 +50,18 @@ export async function finishSignIn(context: AuthContext, back: Return): Promise<
     flow = await takeFlow(context, back);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { status: 303, url: withErrorQuery(settings.SITE_URL, oauthError(error)) };
+    return { status: 303, url: withQuery(settings.SITE_URL, oauthError(error)) };
   }
   const target = settings.EXTERNAL_REDIRECTURL ?? flow.redirectTo;
   const cookie = clearFlowCookie(settings, flowCookieName(settings, sha256(fields['state'] ?? '')));
   const refusal = refusalIn(fields);
-  if (refusal !== undefined) return { status: 302, url: withError(target, refusal), cookie };
+  if (refusal !== undefined) return { status: 302, url: withAnswer(target, refusal), cookie };
   try {
-    const fragment = await exchange(context, flow, back);
-    return { status: 302, url: inHeader(`${target}#${fragment}`), cookie };
+    return { status: 302, url: await exchange(context, flow, back, target), cookie };
   } catch (error) {
     const failure = isDatabaseUnavailable(error) ? failures.databaseUnavailable(error) : error;
     if (!(failure instanceof Failure)) throw error;
-    return { status: 302, url: withError(target, oauthError(failure)), cookie };
+    return { status: 302, url: withAnswer(target, oauthError(failure)), cookie };
   }
 }
 
@@ -95,22 +95,29 @@ function refusalIn(fields: Return['fields']): ErrorParameters | undefined {
   return Object.fromEntries(Object.entries(words).map(([name, text]) => [name, text.slice(0, 512)]));
 }
 
+/** The address with what the sign-in came to. */
 async function exchange(
   context: AuthContext,
   flow: ReturnedFlow,
   { fields, origin }: Return,
+  target: string,
 ): Promise<string> {
   const provider = await context.outside.providers.find(flow.provider);
   const person = await askProvider(context, provider, flow, fields);
-  const issued = await admitPerson(context, {
+  const { challenge } = flow;
+  const waiting =
+    challenge === null ? undefined : { challenge, sealed: sealProviderTokens(context, person.tokens) };
+  const signedIn = await admitPerson(context, {
     provider: provider.id,
     emailOptional: provider.emailOptional,
     person,
     inviteTokenHash: flow.inviteTokenHash,
     redirectTo: flow.redirectTo,
+    waiting,
     origin,
   });
-  return externalSessionFragment(issued, provider.id, person.tokens);
+  if ('authCode' in signedIn) return withQuery(target, { code: signedIn.authCode });
+  return inHeader(`${target}#${externalSessionFragment(signedIn.issued, provider.id, person.tokens)}`);
 }
 
 async function askProvider(

@@ -4,6 +4,7 @@ import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { queryText } from '../requests.ts';
 import { errorBody } from '../responses.ts';
+import { readChallenge } from '../rules/codes/code-challenge.ts';
 import { beginSignIn } from './begin-sign-in.ts';
 import { finishSignIn } from './finish-sign-in.ts';
 
@@ -25,6 +26,7 @@ export function externalRoutes(app: App, context: AuthContext): void {
           redirect_to: queryText,
           invite_token: queryText,
           code_challenge: queryText,
+          code_challenge_method: queryText,
         }),
         response: { 302: seeLocation, 400: errorBody, 404: errorBody, 429: errorBody, 503: errorBody },
       },
@@ -35,7 +37,7 @@ export function externalRoutes(app: App, context: AuthContext): void {
         provider: query.provider ?? '',
         scopes: query.scopes ?? '',
         inviteToken: query.invite_token ?? '',
-        codeChallenge: query.code_challenge ?? '',
+        challenge: readChallenge(query),
         query,
         redirect: redirectWishOf(request, query.redirect_to),
       });
@@ -44,7 +46,8 @@ export function externalRoutes(app: App, context: AuthContext): void {
   );
 
   const schema = {
-    description: 'Redirects to the application, with the session or the refusal in the fragment.',
+    description:
+      'Redirects to the application, with the session or the refusal in the fragment; a sign-in that began with a code challenge ends in `code` in the query.',
     tags: ['external'],
     response: { 302: seeLocation, 303: seeLocation },
   };

@@ -18,6 +18,16 @@ export const loginAddressAmbiguous = (): Failure =>
   invalidValue('Only an email address or phone number should be provided on login.');
 export const loginAddressMissing = (): Failure => invalidValue('missing email or phone');
 
+// Codes of redirects
+export const exchangeIncomplete = (): Failure =>
+  invalidValue('invalid request: both auth code and code verifier should be non-empty');
+export const authCodeUnknown = (): Failure =>
+  new Failure('not-found', 'flow_state_not_found', 'invalid flow state, no valid flow state found');
+export const authCodeExpired = (): Failure =>
+  new Failure('unprocessable', 'flow_state_expired', 'invalid flow state, flow state has expired');
+export const verifierDoesNotFit = (): Failure =>
+  new Failure('invalid', 'bad_code_verifier', 'code challenge does not match previously saved code verifier');
+
 // Refresh
 export const refreshTokenNotFound = (): Failure =>
   new Failure('invalid', 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found');

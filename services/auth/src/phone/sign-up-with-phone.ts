@@ -29,7 +29,7 @@ import { preparePhoneCode } from './prepare-phone-code.ts';
 export interface PhoneSignUpFields {
   phone: string;
   channel: string;
-  codeChallenge: string;
+  code_challenge: string;
 }
 
 /** A sign-up with a number; whatever all sign-ups have in common was checked. */
@@ -58,7 +58,7 @@ export function checkPhoneSignUp(
   settings: AuthSettings,
 ): { phone: string; channel: SmsChannel } {
   const channel = checkChannel(fields.channel, settings.SMS_PROVIDER);
-  if (fields.codeChallenge !== '') throw failures.phoneSignupWithPkce();
+  if (fields.code_challenge !== '') throw failures.phoneSignupWithPkce();
   if (!settings.EXTERNAL_PHONE_ENABLED) throw failures.phoneSignupsDisabled();
   return { phone: checkPhoneNumber(fields.phone), channel };
 }

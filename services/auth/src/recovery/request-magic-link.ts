@@ -6,7 +6,7 @@ import { sendCodes } from '../codes/send-codes.ts';
 import { sendLimit, sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
-import type { Person } from '../rows.ts';
+import type { CodeChallenge, Person } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
@@ -21,6 +21,8 @@ export interface MagicLinkRequest {
   /** Whether an account is made for an address nobody has. */
   createsUser: boolean;
   redirect: RedirectWish;
+  /** What makes the link of the mail one that only its asker can use. */
+  challenge: CodeChallenge | undefined;
   origin: Origin;
 }
 
@@ -50,7 +52,7 @@ async function mail(
   context: AuthContext,
   email: string,
   redirectTo: string,
-  { origin, data }: MagicLinkRequest,
+  { origin, data, challenge }: MagicLinkRequest,
   person: Person | undefined,
 ): Promise<void> {
   const isConfirmation =
@@ -59,6 +61,7 @@ async function mail(
     purpose: isConfirmation ? 'signup' : 'magiclink',
     to: email,
     redirectTo,
+    challenge,
     data: person?.user.raw_user_meta_data ?? data,
   });
   // Whoever signed the address up before may be somebody else: their password goes when this code is proven.
@@ -84,7 +87,7 @@ async function signUp(
   context: AuthContext,
   email: string,
   redirectTo: string,
-  { data, origin }: MagicLinkRequest,
+  { data, challenge, origin }: MagicLinkRequest,
 ): Promise<boolean> {
   const { settings, database } = context;
   const tx = database.autocommit();
@@ -92,7 +95,13 @@ async function signUp(
   const id = randomUUID();
   const identityData = emailIdentityData(id, { email, data }, isConfirmed);
   const actor = { id, email, phone: null, is_sso_user: false, raw_user_meta_data: identityData };
-  const order: MailCode = { purpose: isConfirmed ? 'magiclink' : 'signup', to: email, redirectTo, data };
+  const order: MailCode = {
+    purpose: isConfirmed ? 'magiclink' : 'signup',
+    to: email,
+    redirectTo,
+    challenge,
+    data,
+  };
   const limit = sendLimit(context, 'recovery', email);
   const user: users.NewUser = {
     id,

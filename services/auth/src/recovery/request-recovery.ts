@@ -3,6 +3,7 @@ import { prepareMailCode } from '../codes/prepare-code.ts';
 import { sendCodes } from '../codes/send-codes.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import type { CodeChallenge } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
@@ -12,6 +13,8 @@ import * as users from '../store/users.ts';
 export interface RecoveryRequest {
   email: string;
   redirect: RedirectWish;
+  /** What makes the link of the mail one that only its asker can use. */
+  challenge: CodeChallenge | undefined;
   origin: Origin;
 }
 
@@ -30,6 +33,7 @@ export async function requestRecovery(context: AuthContext, request: RecoveryReq
     purpose: 'recovery',
     to: email,
     redirectTo: chooseRedirect(request.redirect, redirects),
+    challenge: request.challenge,
     data: person?.user.raw_user_meta_data ?? {},
   });
   await sendCodes(context, {

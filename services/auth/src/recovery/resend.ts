@@ -1,10 +1,10 @@
 import { emailChangeCodes } from '../account/email-change-codes.ts';
 import type { Origin } from '../caller/origin.ts';
-import { prepareMailCode } from '../codes/prepare-code.ts';
+import { type LinkWish, prepareMailCode } from '../codes/prepare-code.ts';
 import { sendCodes } from '../codes/send-codes.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
-import type { Person } from '../rows.ts';
+import type { CodeChallenge, Person } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { isChangeOpen } from '../rules/addresses/pending-change.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
@@ -16,6 +16,8 @@ export interface ResendRequest {
   type: string;
   email: string;
   redirect: RedirectWish;
+  /** What makes the link of the mail one that only its asker can use. */
+  challenge: CodeChallenge | undefined;
   origin: Origin;
 }
 
@@ -48,11 +50,12 @@ export function checkResend(
 export async function resendMail(context: AuthContext, request: ResendRequest): Promise<string> {
   const email = checkEmailAddress(request.email);
   const person = await users.findByEmail(context.database.autocommit(), email);
-  const redirectTo = chooseRedirect(request.redirect, context.redirects);
+  const link = {
+    redirectTo: chooseRedirect(request.redirect, context.redirects),
+    challenge: request.challenge,
+  };
   const { purpose, codes, sentAt, audit } =
-    request.type === 'signup'
-      ? confirmation(context, person, redirectTo)
-      : change(context, person, redirectTo);
+    request.type === 'signup' ? confirmation(context, person, link) : change(context, person, link);
   const { messageId } = await sendCodes(context, {
     userId: codes.length === 0 ? undefined : person?.user.id,
     purpose,
@@ -65,10 +68,10 @@ export async function resendMail(context: AuthContext, request: ResendRequest): 
   return messageId;
 }
 
-function confirmation(context: AuthContext, person: Person | undefined, redirectTo: string) {
+function confirmation(context: AuthContext, person: Person | undefined, link: LinkWish) {
   const user = person?.user;
   const waits = user !== undefined && user.email !== null && user.email_confirmed_at === null;
-  const order = { purpose: 'signup' as const, redirectTo, data: user?.raw_user_meta_data ?? {} };
+  const order = { purpose: 'signup' as const, ...link, data: user?.raw_user_meta_data ?? {} };
   return {
     purpose: 'confirmation' as const,
     codes: waits ? [prepareMailCode(context, { ...order, to: user.email ?? '' })] : [],
@@ -77,7 +80,7 @@ function confirmation(context: AuthContext, person: Person | undefined, redirect
   };
 }
 
-function change(context: AuthContext, person: Person | undefined, redirectTo: string) {
+function change(context: AuthContext, person: Person | undefined, link: LinkWish) {
   const user = person?.user;
   const newEmail = user?.email_change ?? '';
   const life = context.settings.MAILER_OTP_EXP;
@@ -85,7 +88,7 @@ function change(context: AuthContext, person: Person | undefined, redirectTo: st
     newEmail !== '' && isChangeOpen(user?.email_change_begun_at ?? null, life, context.clock.now());
   return {
     purpose: 'email_change' as const,
-    codes: user === undefined || !isOpen ? [] : emailChangeCodes(context, user, newEmail, redirectTo),
+    codes: user === undefined || !isOpen ? [] : emailChangeCodes(context, user, newEmail, link),
     sentAt: 'email_change_sent_at' as const,
     audit: [],
   };

@@ -7,7 +7,7 @@ import { requestPhoneCode } from '../phone/request-phone-code.ts';
 import { resendSms } from '../phone/resend-sms.ts';
 import { lenientBody, objectField, queryText, textField } from '../requests.ts';
 import { errorBody } from '../responses.ts';
-import { checkProofKey } from '../rules/codes/one-time-code.ts';
+import { readChallenge } from '../rules/codes/code-challenge.ts';
 import { checkMagicLinks, requestMagicLink } from './request-magic-link.ts';
 import { requestRecovery } from './request-recovery.ts';
 import { checkResend, resendMail } from './resend.ts';
@@ -15,6 +15,8 @@ import { checkResend, resendMail } from './resend.ts';
 const emptyBody = z.object({}).meta({ description: 'The same whether or not the address has an account' });
 const messageBody = z.object({ message_id: z.string() });
 const refusals = { 400: errorBody, 422: errorBody, 429: errorBody };
+/** A code challenge (RFC 7636): the link in the mail then ends in a code that only its verifier can use. */
+const challengeFields = { code_challenge: textField, code_challenge_method: textField };
 const redirectQuery = z.object({ redirect_to: queryText });
 
 /** POST /recover, /magiclink, /otp and /resend */
@@ -27,15 +29,19 @@ export function recoveryRoutes(app: App, context: AuthContext): void {
         summary: 'Mail a link to set a new password',
         tags: ['recovery'],
         querystring: redirectQuery,
-        body: lenientBody({ email: textField, code_challenge: textField }),
+        body: lenientBody({ email: textField, ...challengeFields }),
         response: { 200: emptyBody, ...refusals },
       },
     },
     async (request) => {
-      const { email, code_challenge: codeChallenge } = request.body;
-      checkProofKey(codeChallenge);
+      const challenge = readChallenge(request.body);
       const redirect = redirectWishOf(request, request.query.redirect_to);
-      await requestRecovery(context, { email, redirect, origin: originOf(request) });
+      await requestRecovery(context, {
+        email: request.body.email,
+        redirect,
+        challenge,
+        origin: originOf(request),
+      });
       return {};
     },
   );
@@ -48,21 +54,22 @@ export function recoveryRoutes(app: App, context: AuthContext): void {
         summary: 'Mail a link that signs in',
         tags: ['recovery'],
         querystring: redirectQuery,
-        body: lenientBody({ email: textField, data: objectField, code_challenge: textField }),
+        body: lenientBody({ email: textField, data: objectField, ...challengeFields }),
         response: { 200: emptyBody, ...refusals },
       },
     },
     async (request) => {
-      const { email, data, code_challenge: codeChallenge } = request.body;
+      const { email, data } = request.body;
       checkMagicLinks(context);
       if (email === '') throw failures.magicLinkEmailMissing();
-      checkProofKey(codeChallenge);
+      const challenge = readChallenge(request.body);
       const redirect = redirectWishOf(request, request.query.redirect_to);
       await requestMagicLink(context, {
         email,
         data,
         createsUser: true,
         redirect,
+        challenge,
         origin: originOf(request),
       });
       return {};
@@ -84,7 +91,7 @@ export function recoveryRoutes(app: App, context: AuthContext): void {
           channel: textField,
           data: objectField,
           create_user: z.boolean().nullish(),
-          code_challenge: textField,
+          ...challengeFields,
         }),
         response: { 200: z.union([messageBody, emptyBody]), ...refusals },
       },
@@ -94,7 +101,7 @@ export function recoveryRoutes(app: App, context: AuthContext): void {
       const createsUser = wish ?? true;
       if (email !== '' && phone !== '') throw failures.codeAddressAmbiguous();
       if (email !== '' && channel !== '') throw failures.channelWithoutPhone();
-      checkProofKey(request.body.code_challenge);
+      const challenge = readChallenge(request.body);
       if (email === '' && phone === '') throw failures.codeAddressMissing();
       const origin = originOf(request);
       if (phone !== '') {
@@ -102,7 +109,7 @@ export function recoveryRoutes(app: App, context: AuthContext): void {
       }
       checkMagicLinks(context);
       const redirect = redirectWishOf(request, request.query.redirect_to);
-      await requestMagicLink(context, { email, data, createsUser, redirect, origin });
+      await requestMagicLink(context, { email, data, createsUser, redirect, challenge, origin });
       return {};
     },
   );
@@ -115,7 +122,7 @@ export function recoveryRoutes(app: App, context: AuthContext): void {
         summary: 'Send a message once more',
         tags: ['recovery'],
         querystring: redirectQuery,
-        body: lenientBody({ type: textField, email: textField, phone: textField, code_challenge: textField }),
+        body: lenientBody({ type: textField, email: textField, phone: textField, ...challengeFields }),
         response: { 200: messageBody, ...refusals },
       },
     },
@@ -124,10 +131,10 @@ export function recoveryRoutes(app: App, context: AuthContext): void {
       const { type, email, phone } = request.body;
       const origin = originOf(request);
       checkResend(context, { type, email, phone });
-      checkProofKey(request.body.code_challenge);
+      const challenge = readChallenge(request.body);
       const messageId =
         phone === ''
-          ? await resendMail(context, { type, email, redirect, origin })
+          ? await resendMail(context, { type, email, redirect, challenge, origin })
           : await resendSms(context, { type: type === 'phone_change' ? type : 'sms', phone, origin });
       return { message_id: messageId };
     },

@@ -9,7 +9,7 @@ export type SessionJson = z.infer<typeof sessionBody>;
 /** Renders a session. */
 export function sessionJson(
   issued: IssuedSession,
-  extra: Pick<SessionJson, 'type' | 'weak_password'> = {},
+  extra: Pick<SessionJson, 'type' | 'weak_password' | 'provider_token' | 'provider_refresh_token'> = {},
 ): SessionJson {
   return {
     access_token: issued.accessToken,

@@ -7,6 +7,7 @@ import { grantTypeUnsupported } from '../failures.ts';
 import { lenientBody, queryText, textField } from '../requests.ts';
 import { errorBody, sessionBody } from '../responses.ts';
 import { sessionJson } from '../sessions/session-json.ts';
+import { exchangeCode } from './exchange-code.ts';
 import { refreshSession } from './refresh-session.ts';
 import { signInWithPassword } from './sign-in-with-password.ts';
 
@@ -19,7 +20,7 @@ export function signInRoutes(app: App, context: AuthContext): void {
       schema: {
         summary: 'Sign in, or refresh a session',
         description:
-          '`grant_type` is `password` (body: email or phone, password) or `refresh_token` (body: refresh_token); a form may have it in its body.',
+          '`grant_type` is `password` (body: email or phone, password) `refresh_token` (body: refresh_token) or `pkce` (body: auth_code, code_verifier); a form may have it in its body.',
         tags: ['sign-in'],
         querystring: z.object({ grant_type: queryText }),
         body: lenientBody({
@@ -28,12 +29,22 @@ export function signInRoutes(app: App, context: AuthContext): void {
           phone: textField,
           password: textField,
           refresh_token: textField,
+          auth_code: textField,
+          code_verifier: textField,
         }),
-        response: { 200: sessionBody, 400: errorBody, 422: errorBody, 503: errorBody },
+        response: {
+          200: sessionBody,
+          400: errorBody,
+          403: errorBody,
+          404: errorBody,
+          422: errorBody,
+          503: errorBody,
+        },
       },
     },
     async (request, reply) => {
-      const { grant_type: ofBody, refresh_token: refreshToken, ...credentials } = request.body;
+      const { grant_type: ofBody, refresh_token: refreshToken, ...others } = request.body;
+      const { auth_code: code, code_verifier: verifier, ...credentials } = others;
       // As RFC 6749 has it in forms; clients of JSON write it into the address.
       const grant = ofBody === '' ? request.query.grant_type : ofBody;
       const origin = originOf(request);
@@ -41,6 +52,13 @@ export function signInRoutes(app: App, context: AuthContext): void {
       reply.header('cache-control', 'no-store');
       if (grant === 'refresh_token') {
         return sessionJson(await refreshSession(context, refreshToken, origin));
+      }
+      if (grant === 'pkce') {
+        const { issued, tokens } = await exchangeCode(context, { code, verifier, origin });
+        return sessionJson(issued, {
+          ...(tokens === undefined ? {} : { provider_token: tokens.access }),
+          ...(tokens?.refresh === undefined ? {} : { provider_refresh_token: tokens.refresh }),
+        });
       }
       if (grant !== 'password') throw grantTypeUnsupported();
       const { issued, weakness } = await signInWithPassword(context, { ...credentials, origin });

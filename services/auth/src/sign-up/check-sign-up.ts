@@ -2,8 +2,9 @@ import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import { checkPhoneSignUp } from '../phone/sign-up-with-phone.ts';
+import type { CodeChallenge } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
-import { checkProofKey } from '../rules/codes/one-time-code.ts';
+import { readChallenge } from '../rules/codes/code-challenge.ts';
 
 /** What of a sign-up is checked before anything is looked up; the empty text means none. */
 export interface SignUpFields {
@@ -11,11 +12,12 @@ export interface SignUpFields {
   phone: string;
   password: string;
   channel: string;
-  codeChallenge: string;
+  code_challenge: string;
+  code_challenge_method: string;
 }
 
 /** By what somebody wants to be known: an address as it is stored, a number, or nothing. */
-export type SignUpDoor = { email: string } | 'phone' | 'anonymous';
+export type SignUpDoor = { email: string; challenge: CodeChallenge | undefined } | 'phone' | 'anonymous';
 
 /**
  * The checks of POST /signup in the order of the contract's reference (§3.20).
@@ -35,7 +37,7 @@ export async function checkSignUp(context: AuthContext, fields: SignUpFields): P
     checkPhoneSignUp(fields, settings);
     return 'phone';
   }
-  checkProofKey(fields.codeChallenge);
+  const challenge = readChallenge(fields);
   if (!settings.EXTERNAL_EMAIL_ENABLED) throw failures.emailSignupsDisabled();
-  return { email: checkEmailAddress(email) };
+  return { email: checkEmailAddress(email), challenge };
 }

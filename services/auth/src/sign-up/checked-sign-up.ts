@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Origin } from '../caller/origin.ts';
 import type { MailCode } from '../codes/prepare-code.ts';
-import type { Person } from '../rows.ts';
+import type { CodeChallenge, Person } from '../rows.ts';
 import type { Actor } from '../rules/audit.ts';
 import { EMAIL_APP_METADATA, emailIdentityData, type SignUpDraft } from '../rules/users/disguised-user.ts';
 import type { IssuedSession } from '../sessions/issue-tokens.ts';
@@ -13,6 +13,8 @@ export interface CheckedSignUp {
   password: string;
   passwordHash: string;
   redirectTo: string;
+  /** What makes the link of the mail one that only its asker can use. */
+  challenge: CodeChallenge | undefined;
   origin: Origin;
 }
 
@@ -20,8 +22,8 @@ export interface CheckedSignUp {
 export type SignUpResult = { issued: IssuedSession } | { pending: Person };
 
 /** The mail that asks to confirm a sign-up. */
-export function confirmationOf({ draft, redirectTo }: CheckedSignUp): MailCode {
-  return { purpose: 'signup', to: draft.email, redirectTo, data: draft.data };
+export function confirmationOf({ draft, redirectTo, challenge }: CheckedSignUp): MailCode {
+  return { purpose: 'signup', to: draft.email, redirectTo, challenge, data: draft.data };
 }
 
 /** The user a sign-up makes, and how the audit log names it. */

@@ -28,6 +28,7 @@ export function signUpRoutes(app: App, context: AuthContext): void {
           password: textField,
           data: objectField,
           code_challenge: textField,
+          code_challenge_method: textField,
         }),
         response: {
           200: z.union([userBody, sessionBody]),
@@ -39,9 +40,8 @@ export function signUpRoutes(app: App, context: AuthContext): void {
       },
     },
     async (request, reply) => {
-      const { code_challenge: codeChallenge, ...fields } = request.body;
       const redirect = redirectWishOf(request, request.query.redirect_to);
-      const result = await signUp(context, { ...fields, codeChallenge, origin: originOf(request), redirect });
+      const result = await signUp(context, { ...request.body, origin: originOf(request), redirect });
       if (!('issued' in result)) return userJson(result.pending);
       // Tokens must not stay in caches.
       reply.header('cache-control', 'no-store');

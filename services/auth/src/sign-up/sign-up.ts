@@ -31,6 +31,7 @@ export async function signUp(context: AuthContext, request: SignUpRequest): Prom
     password: request.password,
     passwordHash,
     redirectTo: chooseRedirect(request.redirect, redirects),
+    challenge: door.challenge,
     origin,
   });
 }

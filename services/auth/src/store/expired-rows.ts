@@ -24,6 +24,14 @@ export function deleteFlows(tx: Tx, before: Date, most: number): Promise<number>
       order by created_at limit ${most} for update skip locked))`;
 }
 
+/** Codes that nobody came with a verifier for. */
+export function deleteAuthCodes(tx: Tx, before: Date, most: number): Promise<number> {
+  return tx.run`
+    delete from :schema.auth_codes where id = any(array(
+      select id from :schema.auth_codes where expires_at < ${before}
+      order by expires_at limit ${most} for update skip locked))`;
+}
+
 /** Sessions past their end. Their refresh tokens are locked as well, because they go with them. */
 export function deleteEndedSessions(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`

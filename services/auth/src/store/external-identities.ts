@@ -1,6 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
+import { columnsOf, type NewAuthCode } from './auth-codes.ts';
 import type { NewSession } from './sessions.ts';
 
 /** Who comes from a provider, as far as accounts are looked up by it. */
@@ -56,7 +57,9 @@ export interface ExternalSignIn {
   subject: string;
   /** Becomes the identity's data, and is merged into the user's metadata. */
   identityData: object;
-  session: NewSession;
+  /** Either the session is opened, or a code waits for its verifier. */
+  session?: NewSession;
+  authCode?: NewAuthCode;
   /** Whether the address is proven by this. */
   confirms: boolean;
   /** What goes, because a stranger may have put it there: a password, or all that came before. */
@@ -67,13 +70,14 @@ export interface ExternalSignIn {
 }
 
 /**
- * Makes the identity the user's own, and opens a session.
+ * Makes the identity the user's own, and opens a session or notes the code for one.
  * @returns undefined when the account or the identity is not any more what was decided on: nothing was written then
  */
 export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefined> {
   const { user, provider, subject, session, confirms, forgets, consumes, trace } = arrival;
   const now = tx.now;
   const forgetsAll = forgets === 'everything';
+  const later = columnsOf(arrival.authCode);
   return tx.row<Person>`
     with locked as (
       select id from :schema.users where id = ${user.id}::uuid and deleted_at is null
@@ -108,7 +112,7 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
       delete from :schema.one_time_tokens t using identity where ${confirms}::boolean and t.user_id = identity.user_id
         and t.link_hash is distinct from ${consumes}::text),
     ended as (
-      select :schema.end_sessions(identity.user_id, null, ${session.id}::uuid) from identity where ${forgetsAll}::boolean),
+      select :schema.end_sessions(identity.user_id, null, ${session?.id ?? later.id}::uuid) from identity where ${forgetsAll}::boolean),
     every as (
       select one.provider, min(one.created_at) as since from (
         select i.provider, i.created_at from :schema.identities i join identity on i.user_id = identity.user_id
@@ -129,14 +133,21 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
       returning u.*),
     session as (
       insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
-      select ${session.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
+      select ${session?.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
+      where ${session?.id}::uuid is not null
       returning id),
     token as (
       insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
-      select id, ${session.tokenHash}::bytea, 0, ${now} from session),
+      select id, ${session?.tokenHash}::bytea, 0, ${now} from session),
     claim as (
       insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
-      select id, ${session.method}::text, ${now}, ${now} from session),
+      select id, ${session?.method}::text, ${now}, ${now} from session),
+    auth_code as (
+      insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge,
+        code_challenge_method, sealed, created_at, expires_at)
+      select ${later.id}::uuid, ${later.hash}::bytea, id, ${later.method}::text, ${later.challenge}::text,
+        ${later.challengeMethod}::text, ${later.sealed}::text, ${now}, ${later.expiresAt}::timestamptz from person
+      where ${later.id}::uuid is not null),
     audit as (
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${now}

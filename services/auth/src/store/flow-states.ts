@@ -1,4 +1,5 @@
 import type { Tx } from '@croft/sql';
+import type { CodeChallenge } from '../rows.ts';
 
 /** A sign-in that goes out to a provider. */
 export interface NewFlow {
@@ -13,6 +14,8 @@ export interface NewFlow {
   sealed: string;
   /** Keyed hash of the link token of an invitation that is accepted by this. */
   inviteTokenHash: string | undefined;
+  /** What the verifier of whoever asked has to fit. */
+  challenge: CodeChallenge | undefined;
 }
 
 /** A flow that came back. */
@@ -21,6 +24,7 @@ export interface ReturnedFlow {
   redirectTo: string;
   sealed: string | null;
   inviteTokenHash: string | null;
+  challenge: CodeChallenge | null;
   createdAt: Date;
   /** Whether it came back to the browser it left from. */
   sameBrowser: boolean;
@@ -31,9 +35,10 @@ export interface ReturnedFlow {
 /** Records a flow. */
 export async function insert(tx: Tx, flow: NewFlow): Promise<void> {
   await tx.run`
-    insert into :schema.flow_state (id, state_hash, browser_hash, provider, redirect_to, sealed, invite_token_hash, created_at)
+    insert into :schema.flow_state (id, state_hash, browser_hash, provider, redirect_to, sealed, invite_token_hash,
+      code_challenge, code_challenge_method, created_at)
     values (${flow.id}::uuid, ${flow.stateHash}, ${flow.browserHash}, ${flow.provider}, ${flow.redirectTo},
-      ${flow.sealed}, ${flow.inviteTokenHash}, ${tx.now})`;
+      ${flow.sealed}, ${flow.inviteTokenHash}, ${flow.challenge?.challenge}, ${flow.challenge?.method}, ${tx.now})`;
 }
 
 /** Uses a flow up, if the browser is the one it left from; another one changes nothing. */
@@ -43,6 +48,8 @@ export function consume(tx: Tx, stateHash: Buffer, browserHash: Buffer): Promise
       delete from :schema.flow_state where state_hash = ${stateHash}::bytea and browser_hash = ${browserHash}::bytea
       returning id)
     select provider, redirect_to as "redirectTo", sealed, invite_token_hash as "inviteTokenHash",
+      case when code_challenge is not null
+        then jsonb_build_object('challenge', code_challenge, 'method', code_challenge_method) end as challenge,
       created_at as "createdAt", browser_hash = ${browserHash}::bytea as "sameBrowser",
       exists (select from consumed) as consumed
     from :schema.flow_state where state_hash = ${stateHash}::bytea`;

@@ -1,5 +1,5 @@
 import type { Tx } from '@croft/sql';
-import type { Person, TokenType } from '../rows.ts';
+import type { CodeChallenge, Person, TokenType } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
 
 /** A code as it is stored, and the outbox row that brings it. */
@@ -12,6 +12,8 @@ export interface StoredCode {
   /** Keyed hash of the link's token; null for codes that come without a link. */
   linkHash: string | null;
   expiresAt: Date;
+  /** What the verifier of whoever asked has to fit before the link signs in. */
+  challenge?: CodeChallenge | undefined;
   effect: { topic: 'mail' | 'sms'; payload: object } | undefined;
   /**
    * Password hash and metadata of the sign-up that asked for this code. Once it is proven they take the place of what
@@ -72,6 +74,8 @@ export function codesJson(codes: readonly StoredCode[]): string {
       expires_at: code.expiresAt,
       pending_password: code.pendingPassword ?? null,
       pending_data: code.pendingData ?? null,
+      code_challenge: code.challenge?.challenge ?? null,
+      code_challenge_method: code.challenge?.method ?? null,
       topic: code.effect?.topic ?? null,
       payload: code.effect?.payload ?? null,
     })),
@@ -108,14 +112,14 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
       returning *),
     wanted as (
       select c.* from person, jsonb_to_recordset(${codesJson(codes)}::jsonb) as c (token_type text, relates_to text,
-        token_hash text, link_hash text, expires_at timestamptz, pending_password text, pending_data jsonb, topic text,
-        payload jsonb)),
+        token_hash text, link_hash text, expires_at timestamptz, pending_password text, pending_data jsonb,
+        code_challenge text, code_challenge_method text, topic text, payload jsonb)),
     code as (
       insert into :schema.one_time_tokens as t (user_id, token_type, relates_to, token_hash, link_hash, expires_at,
-        pending_password, pending_data, is_contested, created_at, updated_at)
+        pending_password, pending_data, is_contested, code_challenge, code_challenge_method, created_at, updated_at)
       select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, w.pending_password,
         w.pending_data, w.pending_data is not null and w.pending_password is distinct from person.encrypted_password,
-        ${now}, ${now} from person, wanted w
+        w.code_challenge, w.code_challenge_method, ${now}, ${now} from person, wanted w
       on conflict (user_id, token_type) do update set token_hash = excluded.token_hash, link_hash = excluded.link_hash,
         relates_to = excluded.relates_to, expires_at = excluded.expires_at, wrong_guesses = 0,
         pending_password = case when excluded.pending_data is not null then excluded.pending_password
@@ -124,6 +128,7 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
           when t.is_contested and t.pending_data is not null then '{"email_verified": false, "phone_verified": false}'
           else t.pending_data end,
         is_contested = t.is_contested or excluded.is_contested,
+        code_challenge = excluded.code_challenge, code_challenge_method = excluded.code_challenge_method,
         created_at = excluded.created_at, updated_at = excluded.updated_at),
     effect as (
       insert into :schema.outbox (topic, payload, created_at, run_at)
@@ -171,6 +176,8 @@ export interface FoundCode extends Person {
   tokenHash: string;
   relatesTo: string;
   expiresAt: Date;
+  /** Of a link that only whoever asked for it can use. */
+  challenge?: CodeChallenge | null;
   /** Whether the account has no password any more once this is proven, as far as it was not proven before. */
   dropsPassword?: boolean;
 }
@@ -184,6 +191,8 @@ export function findByLink(
   return tx.row<FoundCode>`
     select t.token_type as "tokenType", t.token_hash as "tokenHash", t.relates_to as "relatesTo",
       t.expires_at as "expiresAt", to_jsonb(u) as "user",
+      case when t.code_challenge is not null
+        then jsonb_build_object('challenge', t.code_challenge, 'method', t.code_challenge_method) end as challenge,
       t.pending_data is not null and t.pending_password is null as "dropsPassword",
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
         where i.user_id = u.id) as identities

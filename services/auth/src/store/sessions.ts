@@ -1,6 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
+import { columnsOf, type NewAuthCode } from './auth-codes.ts';
 
 /** A session to be opened. */
 export interface NewSession {
@@ -14,7 +15,9 @@ export interface NewSession {
 /** What was proven, and what must still hold when the session is opened. */
 export interface SignIn {
   userId: string;
-  session: NewSession;
+  /** Either the session is opened, or a code waits for its verifier. */
+  session?: NewSession;
+  authCode?: NewAuthCode;
   /** The password hash that was checked: a change of password meanwhile forbids the session. */
   checkedPasswordHash?: string | undefined;
   /** Replaces the password hash: one of today's cost, or the first password of an invited user. */
@@ -31,7 +34,7 @@ export interface SignIn {
 }
 
 /**
- * Opens a session, with all that goes with it. What a sign-up left pending with the code it consumes comes into force.
+ * Opens a session or notes the code for one, with all that goes with it. What a sign-up left pending with the code it consumes comes into force.
  * @returns undefined when what was proven does not hold any more: nothing was written then
  * @throws the database's unique violation when somebody has the wanted address or number by now
  */
@@ -39,6 +42,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
   const {
     userId,
     session,
+    authCode,
     consumes,
     confirms,
     onlyUnconfirmed = false,
@@ -46,6 +50,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     trace,
   } = signIn;
   const now = tx.now;
+  const later = columnsOf(authCode);
   const byEmail = confirms === 'email' || confirms === 'email_change';
   const byPhone = confirms === 'phone' || confirms === 'phone_change';
   const kind = byPhone ? 'phone' : 'email';
@@ -127,17 +132,24 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
         and (i.identity_data -> 'email_verified') is distinct from 'true'
       returning i.id),
     ended as (
-      select :schema.end_sessions(person.id, null, ${session.id}::uuid) from person where exists (select from fresh)),
+      select :schema.end_sessions(person.id, null, ${session?.id ?? later.id}::uuid) from person where exists (select from fresh)),
     session as (
       insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
-      select ${session.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
+      select ${session?.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
+      where ${session?.id}::uuid is not null
       returning id),
     token as (
       insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
-      select id, ${session.tokenHash}::bytea, 0, ${now} from session),
+      select id, ${session?.tokenHash}::bytea, 0, ${now} from session),
     claim as (
       insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
-      select id, ${session.method}::text, ${now}, ${now} from session),
+      select id, ${session?.method}::text, ${now}, ${now} from session),
+    auth_code as (
+      insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge,
+        code_challenge_method, sealed, created_at, expires_at)
+      select ${later.id}::uuid, ${later.hash}::bytea, id, ${later.method}::text, ${later.challenge}::text,
+        ${later.challengeMethod}::text, ${later.sealed}::text, ${now}, ${later.expiresAt}::timestamptz from person
+      where ${later.id}::uuid is not null),
     audit as (
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${now}

@@ -147,15 +147,18 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
       returning *),
     wanted as (
       select c.* from person, jsonb_to_recordset(${codesJson(codes)}::jsonb) as c (token_type text, relates_to text,
-        token_hash text, link_hash text, expires_at timestamptz, topic text, payload jsonb)),
+        token_hash text, link_hash text, expires_at timestamptz, code_challenge text, code_challenge_method text,
+        topic text, payload jsonb)),
     -- Codes of a change that is not wanted any more: those of the same kind are replaced.
     code as (
       insert into :schema.one_time_tokens as t (user_id, token_type, relates_to, token_hash, link_hash, expires_at,
-        created_at, updated_at)
-      select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, ${now}, ${now}
+        code_challenge, code_challenge_method, created_at, updated_at)
+      select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, w.code_challenge,
+        w.code_challenge_method, ${now}, ${now}
       from person, wanted w
       on conflict (user_id, token_type) do update set token_hash = excluded.token_hash, link_hash = excluded.link_hash,
         relates_to = excluded.relates_to, expires_at = excluded.expires_at, wrong_guesses = 0,
+        code_challenge = excluded.code_challenge, code_challenge_method = excluded.code_challenge_method,
         created_at = excluded.created_at, updated_at = excluded.updated_at),
     effect as (
       insert into :schema.outbox (topic, payload, created_at, run_at)

@@ -1,6 +1,7 @@
 import type { Reader, Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
+import { columnsOf, type NewAuthCode } from './auth-codes.ts';
 import { codesJson, type SendLimit, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
 import type { NewSession } from './sessions.ts';
 
@@ -73,8 +74,9 @@ export interface NewUser {
   code?: StoredCode;
   sentAt?: readonly SentAtColumn[];
   limit?: SendLimit | undefined;
-  /** Signs the new user in. */
+  /** Signs the new user in, at once or when the verifier of the code comes. */
   session?: NewSession;
+  authCode?: NewAuthCode;
   trace: Trace;
 }
 
@@ -92,6 +94,7 @@ export interface Inserted {
 /** Makes a user, and its code and message or its session. One look tells who has the address otherwise. */
 export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
   const { code, session, limit, sentAt = [], trace } = user;
+  const later = columnsOf(user.authCode);
   const now = tx.now;
   const row = await tx.row<Omit<Inserted, 'person'> & Partial<Person>>`
     with noted as (
@@ -110,7 +113,7 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
         case when 'confirmation_sent_at' = any (${sentAt}::text[]) then ${now}::timestamptz end,
         case when 'invited_at' = any (${sentAt}::text[]) then ${now}::timestamptz end,
         case when 'recovery_sent_at' = any (${sentAt}::text[]) then ${now}::timestamptz end,
-        ${session && now}::timestamptz, ${JSON.stringify(user.appMetadata)}::jsonb,
+        ${(session ?? user.authCode) && now}::timestamptz, ${JSON.stringify(user.appMetadata)}::jsonb,
         ${JSON.stringify(user.userMetadata)}::jsonb, ${user.isAnonymous}::boolean, ${user.givenByAdmin ?? false}::boolean, ${user.bannedUntil}::timestamptz, ${now}, ${now}
       from allowed
       on conflict do nothing
@@ -124,11 +127,12 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
     wanted as (
       select c.* from jsonb_to_recordset(${codesJson(code === undefined ? [] : [code])}::jsonb) as c (token_type text,
         relates_to text, token_hash text, link_hash text, expires_at timestamptz, pending_password text,
-        pending_data jsonb, topic text, payload jsonb)),
+        pending_data jsonb, code_challenge text, code_challenge_method text, topic text, payload jsonb)),
     code as (
       insert into :schema.one_time_tokens (user_id, token_type, relates_to, token_hash, link_hash, expires_at,
-        created_at, updated_at)
-      select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, ${now}, ${now}
+        code_challenge, code_challenge_method, created_at, updated_at)
+      select person.id, w.token_type, w.relates_to, w.token_hash, w.link_hash, w.expires_at, w.code_challenge,
+        w.code_challenge_method, ${now}, ${now}
       from person, wanted w),
     effect as (
       insert into :schema.outbox (topic, payload, created_at, run_at)
@@ -145,6 +149,12 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
     claim as (
       insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
       select id, ${session?.method}::text, ${now}, ${now} from session),
+    auth_code as (
+      insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge,
+        code_challenge_method, sealed, created_at, expires_at)
+      select ${later.id}::uuid, ${later.hash}::bytea, id, ${later.method}::text, ${later.challenge}::text,
+        ${later.challengeMethod}::text, ${later.sealed}::text, ${now}, ${later.expiresAt}::timestamptz from person
+      where ${later.id}::uuid is not null),
     audit as (
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${now}

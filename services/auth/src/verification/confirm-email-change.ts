@@ -12,7 +12,7 @@ import {
 } from '../rules/addresses/email-change.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { isBanned } from '../rules/users/ban.ts';
-import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
+import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import type { FoundCode } from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';
 import * as userChanges from '../store/user-changes.ts';
@@ -32,7 +32,7 @@ export async function confirmEmailChange(
   find: () => Promise<FoundCode>,
   invalid: () => Failure,
   origin: Origin,
-): Promise<IssuedSession | undefined> {
+): Promise<SignedIn | undefined> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const found = await find();
     const { user, tokenHash } = found;
@@ -51,16 +51,16 @@ export async function confirmEmailChange(
 
 async function change(
   context: AuthContext,
-  { user, tokenHash }: FoundCode,
+  { user, tokenHash, challenge }: FoundCode,
   invalid: () => Failure,
   origin: Origin,
-): Promise<IssuedSession> {
+): Promise<SignedIn> {
   const tx = context.database.autocommit();
-  const session = prepareSession('otp');
+  const signIn = prepareSignIn(context, 'otp', challenge ? { challenge } : undefined);
   const opened = await sessions
     .open(tx, {
       userId: user.id,
-      session: session.row,
+      ...signIn.row,
       consumes: tokenHash,
       confirms: 'email_change',
       trace: { ...origin, audit: [auditEntry(user, 'user_modified')] },
@@ -69,5 +69,5 @@ async function change(
       throw isUniqueViolation(error, 'users_email_key') ? failures.emailTaken() : error;
     });
   if (opened === undefined) throw invalid();
-  return issueFirstTokens(context, opened, session, tx.now);
+  return signIn.end(opened, tx.now);
 }

@@ -3,7 +3,9 @@ import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { errorDialect } from '../error-json.ts';
 import * as failures from '../failures.ts';
+import { isBoundToken } from '../rules/codes/code-challenge.ts';
 import { oauthError } from '../rules/external/oauth-error.ts';
+import { withAnswer, withQuery } from '../rules/redirects/answer-address.ts';
 import { chooseRedirect, inHeader, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { sessionFragment } from '../sessions/session-json.ts';
 import { OTHER_ADDRESS_NEXT } from './other-address-next.ts';
@@ -19,7 +21,8 @@ export interface OpenedLink {
 
 /**
  * Where the browser goes that opened a link (GET /verify): to the permitted target, with the session or the refusal
- * in the fragment. Only a link without its parts is refused to the browser's face.
+ * in the fragment. A link that only its asker can use ends in a code in the query, and tells refusals there as well.
+ * Only a link without its parts is refused to the browser's face.
  */
 export async function followLink(context: AuthContext, link: OpenedLink): Promise<string> {
   const target = targetOf(context, link);
@@ -28,13 +31,15 @@ export async function followLink(context: AuthContext, link: OpenedLink): Promis
       type: link.type,
       proof: { link: link.token },
       password: '',
+      inAddress: true,
       origin: link.origin,
     });
-    return `${target}#${fragmentOf(verified)}`;
+    return answerTo(target, verified, isBoundToken(link.token));
   } catch (error) {
     if (!(error instanceof Failure)) context.log.error({ err: error }, 'a link could not be followed');
     const failure = error instanceof Failure ? error : errorDialect.fromError(error as Error);
-    return `${target}#${new URLSearchParams({ ...oauthError(failure), sb: '' }).toString()}`;
+    const refusal = oauthError(failure);
+    return isBoundToken(link.token) ? withAnswer(target, refusal) : `${target}#${fragmentOf(refusal)}`;
   }
 }
 
@@ -52,7 +57,13 @@ function checkLinkParts({ type, token }: Pick<OpenedLink, 'type' | 'token'>): vo
   if (token === '') throw failures.invalidValue('Verify requires a token or a token hash');
 }
 
-function fragmentOf(verified: Verified): string {
-  if (verified !== 'other-address-next') return sessionFragment(verified.issued, verified.type);
-  return new URLSearchParams({ message: OTHER_ADDRESS_NEXT, sb: '' }).toString();
+function answerTo(target: string, verified: Verified, isBound: boolean): string {
+  if (verified === 'other-address-next') {
+    const answer = { message: OTHER_ADDRESS_NEXT };
+    return isBound ? withAnswer(target, answer) : `${target}#${fragmentOf(answer)}`;
+  }
+  if ('authCode' in verified) return withQuery(target, { code: verified.authCode });
+  return `${target}#${sessionFragment(verified.issued, verified.type)}`;
 }
+
+const fragmentOf = (parameters: object) => new URLSearchParams({ ...parameters, sb: '' }).toString();

@@ -6,6 +6,7 @@ import { bodyIsNoJson } from '../failures.ts';
 import { verifyPhoneCode } from '../phone/verify-phone-code.ts';
 import { lenientBody, queryText, textField } from '../requests.ts';
 import { errorBody, sessionBody } from '../responses.ts';
+import { issuedOf } from '../sessions/prepare-sign-in.ts';
 import { sessionJson } from '../sessions/session-json.ts';
 import { checkVerification } from './check-verification.ts';
 import { confirmPage } from './confirm-page.ts';
@@ -26,7 +27,7 @@ export function verificationRoutes(app: App, context: AuthContext): void {
       schema: {
         summary: 'Open a link from a mail',
         description:
-          'Signs in and redirects, with the session or the refusal in the fragment. With `MAILER_LINK_CONFIRM_PAGE` it answers a page whose button does that.',
+          'Signs in and redirects, with the session or the refusal in the fragment; a link that was asked for with a code challenge ends in `code` in the query. With `MAILER_LINK_CONFIRM_PAGE` it answers a page whose button does that.',
         tags: ['verification'],
         querystring: linkQuery,
         response: {
@@ -96,9 +97,15 @@ export function verificationRoutes(app: App, context: AuthContext): void {
       const origin = originOf(request);
       reply.header('cache-control', 'no-store');
       if ('phone' in proof) return sessionJson((await verifyPhoneCode(context, { ...proof, origin })).issued);
-      const verified = await verifyCode(context, { type: fields.type, proof, password, origin });
+      const verified = await verifyCode(context, {
+        type: fields.type,
+        proof,
+        password,
+        inAddress: false,
+        origin,
+      });
       if (verified === 'other-address-next') return { msg: OTHER_ADDRESS_NEXT, code: '200' as const };
-      return sessionJson(verified.issued, { type: verified.type });
+      return sessionJson(issuedOf(verified), { type: verified.type });
     },
   );
 }

@@ -12,7 +12,7 @@ import {
   tokenTypesOf,
 } from '../rules/codes/one-time-code.ts';
 import { isBanned } from '../rules/users/ban.ts';
-import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
+import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';
 import type { Proof } from './check-verification.ts';
@@ -24,11 +24,13 @@ export interface Verification {
   proof: Proof;
   /** First password of an invited user; ignored when there is one. */
   password: string;
+  /** The answer is an address that others may see: a link that only its asker can use ends in a code there. */
+  inAddress: boolean;
   origin: Origin;
 }
 
 /** Either somebody is signed in, or the other address has to agree to a change first. */
-export type Verified = { issued: IssuedSession; type: string } | 'other-address-next';
+export type Verified = (SignedIn & { type: string }) | 'other-address-next';
 
 /**
  * Finds the code or link that was presented, of any of the types. One round trip.
@@ -81,28 +83,29 @@ function isStillFor({ tokenType, relatesTo, user }: oneTimeTokens.FoundCode): bo
 /**
  * Signs in the bearer of a one-time code and confirms the address it was sent to. Of several requests with the same
  * code one succeeds. Two round trips.
- * @returns the session, and what the answer calls the verification
+ * @returns the session or the code for one, and what the answer calls the verification
  * @throws Failure `otp_expired` for everything that is no living code
  */
 export async function verifyCode(context: AuthContext, verification: Verification): Promise<Verified> {
-  const { proof, type, origin } = verification;
+  const { proof, type, inAddress, origin } = verification;
   const invalid = 'link' in proof ? failures.linkInvalid : failures.codeInvalid;
   if (type === 'email_change') {
-    const issued = await confirmEmailChange(context, () => findCode(context, type, proof), invalid, origin);
-    return issued === undefined ? 'other-address-next' : { issued, type };
+    const find = async () => withoutUnused(await findCode(context, type, proof), inAddress);
+    const signedIn = await confirmEmailChange(context, find, invalid, origin);
+    return signedIn === undefined ? 'other-address-next' : { ...signedIn, type };
   }
-  const found = await findCode(context, type, proof);
-  const { user, tokenType } = found;
+  const found = withoutUnused(await findCode(context, type, proof), inAddress);
+  const { user, tokenType, challenge } = found;
   const tx = context.database.autocommit();
   if (isBanned(instant(user.banned_until), tx.now)) throw failures.userBanned();
 
   const newPasswordHash = await firstPassword(context, found, verification.password);
-  const session = prepareSession('otp');
+  const signIn = prepareSignIn(context, 'otp', challenge ? { challenge } : undefined);
   const confirms = user.email_confirmed_at === null ? 'email' : undefined;
   const audit = confirms ? auditEntry(user, 'user_signedup', BY_EMAIL) : auditEntry(user, 'login', BY_EMAIL);
   const opened = await sessions.open(tx, {
     userId: user.id,
-    session: session.row,
+    ...signIn.row,
     consumes: found.tokenHash,
     confirms,
     // Only the code of a sign-up speaks for the password that came with it.
@@ -112,9 +115,14 @@ export async function verifyCode(context: AuthContext, verification: Verificatio
   });
   if (opened === undefined) throw invalid();
   return {
-    issued: issueFirstTokens(context, opened, session, tx.now),
+    ...signIn.end(opened, tx.now),
     type: isVerificationType(type) ? answeredType(type, tokenType) : type,
   };
+}
+
+/** Whoever holds the code itself needs no verifier: it did not come through an address. */
+function withoutUnused(found: oneTimeTokens.FoundCode, inAddress: boolean): oneTimeTokens.FoundCode {
+  return inAddress ? found : { ...found, challenge: null };
 }
 
 /** The password of who has none, or will have none: an invited user, somebody who asked for a link only. */

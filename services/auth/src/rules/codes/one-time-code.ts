@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { invalidValue } from '../../failures.ts';
 import type { TokenType } from '../../rows.ts';
 
 /** After so many wrong guesses a code is spent, however much time it has left; its link is not. */
@@ -41,13 +40,4 @@ export function isVerificationType(type: string): type is VerificationType {
 export function answeredType(asked: VerificationType, found: TokenType): string {
   if (asked !== 'email') return asked;
   return found === 'confirmation_token' ? 'signup' : 'magiclink';
-}
-
-/**
- * Refuses what asks for a link that only its asker can use: mailing one that works for everybody would quietly take
- * away the protection the client asked for.
- * @throws Failure `validation_failed`
- */
-export function checkProofKey(codeChallenge: string): void {
-  if (codeChallenge !== '') throw invalidValue('PKCE flow is not available');
 }

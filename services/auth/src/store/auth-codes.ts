@@ -1,0 +1,96 @@
+import type { Tx } from '@croft/sql';
+import type { CodeChallenge, Person } from '../rows.ts';
+import type { Trace } from './audit-log.ts';
+import type { NewSession } from './sessions.ts';
+
+/** A sign-in that was proven, whose session waits for the verifier. */
+export interface NewAuthCode {
+  id: string;
+  /** SHA-256 of the code, of which only the client knows the text. */
+  codeHash: Buffer;
+  /** How the person proved who they are: a value of `amr.method`. */
+  method: string;
+  challenge: CodeChallenge;
+  /** Tokens of the external provider, sealed. */
+  sealed: string | null;
+  expiresAt: Date;
+}
+
+/** A code as the statements that prove something insert it; all null where a session is opened instead. */
+export function columnsOf(code: NewAuthCode | undefined) {
+  return {
+    id: code?.id ?? null,
+    hash: code?.codeHash ?? null,
+    method: code?.method ?? null,
+    challenge: code?.challenge.challenge ?? null,
+    challengeMethod: code?.challenge.method ?? null,
+    sealed: code?.sealed ?? null,
+    expiresAt: code?.expiresAt ?? null,
+  };
+}
+
+/** A code that was presented. */
+export interface FoundAuthCode extends Person {
+  method: string;
+  challenge: string;
+  challengeMethod: CodeChallenge['method'];
+  sealed: string | null;
+  expiresAt: Date;
+}
+
+/** The code with that hash, and who it signs in. */
+export function find(tx: Tx, codeHash: Buffer): Promise<FoundAuthCode | undefined> {
+  return tx.row<FoundAuthCode>`
+    select c.authentication_method as method, c.code_challenge as challenge,
+      c.code_challenge_method as "challengeMethod", c.sealed, c.expires_at as "expiresAt", to_jsonb(u) as "user"
+    from :schema.auth_codes c join :schema.users u on u.id = c.user_id
+    where c.code_hash = ${codeHash} and u.deleted_at is null`;
+}
+
+/**
+ * Opens the session that a code stands for and uses it up: of several requests with the same code one succeeds.
+ * @returns undefined when it is used, or its user may not sign in any more: nothing was written then
+ */
+export function exchange(
+  tx: Tx,
+  {
+    codeHash,
+    userId,
+    session,
+    trace,
+  }: { codeHash: Buffer; userId: string; session: NewSession; trace: Trace },
+): Promise<Person | undefined> {
+  const now = tx.now;
+  return tx.row<Person>`
+    -- The user first, as everything does that opens or ends sessions.
+    with locked as (
+      select id from :schema.users where id = ${userId}::uuid and deleted_at is null
+        and (banned_until is null or banned_until <= ${now})
+      for no key update),
+    consumed as (
+      delete from :schema.auth_codes c using locked where c.user_id = locked.id and c.code_hash = ${codeHash}
+        and c.expires_at > ${now}
+      returning c.user_id),
+    person as (
+      update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now}
+      from consumed where u.id = consumed.user_id
+      returning u.*),
+    session as (
+      insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
+      select ${session.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
+      returning id),
+    token as (
+      insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
+      select id, ${session.tokenHash}::bytea, 0, ${now} from session),
+    claim as (
+      insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
+      select id, ${session.method}::text, ${now}, ${now} from session),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${now}
+      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    select to_jsonb(person) as "user",
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+        where i.user_id = person.id) as identities
+    from person`;
+}
