@@ -53,7 +53,7 @@ export async function createAuthApp(
   recoveryRoutes(app, context); // POST /recover, /magiclink, /otp, /resend
   signInRoutes(app, context); // POST /token
   externalRoutes(app, context); // GET /authorize, GET and POST /callback
-  adminRoutes(app, context); // POST /admin/users, GET, POST and PUT /admin/users/:user_id, /invite, /admin/generate_link
+  adminRoutes(app, context); // /admin/users, /admin/users/:user_id, /admin/audit, /admin/generate_link, POST /invite
   keyRoutes(app, context); // GET /.well-known/jwks.json
   accountRoutes(app, context); // GET and PUT /user, GET /reauthenticate, POST /logout
   return app;

@@ -594,15 +594,4 @@ describe('who may not', () => {
       }
     }
   });
-
-  it('lists and deletions over HTTP are no endpoints yet', async () => {
-    for (const [method, path] of [
-      ['GET', '/admin/users'],
-      ['DELETE', `/admin/users/${randomUUID()}`],
-    ] as const) {
-      expect([404, 405]).toContain(
-        (await refused(() => subject.send(method, path, undefined, admin))).status,
-      );
-    }
-  });
 });

@@ -124,6 +124,18 @@ const table: Readonly<Record<string, Row>> = {
     expected: administrators(200),
     reachesVictim: true,
   },
+  'get /admin/users': { expected: administrators(200) },
+  'delete /admin/users/{user_id}': {
+    path: ({ who, victimId }) =>
+      `/admin/users/${who === 'admin' || who === 'sessionless' ? randomUUID() : victimId}`,
+    expected: administrators(404),
+  },
+  'post /admin/users/{user_id}/logout': {
+    path: ({ victimId }) => `/admin/users/${victimId}/logout`,
+    expected: administrators(204),
+    reachesVictim: true,
+  },
+  'get /admin/audit': { expected: administrators(200) },
   'post /admin/generate_link': {
     body: ({ fresh }) => ({ type: 'magiclink', email: fresh }),
     expected: administrators(200),

@@ -2,12 +2,14 @@ import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
-import * as userAdmin from '../store/user-admin.ts';
+import { obfuscated, obfuscatedPhone } from '../rules/users/obfuscated.ts';
+import * as userRemoval from '../store/user-removal.ts';
 import * as users from '../store/users.ts';
 import { type ActingAdmin, adminEntry } from './admin-entry.ts';
 
 /**
  * Deletes a user for good, with sessions, codes and ways to sign in.
+ * @param soft keeps the row and its id, for what refers to them, without anything that tells who it was
  * @returns who it was
  * @throws Failure `user_not_found`
  */
@@ -16,14 +18,26 @@ export async function deleteUser(
   admin: ActingAdmin,
   userId: string,
   origin: Pick<Origin, 'ip' | 'userAgent'>,
+  soft = false,
 ): Promise<Person> {
   const person = await users.findById(context.database.autocommit(), userId);
   if (person === undefined) throw failures.userNotFound();
   const audit = adminEntry(admin, 'user_deleted', person.user);
-  const removed = await userAdmin.remove(context.database.autocommit(), userId, {
-    ...origin,
-    audit: [audit],
-  });
+  const tx = context.database.autocommit();
+  const trace = { ...origin, audit: [audit] };
+  const removed = soft
+    ? await userRemoval.obfuscate(tx, obfuscationOf(person), trace)
+    : await userRemoval.remove(tx, userId, trace);
   if (!removed) throw failures.userNotFound();
   return person;
+}
+
+function obfuscationOf({ user, identities }: Person): userRemoval.Obfuscation {
+  const { id, email, phone } = user;
+  return {
+    userId: id,
+    email: email === null ? null : obfuscated(id, email),
+    phone: phone === null ? null : obfuscatedPhone(id, phone),
+    providerIds: identities.map((one) => ({ id: one.id, providerId: obfuscated(id, one.provider_id) })),
+  };
 }

@@ -1,16 +1,17 @@
-import type { App, Request } from '@croft/http';
+import type { App } from '@croft/http';
 import { z } from 'zod';
 import { userJson } from '../account/user-json.ts';
-import { type Administrator, authenticateAdmin } from '../caller/authenticate-admin.ts';
 import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { lenientBody, objectField, queryText, textField } from '../requests.ts';
 import { errorBody, userBody } from '../responses.ts';
 import { checkUserId } from '../rules/users/admin-user.ts';
+import { recogniseAdministrators } from './administrators.ts';
 import { createUser } from './create-user.ts';
 import { generateLink } from './generate-link.ts';
 import { invite } from './invite.ts';
 import { linkBody, linkJson } from './link-json.ts';
+import { managementRoutes } from './management-routes.ts';
 import { showUser } from './show-user.ts';
 import { updateUser } from './update-user.ts';
 import type { UserFields } from './user-fields.ts';
@@ -39,18 +40,11 @@ const redirectQuery = z.object({ redirect_to: queryText });
 const refusals = { 400: errorBody, 401: errorBody, 403: errorBody, 422: errorBody };
 const security = [{ bearer: [] }];
 
-/** POST /admin/users, GET, POST and PUT /admin/users/:user_id, POST /admin/generate_link, POST /invite */
+/** Everything of administrators: the rest is in `management-routes.ts`. */
 export function adminRoutes(app: App, context: AuthContext): void {
-  const administrators = new WeakMap<Request, Administrator>();
-  // Before the body is read: who may not, learns nothing of what a body must look like, and costs no memory.
-  const onRequest = async (request: Request): Promise<void> => {
-    administrators.set(request, await authenticateAdmin(context, request.headers.authorization));
-  };
-  const adminOf = (request: object): Administrator => {
-    const administrator = administrators.get(request as Request);
-    if (administrator === undefined) throw new Error('a route of administrators without its hook');
-    return administrator;
-  };
+  const administrators = recogniseAdministrators(context);
+  const { onRequest, of: adminOf } = administrators;
+  managementRoutes(app, context, administrators);
 
   app.post(
     '/admin/users',

@@ -6,6 +6,7 @@ import { type AuthOptions, openContext } from '../open-context.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { isPermitted } from '../rules/redirects/redirect.ts';
+import { MAX_PER_PAGE } from '../rules/users/admin-page.ts';
 import { checkUserId } from '../rules/users/admin-user.ts';
 import * as users from '../store/users.ts';
 import { OPERATOR } from './admin-entry.ts';
@@ -13,7 +14,7 @@ import { createUser } from './create-user.ts';
 import { deleteUser } from './delete-user.ts';
 import { generateLink } from './generate-link.ts';
 import { linkJson } from './link-json.ts';
-import { listUsers, MAX_PER_PAGE } from './list-users.ts';
+import { listUsers } from './list-users.ts';
 
 /** What a person does to users without HTTP. Everything is answered in the shapes of the API. */
 export interface AdminTasks {

@@ -20,6 +20,14 @@ export const userIdTaken = (): Failure =>
 export const banDurationInvalid = (given: string): Failure =>
   invalidValue(`invalid format for ban duration: time: invalid duration ${JSON.stringify(given)}`);
 
+// Lists
+export const badPagination = (text: string): Failure =>
+  invalidValue(`Bad Pagination Parameters: ${JSON.stringify(text)} is no page`);
+export const badSort = (text: string): Failure =>
+  invalidValue(`Bad Sort Parameters: ${JSON.stringify(text)} is not created_at with asc or desc`);
+export const badCursor = (): Failure => invalidValue('Bad Pagination Parameters: this is no cursor of ours');
+export const badAuditQuery = (query: string): Failure => invalidValue(`Invalid query scope: ${query}`);
+
 // Links
 export const emailUnknown = (): Failure =>
   new Failure('not-found', 'user_not_found', 'User with this email not found');

@@ -216,21 +216,3 @@ export async function forgetEmailChange(tx: Tx, userId: string): Promise<void> {
     delete from :schema.one_time_tokens where user_id = ${userId}::uuid
       and token_type in ('email_change_token_new', 'email_change_token_current')`;
 }
-
-/**
- * Deletes a user with everything of it. Sessions go first, in the order in which others lock them.
- * @returns whether there was one
- */
-export async function remove(tx: Tx, userId: string, trace: Trace): Promise<boolean> {
-  const gone = await tx.row<{ id: string }>`
-    with locked as (select id from :schema.users where id = ${userId}::uuid for update),
-    ended as (select :schema.end_sessions(id, null, null) from locked),
-    gone as (
-      delete from :schema.users where id in (select id from locked) and (select count(*) from ended) >= 0 returning id),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-      from gone, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
-    select id from gone`;
-  return gone !== undefined;
-}

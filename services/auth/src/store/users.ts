@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '@croft/sql';
-import type { Person } from '../rows.ts';
+import type { IdentityRow, Person } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
 import { columnsOf, type NewAuthCode } from './auth-codes.ts';
 import { codesJson, type SendLimit, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
@@ -33,6 +33,14 @@ export function findById(tx: Tx, id: string): Promise<Person | undefined> {
         where i.user_id = u.id) as identities
     from :schema.users u
     where u.id = ${id}::uuid and u.deleted_at is null`;
+}
+
+/** The identities of some users, oldest first. */
+export async function listIdentities(tx: Tx, userIds: readonly string[]): Promise<IdentityRow[]> {
+  const rows = await tx.rows<{ identity: IdentityRow }>`
+    select to_jsonb(i) as identity from :schema.identities i where i.user_id = any (${userIds}::uuid[])
+    order by i.created_at`;
+  return rows.map(({ identity }) => identity);
 }
 
 /** The user an access token speaks of, and whether the session it names is there: one look for both. */

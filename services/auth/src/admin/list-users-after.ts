@@ -1,0 +1,42 @@
+import { isUuid } from '../caller/verify-bearer.ts';
+import type { AuthContext } from '../context.ts';
+import * as failures from '../failures.ts';
+import type { Person } from '../rows.ts';
+import { listAfter, type UserCursor } from '../store/user-search.ts';
+import { withIdentities } from './list-users.ts';
+
+/** Users behind a cursor, and where the list goes on. */
+export interface UsersAfter {
+  people: Person[];
+  nextCursor: string | undefined;
+}
+
+/**
+ * Users behind a cursor, newest first. Nobody is left out or shown twice because somebody signs up meanwhile.
+ * @param cursor empty for the first ones
+ * @throws Failure `validation_failed` for what is no cursor of ours
+ */
+export async function listUsersAfter(
+  context: AuthContext,
+  cursor: string,
+  limit: number,
+): Promise<UsersAfter> {
+  const tx = context.database.autocommit();
+  // One more tells whether there are more.
+  const rows = await listAfter(tx, cursor === '' ? undefined : readCursor(cursor), limit + 1);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { people: await withIdentities(context, shown), nextCursor: last && writeCursor(last) };
+}
+
+function writeCursor({ created_at: createdAt, id }: { created_at: string; id: string }): string {
+  return Buffer.from(`${createdAt} ${id}`).toString('base64url');
+}
+
+function readCursor(text: string): UserCursor {
+  const [createdAt = '', id = '', ...more] = Buffer.from(text, 'base64url').toString('latin1').split(' ');
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/.test(createdAt);
+  if (!isTime || Number.isNaN(Date.parse(createdAt)) || !isUuid(id) || more.length > 0)
+    throw failures.badCursor();
+  return { createdAt, id };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { pageLinks, readOldestFirst, readPage } from './admin-page.ts';
+
+test.each([
+  [undefined, undefined, 1, 50],
+  ['', '', 1, 50],
+  ['0', '0', 1, 50],
+  ['7', '3', 7, 3],
+  ['1', '5000', 1, 1000],
+  ['999999999999999', '1', 10 ** 9, 1],
+])('page %s of %s is %i of %i', (page, perPage, number, size) => {
+  expect(readPage(page, perPage)).toEqual({ page: number, perPage: size });
+});
+
+test.each(['-1', '1.5', 'x', ' 1', '1e3', '9'.repeat(16)])('refuses %j', (text) => {
+  expect(() => readPage(text, '')).toThrow('Bad Pagination Parameters');
+  expect(() => readPage('', text)).toThrow('Bad Pagination Parameters');
+});
+
+test.each([
+  [undefined, false],
+  ['', false],
+  ['created_at', false],
+  ['created_at desc', false],
+  ['created_at ASC', true],
+])('sort %s: oldest first is %s', (sort, oldest) => {
+  expect(readOldestFirst(sort)).toBe(oldest);
+});
+
+test.each(['email', 'created_at up', 'created_at asc; drop', '__proto__'])('refuses the sort %j', (sort) => {
+  expect(() => readOldestFirst(sort)).toThrow('Bad Sort Parameters');
+});
+
+test.each([
+  [1, 10, 25, '</u?page=2&per_page=10>; rel="next", </u?page=3&per_page=10>; rel="last"'],
+  [3, 10, 25, '</u?page=3&per_page=10>; rel="last"'],
+  [9, 10, 25, '</u?page=3&per_page=10>; rel="last"'],
+  [1, 10, 0, '</u?page=1&per_page=10>; rel="last"'],
+])('links of page %i with %i of %i', (page, perPage, total, expected) => {
+  expect(pageLinks('/u', { page, perPage }, total)).toBe(expected);
+});

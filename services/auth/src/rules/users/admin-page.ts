@@ -1,0 +1,49 @@
+import { badPagination, badSort } from '../../failures.ts';
+
+/** Which page of a list an administrator asks for, from 1. */
+export interface AdminPage {
+  page: number;
+  perPage: number;
+}
+
+const PER_PAGE = 50;
+/** All of a page is in memory at once. */
+export const MAX_PER_PAGE = 1000;
+/** No list is longer, and the database's numbers end somewhere. */
+const MAX_PAGE = 10 ** 9;
+
+/**
+ * Reads `page` and `per_page`; absent, empty and zero mean the first page and fifty.
+ * @throws Failure `validation_failed`
+ */
+export function readPage(page: string | undefined, perPage: string | undefined): AdminPage {
+  return {
+    page: Math.min(readNumber(page) || 1, MAX_PAGE),
+    perPage: Math.min(readNumber(perPage) || PER_PAGE, MAX_PER_PAGE),
+  };
+}
+
+function readNumber(text = ''): number {
+  if (text === '') return 0;
+  if (!/^\d{1,15}$/.test(text)) throw badPagination(text.slice(0, 30));
+  return Number(text);
+}
+
+/**
+ * Whether a list of users begins with the oldest; `sort` is `created_at`, with `asc` or `desc` behind it.
+ * @throws Failure `validation_failed`
+ */
+export function readOldestFirst(sort = ''): boolean {
+  const [field = '', order = 'desc', ...more] = sort.trim().split(/\s+/);
+  if (field === '') return false;
+  if (field !== 'created_at' || !['asc', 'desc'].includes(order.toLowerCase()) || more.length > 0)
+    throw badSort(sort.slice(0, 60));
+  return order.toLowerCase() === 'asc';
+}
+
+/** `Link` of a page (RFC 8288): the next one, where there is one, and the last. */
+export function pageLinks(path: string, { page, perPage }: AdminPage, total: number): string {
+  const last = Math.max(1, Math.ceil(total / perPage));
+  const link = (number: number, rel: string) => `<${path}?page=${number}&per_page=${perPage}>; rel="${rel}"`;
+  return [...(page < last ? [link(page + 1, 'next')] : []), link(last, 'last')].join(', ');
+}
