@@ -1,6 +1,7 @@
 import { type App, answerOtherMethods, createApp } from '@croft/http';
 import type { Telemetry } from '@croft/telemetry';
 import { accountRoutes } from './account/routes.ts';
+import { sessionRoutes } from './account/session-routes.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { requireCaptcha } from './caller/check-captcha.ts';
 import { checkOperator } from './caller/check-operator.ts';
@@ -8,6 +9,7 @@ import { limitClients } from './caller/limit-clients.ts';
 import { recogniseClients } from './caller/origin.ts';
 import type { AuthContext } from './context.ts';
 import { allowBrowsers } from './cors.ts';
+import { disabledRoutes } from './disabled/routes.ts';
 import { errorDialect } from './error-json.ts';
 import { externalRoutes } from './external/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -55,6 +57,8 @@ export async function createAuthApp(
   externalRoutes(app, context); // GET /authorize, GET and POST /callback
   adminRoutes(app, context); // /admin/users, /admin/users/:user_id, /admin/audit, /admin/generate_link, POST /invite
   keyRoutes(app, context); // GET /.well-known/jwks.json
+  sessionRoutes(app, context); // GET /user/sessions, DELETE /user/sessions/:session_id
+  disabledRoutes(app, context); // what clients may ask for and is not there
   accountRoutes(app, context); // GET and PUT /user, GET /reauthenticate, POST /logout
   return app;
 }

@@ -2,6 +2,7 @@
 export * from './failures/account.ts';
 export * from './failures/admin.ts';
 export * from './failures/caller.ts';
+export * from './failures/disabled.ts';
 export * from './failures/external.ts';
 export * from './failures/passwords.ts';
 export * from './failures/request.ts';

@@ -106,6 +106,12 @@ const table: Readonly<Record<string, Row>> = {
   'get /reauthenticate': { path: naming('/reauthenticate'), expected: signedIn(200, { anonymous: 400 }) },
   'post /logout': { path: naming('/logout'), expected: signedIn(204), spendsCallers: true },
 
+  'get /user/sessions': { path: naming('/user/sessions'), expected: signedIn(200) },
+  'delete /user/sessions/{session_id}': {
+    path: () => `/user/sessions/${randomUUID()}`,
+    expected: signedIn(404),
+  },
+
   'post /invite': { body: address, expected: administrators(200) },
   'post /admin/users': { body: address, expected: administrators(200) },
   // Makes a user of that id; for the other one it is taken.

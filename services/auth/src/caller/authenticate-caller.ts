@@ -1,4 +1,5 @@
 import type { AccessTokenClaims } from '@croft/access-token';
+import type { Reader } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { instant, type Person } from '../rows.ts';
@@ -14,6 +15,9 @@ export interface Caller {
   sessionId: string | undefined;
 }
 
+/** What the look-up of a caller finds; it may be more. */
+type Found = NonNullable<Awaited<ReturnType<typeof users.findByAccessToken>>>;
+
 /**
  * Accepts the bearer of an access token (§3.3 of the reference notes). One round trip.
  * @throws Failure in the order of that table
@@ -22,6 +26,18 @@ export async function authenticateCaller(
   context: AuthContext,
   authorization: string | undefined,
 ): Promise<Caller> {
+  return (await authenticateWith(context, authorization, users.findByAccessToken)).caller;
+}
+
+/**
+ * The same, with a look-up that brings along what the caller asks for.
+ * @throws Failure in the order of that table
+ */
+export async function authenticateWith<F extends Found>(
+  context: AuthContext,
+  authorization: string | undefined,
+  find: (tx: Reader, userId: string, sessionId: string | null) => Promise<F | undefined>,
+): Promise<{ caller: Caller; found: F }> {
   const claims = verifyBearer(context, authorization);
   const { sub, session_id: sessionClaim = '' } = claims;
   if (sub === undefined || sub === '') throw failures.claimInvalid('missing sub claim');
@@ -31,9 +47,10 @@ export async function authenticateCaller(
   }
   const sessionId = sessionClaim === '' || sessionClaim === NIL_UUID ? undefined : sessionClaim;
 
-  const found = await users.findByAccessToken(context.database.reads(), sub, sessionId ?? null);
+  const found = await find(context.database.reads(), sub, sessionId ?? null);
   if (found === undefined) throw failures.callerDeleted();
   if (sessionId !== undefined && !found.hasSession) throw failures.callerSessionGone();
   if (isBanned(instant(found.user.banned_until), context.clock.now())) throw failures.userBanned();
-  return { person: { user: found.user, identities: found.identities }, claims, sessionId };
+  const person = { user: found.user, identities: found.identities };
+  return { caller: { person, claims, sessionId }, found };
 }

@@ -36,3 +36,5 @@ export const ownPhoneNotConfirmed = (): Failure =>
 
 export const logoutScopeUnsupported = (scope: string): Failure =>
   invalidValue(`Unsupported logout scope ${JSON.stringify(scope)}`);
+export const sessionUnknown = (): Failure =>
+  new Failure('not-found', 'session_not_found', 'Session not found');

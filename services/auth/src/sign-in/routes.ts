@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { grantNeedsCaptcha } from '../caller/check-captcha.ts';
 import { originOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
-import { grantTypeUnsupported } from '../failures.ts';
+import { grantTypeUnsupported, idTokensOff, web3Off } from '../failures.ts';
 import { lenientBody, queryText, textField } from '../requests.ts';
 import { errorBody, sessionBody } from '../responses.ts';
 import { sessionJson } from '../sessions/session-json.ts';
@@ -60,6 +60,8 @@ export function signInRoutes(app: App, context: AuthContext): void {
           ...(tokens?.refresh === undefined ? {} : { provider_refresh_token: tokens.refresh }),
         });
       }
+      if (grant === 'web3') throw web3Off();
+      if (grant === 'id_token') throw idTokensOff();
       if (grant !== 'password') throw grantTypeUnsupported();
       const { issued, weakness } = await signInWithPassword(context, { ...credentials, origin });
       return sessionJson(issued, weakness === undefined ? {} : { weak_password: weakness });

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import type { Reader, Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
 import { columnsOf, type NewAuthCode } from './auth-codes.ts';
@@ -199,4 +199,49 @@ export async function findStart(tx: Tx, userId: string, sessionId: string): Prom
   const row = await tx.row<{ startedAt: Date }>`
     select created_at as "startedAt" from :schema.sessions where id = ${sessionId}::uuid and user_id = ${userId}::uuid`;
   return row?.startedAt;
+}
+
+/** A session that can be refreshed, as its owner sees it. */
+export interface OpenSession {
+  id: string;
+  created_at: string;
+  /** When its tokens were renewed last. */
+  refreshed_at: string;
+  not_after: string | null;
+  user_agent: string | null;
+  ip: string | null;
+  aal: string;
+  methods: string[];
+}
+
+/** The user an access token speaks of, with every session that can still be refreshed, newest first: one look for all. */
+export function findByAccessToken(
+  tx: Reader,
+  userId: string,
+  sessionId: string | null,
+): Promise<(Person & { hasSession: boolean; sessions: OpenSession[] }) | undefined> {
+  return tx.row<Person & { hasSession: boolean; sessions: OpenSession[] }>`
+    select to_jsonb(u) as "user", '[]'::jsonb as identities,
+      exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
+      (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'created_at', s.created_at, 'refreshed_at', t.rotated_at,
+          'not_after', s.not_after, 'user_agent', s.user_agent, 'ip', host(s.ip), 'aal', s.aal,
+          'methods', (select coalesce(jsonb_agg(c.authentication_method order by c.updated_at desc), '[]')
+            from :schema.mfa_amr_claims c where c.session_id = s.id)) order by s.created_at desc, s.id), '[]')
+        from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
+        where s.user_id = u.id and t.revoked_at is null and (s.not_after is null or s.not_after > ${tx.now})) as sessions
+    from :schema.users u
+    where u.id = ${userId}::uuid and u.deleted_at is null`;
+}
+
+/** Ends one session of a user; false when he has none of that id. */
+export async function endOne(tx: Tx, userId: string, sessionId: string, trace: Trace): Promise<boolean> {
+  const row = await tx.row<{ ended: number }>`
+    with locked as (select id from :schema.users where id = ${userId}::uuid for no key update),
+    ended as (select :schema.end_sessions(id, ${sessionId}::uuid, null) as count from locked),
+    audit as (
+      insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
+      from ended, json_array_elements(${JSON.stringify(trace.audit)}::json) entry where ended.count > 0)
+    select coalesce((select count from ended), 0) as ended`;
+  return (row?.ended ?? 0) > 0;
 }
