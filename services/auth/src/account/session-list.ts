@@ -4,6 +4,8 @@ import { isUuid } from '../caller/verify-bearer.ts';
 import type { AuthContext } from '../context.ts';
 import { sessionUnknown } from '../failures.ts';
 import { auditEntry } from '../rules/audit.ts';
+import { sessionBounds } from '../rules/tokens/rotation.ts';
+import { sessionLimits } from '../sessions/session-limits.ts';
 import * as sessions from '../store/sessions.ts';
 
 /** The caller's sessions, newest first, and which of them calls. One round trip. */
@@ -11,7 +13,11 @@ export async function listSessions(
   context: AuthContext,
   authorization: string | undefined,
 ): Promise<{ sessions: sessions.OpenSession[]; current: string | undefined }> {
-  const { caller, found } = await authenticateWith(context, authorization, sessions.findByAccessToken);
+  const limits = sessionLimits(context.settings);
+  const living = { ...sessionBounds(limits, context.clock.now()), singlePerUser: limits.singlePerUser };
+  const { caller, found } = await authenticateWith(context, authorization, (tx, userId, sessionId) =>
+    sessions.findByAccessToken(tx, userId, sessionId, living),
+  );
   return { sessions: found.sessions, current: caller.sessionId };
 }
 

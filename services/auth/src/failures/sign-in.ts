@@ -37,3 +37,11 @@ export const refreshBanned = (): Failure =>
   new Failure('invalid', 'user_banned', 'Invalid Refresh Token: User Banned');
 export const sessionExpired = (): Failure =>
   new Failure('invalid', 'session_expired', 'Invalid Refresh Token: Session Expired');
+export const sessionInactive = (): Failure =>
+  new Failure('invalid', 'session_expired', 'Invalid Refresh Token: Session Expired (Inactivity)');
+export const sessionSuperseded = (): Failure =>
+  new Failure(
+    'invalid',
+    'session_expired',
+    'Invalid Refresh Token: Session Expired (Revoked by Newer Login)',
+  );

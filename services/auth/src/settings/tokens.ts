@@ -40,4 +40,20 @@ export const tokenSettings = {
     about:
       'Accepted and without effect: the previous refresh token yields the current one at any time, older ones never.',
   },
+
+  SESSIONS_TIMEBOX: {
+    kind: duration,
+    default: '0',
+    about: 'So long after it began a session cannot be refreshed any more; 0 is for ever.',
+  },
+  SESSIONS_INACTIVITY_TIMEOUT: {
+    kind: duration,
+    default: '0',
+    about: 'So long after its last refresh a session cannot be refreshed any more; 0 is for ever.',
+  },
+  SESSIONS_SINGLE_PER_USER: {
+    kind: boolean,
+    default: 'false',
+    about: 'Of the sessions of a user only the one that was begun or refreshed last can be refreshed.',
+  },
 } as const;

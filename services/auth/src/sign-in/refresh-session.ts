@@ -4,8 +4,9 @@ import * as failures from '../failures.ts';
 import { instant } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { childOf, hashOf, readRefreshToken } from '../rules/tokens/refresh-token.ts';
-import { decideRotation } from '../rules/tokens/rotation.ts';
+import { decideRotation, sessionBounds } from '../rules/tokens/rotation.ts';
 import { type IssuedSession, issueTokens } from '../sessions/issue-tokens.ts';
+import { sessionLimits } from '../sessions/session-limits.ts';
 import * as refreshTokens from '../store/refresh-tokens.ts';
 
 /**
@@ -24,11 +25,22 @@ export async function refreshSession(
   const child = childOf(presented, atRest.refreshTokens);
   const tx = database.autocommit();
   const presentedHash = hashOf(presented);
-  const family = await refreshTokens.rotate(tx, presented.sessionId, presentedHash, hashOf(child), origin);
+  const policy = {
+    ...sessionLimits(settings),
+    rotationEnabled: settings.SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
+  };
+  const living = { ...sessionBounds(policy, tx.now), singlePerUser: policy.singlePerUser };
+  const family = await refreshTokens.rotate(
+    tx,
+    presented.sessionId,
+    presentedHash,
+    hashOf(child),
+    living,
+    origin,
+  );
   // The session is gone, by a sign-out or with its user.
   if (family === undefined) throw failures.refreshTokenNotFound();
 
-  const policy = { rotationEnabled: settings.SECURITY_REFRESH_TOKEN_ROTATION_ENABLED };
   const state = { ...family, bannedUntilMs: instant(family.user.banned_until) };
   const rotation = decideRotation(presentedHash, state, policy, tx.now);
   // Both look at the same row by the same conditions; a child nobody recorded must not leave the house.
@@ -53,5 +65,9 @@ export async function refreshSession(
       throw failures.refreshBanned();
     case 'expired':
       throw failures.sessionExpired();
+    case 'inactive':
+      throw failures.sessionInactive();
+    case 'superseded':
+      throw failures.sessionSuperseded();
   }
 }

@@ -9,12 +9,23 @@ export interface AmrClaim {
   timestamp: number;
 }
 
+/** Which sessions go on: those that began and were used after these times. */
+export interface LivingSessions {
+  begun: Date | null;
+  used: Date | null;
+  singlePerUser: boolean;
+}
+
 /** A family as it was before the statement, its session and its user. */
 export interface RotatedFamily extends Person {
   activeHash: Buffer;
   parentHash: Buffer | null;
   revokedAt: Date | null;
   notAfter: Date | null;
+  createdAt: Date;
+  refreshedAt: Date;
+  /** Whether another session of the user began or was refreshed since; asked only where that counts. */
+  hasNewer: boolean;
   /** Whether this statement replaced the active token. */
   rotated: boolean;
   aal: string;
@@ -32,24 +43,33 @@ export function rotate(
   sessionId: string,
   presentedHash: Buffer,
   childHash: Buffer,
+  limits: LivingSessions,
   origin: Omit<Trace, 'audit'>,
 ): Promise<RotatedFamily | undefined> {
   // As text: the driver would turn each use of a Date into one by itself.
   const now = tx.now.toISOString();
   return tx.row<RotatedFamily>`
     with family as materialized (
-      select token_hash, parent_hash, revoked_at from :schema.refresh_tokens
+      select token_hash, parent_hash, revoked_at, rotated_at from :schema.refresh_tokens
       where session_id = ${sessionId}::uuid for update),
     subject as (
-      select u.*, s.aal, s.not_after
+      select u.*, s.aal, s.not_after, s.created_at as begun_at
       from :schema.sessions s join :schema.users u on u.id = s.user_id
       where s.id = ${sessionId}::uuid and u.deleted_at is null),
+    newer as (
+      select exists (select from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
+        where s.user_id = u.id and s.id <> ${sessionId}::uuid and t.revoked_at is null
+          and (t.rotated_at, s.id) > (family.rotated_at, ${sessionId}::uuid)) as one
+      from family, subject u where ${limits.singlePerUser}::boolean),
     rotated as (
       update :schema.refresh_tokens t set
         parent_hash = t.token_hash, token_hash = ${childHash}, counter = t.counter + 1, rotated_at = ${now}
       from family, subject u
       where t.session_id = ${sessionId}::uuid and family.token_hash = ${presentedHash} and family.revoked_at is null
         and (u.banned_until is null or u.banned_until <= ${now}) and (u.not_after is null or u.not_after > ${now})
+        and (${limits.begun}::timestamptz is null or u.begun_at > ${limits.begun}::timestamptz)
+        and (${limits.used}::timestamptz is null or family.rotated_at > ${limits.used}::timestamptz)
+        and not exists (select from newer where one)
       returning t.session_id),
     origin as (
       update :schema.sessions s set user_agent = ${origin.userAgent}, ip = ${origin.ip}::inet, updated_at = ${now}
@@ -62,7 +82,8 @@ export function rotate(
       from rotated, subject u, unnest(array['token_refreshed', 'token_revoked']) action)
     select exists (select from rotated) as rotated,
       family.token_hash as "activeHash", family.parent_hash as "parentHash",
-      family.revoked_at as "revokedAt", u.not_after as "notAfter", u.aal,
+      family.revoked_at as "revokedAt", u.not_after as "notAfter", u.begun_at as "createdAt",
+      family.rotated_at as "refreshedAt", exists (select from newer where one) as "hasNewer", u.aal,
       to_jsonb(u) as "user",
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
         where i.user_id = u.id) as identities,

@@ -2,6 +2,7 @@ import type { Reader, Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import type { Trace } from './audit-log.ts';
 import { columnsOf, type NewAuthCode } from './auth-codes.ts';
+import type { LivingSessions } from './refresh-tokens.ts';
 
 /** A session to be opened. */
 export interface NewSession {
@@ -219,6 +220,7 @@ export function findByAccessToken(
   tx: Reader,
   userId: string,
   sessionId: string | null,
+  { begun, used, singlePerUser }: LivingSessions,
 ): Promise<(Person & { hasSession: boolean; sessions: OpenSession[] }) | undefined> {
   return tx.row<Person & { hasSession: boolean; sessions: OpenSession[] }>`
     select to_jsonb(u) as "user", '[]'::jsonb as identities,
@@ -228,7 +230,12 @@ export function findByAccessToken(
           'methods', (select coalesce(jsonb_agg(c.authentication_method order by c.updated_at desc), '[]')
             from :schema.mfa_amr_claims c where c.session_id = s.id)) order by s.created_at desc, s.id), '[]')
         from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
-        where s.user_id = u.id and t.revoked_at is null and (s.not_after is null or s.not_after > ${tx.now})) as sessions
+        where s.user_id = u.id and t.revoked_at is null and (s.not_after is null or s.not_after > ${tx.now})
+          and (${begun}::timestamptz is null or s.created_at > ${begun}::timestamptz)
+          and (${used}::timestamptz is null or t.rotated_at > ${used}::timestamptz)
+          and (not ${singlePerUser}::boolean or not exists (
+            select from :schema.sessions other join :schema.refresh_tokens o on o.session_id = other.id
+            where other.user_id = u.id and o.revoked_at is null and (o.rotated_at, other.id) > (t.rotated_at, s.id)))) as sessions
     from :schema.users u
     where u.id = ${userId}::uuid and u.deleted_at is null`;
 }

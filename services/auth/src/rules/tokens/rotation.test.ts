@@ -15,9 +15,12 @@ const family: FamilyState = {
   revokedAt: null,
   bannedUntilMs: null,
   notAfter: null,
+  createdAt: ago(3600),
+  refreshedAt: ago(60),
+  hasNewer: false,
 };
-const on: RotationPolicy = { rotationEnabled: true };
-const off: RotationPolicy = { rotationEnabled: false };
+const on: RotationPolicy = { rotationEnabled: true, timeboxMs: 0, inactivityMs: 0, singlePerUser: false };
+const off: RotationPolicy = { ...on, rotationEnabled: false };
 
 const table: [rule: string, token: Buffer, family: Partial<FamilyState>, policy: RotationPolicy, Rotation][] =
   [
@@ -41,6 +44,25 @@ const table: [rule: string, token: Buffer, family: Partial<FamilyState>, policy:
     ],
     ['a session past its end is over', active, { notAfter: ago(0) }, on, 'expired'],
     ['a session before its end is not', active, { notAfter: ago(-1) }, on, 'rotate'],
+    ['a session that began too long ago is over', active, {}, { ...on, timeboxMs: 3_600_000 }, 'expired'],
+    ['one that did not is not', active, {}, { ...on, timeboxMs: 3_600_001 }, 'rotate'],
+    ['one that nobody used for too long is over', active, {}, { ...on, inactivityMs: 60_000 }, 'inactive'],
+    ['one that somebody used is not', active, {}, { ...on, inactivityMs: 60_001 }, 'rotate'],
+    [
+      'one place only: the older one is over',
+      parent,
+      { hasNewer: true },
+      { ...on, singlePerUser: true },
+      'superseded',
+    ],
+    ['as many places as one likes', active, { hasNewer: true }, on, 'rotate'],
+    [
+      'no family ends for a token of a session that is over',
+      oldest,
+      {},
+      { ...on, inactivityMs: 1 },
+      'inactive',
+    ],
   ];
 
 describe('refresh-token rotation', () => {

@@ -10,11 +10,31 @@ export interface FamilyState {
   bannedUntilMs: number | null;
   /** End of the session, if it has one. */
   notAfter: Date | null;
+  /** When the session began. */
+  createdAt: Date;
+  /** When it began or was refreshed last. */
+  refreshedAt: Date;
+  /** Whether another session of the user began or was refreshed since. */
+  hasNewer: boolean;
 }
 
 /** What the operator decided about refresh tokens. */
-export interface RotationPolicy {
+export interface RotationPolicy extends SessionLimits {
   rotationEnabled: boolean;
+}
+
+/** How long sessions live; zero is for ever. */
+export interface SessionLimits {
+  timeboxMs: number;
+  inactivityMs: number;
+  /** Only the session of a user that was used last goes on. */
+  singlePerUser: boolean;
+}
+
+/** What the limits come to at a moment: sessions that began or were used at these times or before are over. */
+export function sessionBounds(limits: SessionLimits, now: Date): { begun: Date | null; used: Date | null } {
+  const ago = (ms: number) => (ms === 0 ? null : new Date(now.getTime() - ms));
+  return { begun: ago(limits.timeboxMs), used: ago(limits.inactivityMs) };
 }
 
 /** What becomes of a refresh request. */
@@ -24,7 +44,9 @@ export type Rotation =
   | 'reuse' // it is older: whoever presents it is a thief or was robbed, the family ends
   | 'refuse' // it is outdated, but the operator wants no family to end for it
   | 'banned'
-  | 'expired';
+  | 'expired'
+  | 'inactive' // not used for too long
+  | 'superseded'; // the user signed in elsewhere, and may be in one place only
 
 /**
  * Rotation and reuse detection (rules 1 and 2 of the contract, C19 of the reference notes). The parent of the active
@@ -40,6 +62,10 @@ export function decideRotation(
 ): Rotation {
   if (isBanned(family.bannedUntilMs, now)) return 'banned';
   if (family.notAfter !== null && family.notAfter <= now) return 'expired';
+  const { begun, used } = sessionBounds(policy, now);
+  if (begun !== null && family.createdAt <= begun) return 'expired';
+  if (used !== null && family.refreshedAt <= used) return 'inactive';
+  if (policy.singlePerUser && family.hasNewer) return 'superseded';
   if (family.revokedAt !== null) return 'refuse';
   if (presentedHash.equals(family.activeHash)) return 'rotate';
   if (family.parentHash !== null && presentedHash.equals(family.parentHash)) return 'repeat';
