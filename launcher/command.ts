@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readSettings } from '@croft/settings';
 import { Command, CommanderError } from 'commander';
@@ -101,7 +102,7 @@ async function runState(words: readonly string[], environment: Environment): Pro
   const { runStateCommand } = await import('@croft/state/client');
   const { CROFT_DATA } = readSettings(launcherSettings, { CROFT_DATA: environment['CROFT_DATA'] });
   const folder = resolve(CROFT_DATA, 'state');
-  const configured = environment['STATESVC_SOCKET'] || undefined;
+  const configured = environment['STATESVC_SOCKET'] || installedSocket(environment, folder);
   let socket = configured ?? join(folder, 'statesvc.sock');
   if (Buffer.byteLength(socket) > ALWAYS_FITS) {
     // The daemon's code knows where such a socket goes; loading it doubles the time of a short command.
@@ -110,6 +111,15 @@ async function runState(words: readonly string[], environment: Environment): Pro
   }
   return await runStateCommand([...words], { socket, stdout: process.stdout, stderr: process.stderr });
 }
+
+/** Whoever names no data folder and stands in none means the daemon of this machine, if it has one. */
+function installedSocket(environment: Environment, folder: string): string | undefined {
+  const isElsewhere = environment['CROFT_DATA'] || existsSync(folder) || !existsSync(INSTALLED);
+  return isElsewhere ? undefined : INSTALLED;
+}
+
+/** Where `services/state/packaging` has a daemon listen. */
+const INSTALLED = '/run/croft/statesvc.sock';
 
 /** Bytes of a socket's path that every system takes. */
 const ALWAYS_FITS = 100;

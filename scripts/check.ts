@@ -34,6 +34,7 @@ const checks: Check[] = [
   { name: 'lint and folder rules', run: program('oxlint', '--type-aware', '--deny-warnings', '--quiet') },
   { name: 'folder rules bite', run: lintCanary },
   { name: 'format', run: program('biome', 'check', '--reporter=summary', '.') },
+  { name: 'gRPC schemas', run: program('buf', 'lint', 'services/state') },
   { name: 'unused code and undeclared imports', run: program('knip', '--no-progress') },
   { name: 'generated files', run: () => generatedFiles({ write: false }) },
 ];

@@ -6,6 +6,7 @@ import { type Configured, type ServiceName, serviceNames } from '../registry/ind
 import { version } from '../version.ts';
 import { lacksAdministrator, makeAdministrator } from './administrator.ts';
 import { greet } from './greeting.ts';
+import { notifyReady } from './notify-ready.ts';
 import { Stop } from './stop.ts';
 
 /** Time that requests in flight get to finish. */
@@ -45,6 +46,7 @@ export async function startCroft(environment: Environment, named: readonly Servi
       }),
     );
     if (administrator !== undefined) await forgetPassword(dataFolder, house.secrets);
+    await notifyReady(environment, log);
     log.info({ services: names, seconds: Number(seconds.toFixed(2)) }, 'ready');
   }
 

@@ -1,3 +1,3 @@
 export type { Collector, Scrape, TelemetryOptions } from './options.ts';
 export { parsePairs } from './pairs.ts';
-export { type Counter, openTelemetry, type Telemetry } from './telemetry.ts';
+export { type Counter, type Histogram, openTelemetry, type Reading, type Telemetry } from './telemetry.ts';

@@ -49,6 +49,16 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       const counter = meter?.createCounter(name, { description: about });
       return { add: (amount, labels) => counter?.add(amount, { ...labels }) };
     },
+    histogram(name, about, bounds) {
+      const advice = { explicitBucketBoundaries: [...bounds] };
+      const histogram = meter?.createHistogram(name, { unit: 's', description: about, advice });
+      return { record: (seconds, labels) => histogram?.record(seconds, { ...labels }) };
+    },
+    gauge(name, about, read) {
+      meter?.createObservableGauge(name, { description: about }).addCallback(async (result) => {
+        for (const { value, labels } of await read().catch(() => [])) result.observe(value, { ...labels });
+      });
+    },
     close: () => (closed ??= close()),
   };
 }

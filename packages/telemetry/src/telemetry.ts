@@ -7,6 +7,10 @@ export interface Telemetry {
   observe(app: App): void;
   /** A number that only grows. Its labels must have few values: each combination is a row for ever. */
   counter(name: string, about: string): Counter;
+  /** How long something took, in seconds. Labels as above. */
+  histogram(name: string, about: string, bounds: readonly number[]): Histogram;
+  /** Numbers that are read whenever somebody looks; what `read` throws is left out. */
+  gauge(name: string, about: string, read: () => Promise<readonly Reading[]>): void;
   /** Where metrics are fetched, when they are: an address such as `http://127.0.0.1:9100/`. */
   readonly scrapeAddress: string | undefined;
   /** Sends what is left, for at most a few seconds, and stops. */
@@ -16,6 +20,17 @@ export interface Telemetry {
 /** See `Telemetry.counter`. */
 export interface Counter {
   add(amount: number, labels?: Readonly<Record<string, string>>): void;
+}
+
+/** See `Telemetry.histogram`. */
+export interface Histogram {
+  record(seconds: number, labels?: Readonly<Record<string, string>>): void;
+}
+
+/** One number of a gauge. */
+export interface Reading {
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /**

@@ -1,10 +1,14 @@
+import type { Failure } from '@croft/failure';
 import type { Clock, Log } from '@croft/runtime';
+import type { Happenings } from './daemon/happenings.ts';
+import type { Metrics } from './daemon/metrics.ts';
 import type { PolicyFile } from './daemon/policy-file.ts';
 import type { RecentErrors } from './daemon/recent-errors.ts';
 import type { Tracing } from './daemon/tracing.ts';
 import type { StateIndex } from './model/state-index.ts';
 import type { Storage } from './outside/storage/storage.ts';
 import type { CommandLine } from './rules/command-line.ts';
+import type { TlsFiles } from './server/doors/tls-files.ts';
 import type { StateSettings } from './settings.ts';
 import type { Turns } from './turns.ts';
 
@@ -32,8 +36,13 @@ export interface Context {
   readonly minFree: number;
   readonly boot: Boot;
   readonly policy: PolicyFile;
+  /** What TLS is spoken with, where it is. */
+  readonly tls: TlsFiles | undefined;
   readonly errors: RecentErrors;
+  readonly happenings: Happenings;
   readonly tracing: Tracing;
+  /** Where they are wanted. */
+  readonly metrics: Metrics | undefined;
   /** Asks whoever started the daemon to stop it. */
   readonly stop: () => void;
 }
@@ -42,8 +51,12 @@ export interface Context {
 export interface Call {
   readonly operation: string;
   readonly requestId: string;
+  /** Whether the caller may do everything; asks the system, so not for every call. */
+  readonly isAdministrator: () => Promise<boolean>;
   /** Aborted when the caller went away, the deadline passed, or the daemon ends it; the reason is a `Failure`. */
   readonly signal: AbortSignal;
+  /** Ends the call with a reason, whatever it waits for. */
+  readonly end: (reason: Failure) => void;
   readonly info: (line: string) => void;
   readonly warning: (line: string) => void;
   /** Only for callers that asked for it with the metadata `loglevel: debug`. */

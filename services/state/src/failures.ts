@@ -75,7 +75,7 @@ export const machineNotManaged = (): Failure =>
   new Failure(
     'precondition',
     'machine_not_managed',
-    'this machine is not managed, so it has no states: set STATESVC_VAULT_SYSTEM to the folder that is its system and restart the daemon',
+    'this machine is not managed, so it has no states: set STATESVC_VAULT_SYSTEM to the folder that is its system, or on ZFS STATESVC_ZFS_ADOPT=true, and restart the daemon',
   );
 
 /** What the machine runs on is never removed, `force` or not. */
@@ -84,6 +84,14 @@ export const currentStateRefused = (name: string): Failure =>
     'precondition',
     'current_state',
     `${shown(name)} is the current state of this machine and cannot be removed, not even with force: boot another state first`,
+  );
+
+/** What was made from a state is what somebody works with. */
+export const dependantInUse = (name: string, dependant: string): Failure =>
+  new Failure(
+    'precondition',
+    'dependant_in_use',
+    `${shown(name)} cannot be removed, not even with force: ${dependant} was made from it and is in use`,
   );
 
 /** Another call is removing this state, or a crashed one was and the rest is still being cleared away. */
@@ -113,6 +121,14 @@ export const storageChanged = (what: string): Failure =>
     'storage_changed',
     `${what} is not what this daemon recorded, so it was left alone: restart the daemon to read the storage again`,
   );
+
+/** The storage, or a program that it needs, did not do what was asked. */
+export const storageRefused = (what: string, why: string): Failure =>
+  new Failure('precondition', 'storage_refused', `${what}: ${why}`);
+
+/** The storage does not answer, or its programs are not there. */
+export const storageUnavailable = (why: string): Failure =>
+  new Failure('unavailable', 'storage_unavailable', `the storage cannot be used now: ${why}`);
 
 /** Stored content is missing or does not have the hash it is stored under. */
 export const contentDamaged = (what: string): Failure =>
@@ -153,6 +169,14 @@ export const bootedStateMissing = (id: string): Failure =>
     `this boot is to go back to the state ${shown(id)}, which this machine does not have; nothing was changed. MachineShow with full lists the ids`,
   );
 
+/** This storage goes back to a state by running its root, and another one runs. */
+export const notBootedFrom = (state: string): Failure =>
+  new Failure(
+    'precondition',
+    'not_booted_from',
+    `this boot does not run the root of ${shown(state)}, and a root that runs is not exchanged: choose the state in the boot menu; nothing was changed`,
+  );
+
 /** Going back to a state was interrupted; what is there is neither of two states. */
 export const revertUnfinished = (state: string, saved: string): Failure =>
   new Failure(
@@ -180,6 +204,23 @@ export const tooManyWaiting = (): Failure =>
     'too_many_waiting',
     'too many calls wait for this machine already: try again later',
   );
+
+/** The certificates or keys for TLS cannot be used; those in use stay. */
+export const badCertificates = (why: string): Failure => new Failure('invalid', 'bad_certificates', why);
+
+/** Nobody knows who calls; `why` ends the sentence. */
+export const notIdentified = (why: string): Failure =>
+  new Failure('unauthenticated', 'not_identified', `who calls is not known: ${why}`);
+
+/** The caller is known, and may not do this. */
+export const notAllowed = (asked: { operation: string; right: string; administrators: string }): Failure => {
+  const owner = asked.right === 'own' ? 'the user whose home it is, and for ' : '';
+  return new Failure(
+    'forbidden',
+    'not_allowed',
+    `${asked.operation} is for ${owner}administrators: ${asked.administrators}`,
+  );
+};
 
 /** The caller went away or its deadline passed. */
 export const callEnded = (): Failure =>
@@ -220,7 +261,7 @@ function ambiguity(kind: string, wanted: string, candidates: readonly string[]):
 }
 
 /** Quoted, short, and without anything that could move a cursor. */
-function shown(given: string): string {
+export function shown(given: string): string {
   const short = given.length > 120 ? `${given.slice(0, 120)}…` : given;
   return JSON.stringify(short.toWellFormed()).replace(
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

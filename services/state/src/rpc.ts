@@ -12,8 +12,8 @@ import { stopDaemon } from './daemon/stop-daemon.ts';
 import { takeTrace } from './daemon/take-trace.ts';
 import { listMachines } from './machines/list-machines.ts';
 import { showMachine } from './machines/show-machine.ts';
-import type { Gate } from './server/gate.ts';
-import { type Operation, serve } from './server/serve.ts';
+import { rights } from './rules/rights.ts';
+import { type Operation, type Service, serve } from './server/serve.ts';
 import { collectGarbage } from './states/collect-garbage.ts';
 import { dumpStates } from './states/dump-states.ts';
 import { removeSystemState } from './states/remove-system-state.ts';
@@ -64,7 +64,7 @@ const operations: Operations = {
 };
 
 /** An operation that only tells what it does. */
-function linesOnly<R>(work: (request: R, call: Call, context: Context) => Promise<void>) {
+export function linesOnly<R>(work: (request: R, call: Call, context: Context) => Promise<void>) {
   return async (request: R, call: Call, context: Context): Promise<never[]> => {
     await work(request, call, context);
     return [];
@@ -75,8 +75,11 @@ function linesOnly<R>(work: (request: R, call: Call, context: Context) => Promis
 export const operationNames = Object.keys(operations) as OperationName[];
 
 /** The operations as the gRPC server takes them. */
-export function stateService(context: Context, gate: Gate): UntypedServiceImplementation {
+export function stateService(service: Service): UntypedServiceImplementation {
   return Object.fromEntries(
-    operationNames.map((name) => [name, serve(name, operations[name], context, gate)]),
+    operationNames.map((name) => [
+      name,
+      serve({ name, right: rights[name], operation: operations[name] }, service),
+    ]),
   );
 }

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '@croft/failure';
 import {
@@ -11,17 +10,20 @@ import {
   StartError,
   systemClock,
 } from '@croft/runtime';
+import { readBoot } from './boot/read-boot.ts';
 import type { Context } from './context.ts';
+import { Happenings } from './daemon/happenings.ts';
+import { openMetrics } from './daemon/metrics.ts';
 import { PolicyFile } from './daemon/policy-file.ts';
 import { RecentErrors } from './daemon/recent-errors.ts';
 import { Tracing } from './daemon/tracing.ts';
 import { daemonStopping } from './failures.ts';
 import { openStorage } from './outside/storage/open-storage.ts';
 import { stateService } from './rpc.ts';
-import { parseCommandLine } from './rules/command-line.ts';
+import { stateExtras } from './rpc-extras.ts';
+import { type DoorOptions, openDoors } from './server/doors/open-doors.ts';
 import { Gate } from './server/gate.ts';
 import { GrpcServer } from './server/grpc-server.ts';
-import { socketPath } from './server/socket-path.ts';
 import type { StateSettings } from './settings.ts';
 import { settleStates } from './states/settle-states.ts';
 import { Turns } from './turns.ts';
@@ -32,7 +34,7 @@ const OWN_GRACE_MS = 10_000;
 const UNDO_MS = 5000;
 
 /** What the service needs from the process it runs in. */
-export interface StartOptions {
+export interface StartOptions extends DoorOptions {
   readonly settings: StateSettings;
   /** Where the daemon keeps everything, `<data>/state`. */
   readonly folder: string;
@@ -43,21 +45,34 @@ export interface StartOptions {
   readonly onStop?: () => void;
 }
 
+/** A running daemon. */
+export interface RunningState extends RunningService {
+  /** Where it listens on TCP, `host:port`. */
+  readonly tcpAddress: string | undefined;
+  /** Where metrics are fetched. */
+  readonly metricsAddress: string | undefined;
+}
+
 /** Starts the daemon; it has answered a health check when this returns. @throws StartError */
-export async function startState(options: StartOptions): Promise<RunningService> {
+export async function startState(options: StartOptions): Promise<RunningState> {
   const { folder, settings } = options;
   // `level` of a child can be changed without changing it for the other services.
   const log = options.log.child({ service: 'state' });
   const clock = options.clock ?? systemClock;
-  const path = socketPath(settings, folder);
+  const doors = await explained(() => openDoors(settings, folder, { ...options, log, clock }));
+  const { path } = doors.socket;
   await using opened = new AsyncDisposableStack();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   opened.use(lock(folder));
   const storage = await explained(() => openStorage(settings, folder));
+  opened.defer(() => storage.close?.());
   const index = await explained(() => settleStates(folder, storage, log));
   opened.defer(() => index.close());
   const policy = await explained(() => PolicyFile.open(settings.POLICY));
   const gate = new Gate();
+  const turns = new Turns();
+  const metrics = await openMetrics(settings, { index, storage, turns }, { ...options, log });
+  opened.defer(() => metrics?.close());
   const context: Context = {
     version: options.version,
     startedAt: clock.now(),
@@ -65,15 +80,20 @@ export async function startState(options: StartOptions): Promise<RunningService>
     log,
     storage,
     index,
-    turns: new Turns(),
+    turns,
     minFree: settings.MIN_FREE ?? storage.recommendedMinFree,
     boot: await readBoot(settings),
     policy,
+    tls: doors.files,
     errors: new RecentErrors(),
+    happenings: new Happenings(clock),
     tracing: new Tracing(),
+    metrics,
     stop: () => (options.onStop === undefined ? void close(OWN_GRACE_MS) : options.onStop()),
   };
-  const server = await GrpcServer.start(path, stateService(context, gate));
+  index.tell((before, after) => context.happenings.tellChanges(before, after));
+  const service = { context, gate, access: doors.access };
+  const server = await GrpcServer.start(doors, { ...stateService(service), ...stateExtras(service) });
   opened.defer(() => server.close());
   const resources = opened.move();
   if (settings.SOCKET === undefined && path !== join(folder, 'statesvc.sock')) {
@@ -83,7 +103,7 @@ export async function startState(options: StartOptions): Promise<RunningService>
     );
   }
   log.info(
-    { socket: path, storage: storage.driver, states: index.model.states.length },
+    { socket: path, tcp: server.tcpAddress, storage: storage.driver, states: index.model.states.length },
     'state service is up',
   );
 
@@ -103,18 +123,12 @@ export async function startState(options: StartOptions): Promise<RunningService>
     await resources.disposeAsync();
     log.info({}, 'state service has stopped');
   }
-  return { name: 'state', address: `unix:${path}`, close };
-}
-
-/** Without a kernel that tells, each daemon counts as a boot of its own. */
-async function readBoot(settings: StateSettings): Promise<Context['boot']> {
-  const read = (file: string) => readFile(file, 'utf8').catch(() => '');
-  const text = await read(settings.CMDLINE_FILE);
   return {
-    id: (await read(settings.BOOT_ID_FILE)).trim() || randomUUID(),
-    commandLine: parseCommandLine(text),
-    text,
-    settings,
+    name: 'state',
+    address: `unix:${path}`,
+    tcpAddress: server.tcpAddress,
+    metricsAddress: metrics?.address,
+    close,
   };
 }
 

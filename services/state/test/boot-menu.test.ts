@@ -5,7 +5,7 @@ import { hasProgram, skipWithout } from '@croft/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LoaderEntries } from '../src/outside/boot-loader/loader-entries.ts';
 import { planMenu } from '../src/rules/boot-menu.ts';
-import { startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
+import { type DaemonOptions, startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
 import { aMachine, aModel, aState } from './models.ts';
 
 /** A folder as `/boot`, with kernels. */
@@ -18,7 +18,13 @@ function bootFolder(...parts: string[]): string {
   return folder;
 }
 
-async function withGrub() {
+const nothingKept = () => {
+  const file = join(temporaryFolder(), 'policy.yaml');
+  writeFileSync(file, 'keep: {days: 0, newest: 0, rules: []}\n');
+  return file;
+};
+
+async function withGrub(more: Record<string, string> = {}, options: DaemonOptions = {}) {
   const boot = bootFolder('grub');
   writeFileSync(join(boot, 'grub/grub.cfg'), '# the distribution\n');
   const cmdline = join(boot, 'cmdline');
@@ -29,7 +35,10 @@ async function withGrub() {
     STATESVC_ENTRIES_FOLDER: join(boot, 'esp'),
     STATESVC_CMDLINE_FILE: cmdline,
   };
-  const daemon = await startDaemon({ settings: { ...settings, STATESVC_BOOT_LOADER: 'grub' } });
+  const daemon = await startDaemon({
+    ...options,
+    settings: { ...settings, STATESVC_BOOT_LOADER: 'grub', ...more },
+  });
   return { daemon, boot, menu: join(boot, 'grub/croft.cfg') };
 }
 
@@ -73,6 +82,42 @@ describe('UpdateBootMenu', () => {
     await daemon.call('RemoveSystemState', { stateName: 'one' });
     expect(readFileSync(menu, 'utf8')).not.toContain(', one');
     expect(readFileSync(menu, 'utf8')).toContain(', two');
+  });
+
+  it('names nothing that a collection removed before it was cancelled', async () => {
+    const { daemon, menu } = await withGrub({ STATESVC_POLICY: nothingKept() });
+    for (let count = 0; count < 3; count++) await daemon.call('SaveSystemState', { autosave: true });
+    await daemon.save('manual');
+    await daemon.call('UpdateBootMenu');
+    const shown = () => readFileSync(menu, 'utf8').match(/statesvc\.state=([0-9a-f-]+)/g)?.length;
+    expect(shown()).toBe(4);
+    const answer = await daemon.call('GC', {}, { onLine: (_line, stream) => stream.cancel() });
+    expect(answer.code).toBe(1);
+    await expect.poll(async () => (await daemon.call('Status')).lines).toContain('writers: none');
+    const left = (await daemon.dump()).machines[0]?.states.length;
+    expect(left).toBeLessThan(4);
+    expect(shown()).toBe(left);
+  });
+
+  it('names nothing that a save removed to make room', async () => {
+    const folder = join(temporaryFolder(), 'state');
+    const tree = temporaryFolder();
+    const first = await withGrub({}, { folder, tree });
+    for (let count = 0; count < 2; count++) await first.daemon.call('SaveSystemState', { autosave: true });
+    await first.daemon.call('UpdateBootMenu');
+    await first.daemon.service.close(0);
+    // More must be free than is.
+    const settings = {
+      STATESVC_MIN_FREE: '90',
+      STATESVC_BOOT_FOLDER: first.boot,
+      STATESVC_BOOT_LOADER: 'grub',
+    };
+    const again = await startDaemon({ folder, tree, settings });
+    expect((await again.call('SaveSystemState', { stateName: 'more' })).code).toBe(8);
+    const states = (await again.dump()).machines[0]?.states ?? [];
+    expect(states).toHaveLength(1);
+    const text = readFileSync(first.menu, 'utf8');
+    expect(text.match(/statesvc\.state=([0-9a-f-]+)/g)).toEqual([`statesvc.state=${states[0]?.id}`]);
   });
 
   it('makes none by itself, where nobody asked for one', async () => {
@@ -179,6 +224,23 @@ describe('entries by the Boot Loader Specification', () => {
     expect(readdirSync(join(esp, 'loader/entries'))).toEqual(['other.conf']);
     expect(readdirSync(join(esp, 'croft'))).toEqual([]);
     expect(readdirSync(esp).sort()).toEqual(['croft', 'foreign', 'loader']);
+  });
+
+  it('of another installation on the same partition are left alone, and so are its kernels', async () => {
+    const [boot, esp, ids] = [bootFolder(), temporaryFolder(), temporaryFolder()];
+    const [ours, others] = ['ours', 'others'].map((name) => {
+      writeFileSync(join(ids, name), `${name}0123456789\n`);
+      return new LoaderEntries(esp, join(ids, name));
+    }) as [LoaderEntries, LoaderEntries];
+    await others.write(plan(boot, 2).slice(1));
+    expect([await ours.hasMenu(), await others.hasMenu()]).toEqual([false, true]);
+    await ours.write(plan(boot, 1));
+    expect(readdirSync(join(esp, 'loader/entries')).sort()).toEqual(['croft-s0.conf', 'croft-s1.conf']);
+    await ours.write([]);
+    expect(readdirSync(join(esp, 'loader/entries'))).toEqual(['croft-s1.conf']);
+    expect(readdirSync(join(esp, 'croft'))).toHaveLength(2);
+    await others.write([]);
+    expect(readdirSync(join(esp, 'croft'))).toEqual([]);
   });
 
   it('name kernels in place that lie on the partition already', async () => {

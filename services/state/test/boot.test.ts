@@ -3,29 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Daemon, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
+import { host } from './host.ts';
 import { fillTree } from './sample-tree.ts';
-
-/** A machine that is switched on again and again: its folders stay, its command line and boot id are given. */
-function host() {
-  const folder = join(temporaryFolder(), 'state');
-  const tree = temporaryFolder();
-  const kernel = temporaryFolder();
-  const [cmdline, bootId] = [join(kernel, 'cmdline'), join(kernel, 'boot_id')];
-  let boots = 0;
-  const boot = async (line: string): Promise<Daemon> => {
-    writeFileSync(bootId, `boot-${boots++}\n`);
-    return restart(line);
-  };
-  const restart = async (line: string): Promise<Daemon> => {
-    writeFileSync(cmdline, `${line}\n`);
-    return startDaemon({
-      folder,
-      tree,
-      settings: { STATESVC_CMDLINE_FILE: cmdline, STATESVC_BOOT_ID_FILE: bootId },
-    });
-  };
-  return { tree, boot, restart };
-}
 
 const idOf = async (daemon: Daemon, name: string) =>
   (await daemon.dump()).machines[0]?.states.find((state) => state.name === name && state.user === null)?.id;

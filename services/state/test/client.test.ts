@@ -1,22 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../src/client/commands.ts';
-import { runStateCommand } from '../src/client/index.ts';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
-
-/** Runs `croft state …` and gives what it printed; `typed` is what somebody types at a terminal. */
-async function run(daemon: Daemon | undefined, argv: string, typed?: string) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const stdin = Object.assign(Readable.from(typed === undefined ? [] : [typed]), {
-    isTTY: typed !== undefined,
-  });
-  const socket = daemon?.service.address.replace('unix:', '') ?? '/nonexistent/statesvc.sock';
-  const code = await runStateCommand(argv === '' ? [] : argv.split(' '), { socket, stdout, stderr, stdin });
-  const text = (stream: PassThrough) => String(stream.read() ?? '');
-  return { code, out: text(stdout), err: text(stderr) };
-}
+import { runCommand as run } from './run-command.ts';
 
 const names = async (daemon: Daemon) => (await daemon.dump()).machines[0]?.states.map(({ name }) => name);
 

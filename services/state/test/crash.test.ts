@@ -1,36 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { materialise } from '../src/outside/storage/vault/materialise.ts';
 import { callAt, type Dump, temporaryFolder, treeFacts, vaultFacts } from './daemon.ts';
-
-interface Process {
-  readonly address: string;
-  kill(): Promise<void>;
-}
-
-async function startProcess(folder: string, tree: string): Promise<Process> {
-  const script = join(import.meta.dirname, 'daemon-process.ts');
-  const child: ChildProcess = spawn(process.execPath, [script, folder, tree], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const exited = once(child, 'exit');
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-  onTestFinished(kill);
-  const stdout = child.stdout as NonNullable<typeof child.stdout>;
-  const started = await Promise.race([
-    once(stdout, 'data').then(([data]) => String(data)),
-    exited.then(() => ''),
-  ]);
-  if (started === '') throw new Error('the daemon did not start');
-  return { address: started.trim(), kill };
-}
+import { startProcess } from './spawned-daemon.ts';
 
 function makeTree(files: number): string {
   const tree = temporaryFolder();

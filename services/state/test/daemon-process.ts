@@ -1,10 +1,15 @@
-// A daemon as a process of its own, for tests that kill it: `node daemon-process.ts <folder> <system>`.
+// A daemon as a process of its own, for tests that kill it: `node daemon-process.ts <folder> <system> [settings as JSON]`.
 import { createLog, StartError } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
 import { startState, stateSettings } from '../src/index.ts';
 
-const [folder, system] = process.argv.slice(2) as [string, string];
-const settings = readSettings(stateSettings, { STATESVC_VAULT_SYSTEM: system, STATESVC_MIN_FREE: '0' });
+const [folder, system, more = '{}'] = process.argv.slice(2) as [string, string, string?];
+const settings = readSettings(stateSettings, {
+  STATESVC_STORAGE: 'vault',
+  STATESVC_VAULT_SYSTEM: system,
+  STATESVC_MIN_FREE: '0',
+  ...(JSON.parse(more) as Record<string, string>),
+});
 try {
   const service = await startState({
     settings,

@@ -3,7 +3,7 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Clock, type Log, type RunningService, silentLog } from '@croft/runtime';
+import { type Clock, type Log, silentLog } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
 import {
   type ClientReadableStream,
@@ -15,7 +15,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { onTestFinished } from 'vitest';
-import { startState, stateSettings } from '../src/index.ts';
+import { type RunningState, type StartOptions, startState, stateSettings } from '../src/index.ts';
 
 /** Path of the contract, which test clients read for themselves. */
 export const protoFile = fileURLToPath(new URL('../proto/statesvc.proto', import.meta.url));
@@ -58,7 +58,8 @@ export async function callAt(address: string, name: string, request: object = {}
   }
 }
 
-function collect(stream: ClientReadableStream<unknown>, options: CallOptions): Promise<Answer> {
+/** What a call answers, when it has ended. */
+export function collect(stream: ClientReadableStream<unknown>, options: CallOptions): Promise<Answer> {
   const lines: string[] = [];
   const results: Record<string, unknown>[] = [];
   const order: string[] = [];
@@ -86,7 +87,7 @@ function collect(stream: ClientReadableStream<unknown>, options: CallOptions): P
 
 /** A daemon in this process, on folders of its own. */
 export interface Daemon {
-  readonly service: RunningService;
+  readonly service: RunningState;
   /** The daemon's folder. */
   readonly folder: string;
   /** The tree that is the machine's system. */
@@ -103,6 +104,9 @@ export interface Dump {
   readonly machines: readonly {
     readonly id: string;
     readonly bootedState: string | null;
+    readonly nextState: string | null;
+    readonly nextUsers: boolean;
+    readonly kernel: string;
     readonly lastUsedAt: string | null;
     readonly states: readonly DumpedState[];
   }[];
@@ -119,10 +123,18 @@ export interface DumpedState {
   readonly name: string;
   readonly kind: string;
   readonly user: string | null;
+  readonly system: string | null;
+  readonly oneInstant: boolean;
   readonly automatic: boolean;
+  readonly pinned: boolean;
+  readonly description: string;
+  readonly imported: { readonly id: string } | null;
   readonly partial: boolean;
   readonly createdAt: string;
   readonly members: readonly {
+    readonly dataset: string;
+    readonly path: string;
+    readonly guid: string;
     readonly snapshot: string;
     readonly unreadable: number;
     readonly torn: number;
@@ -137,14 +149,25 @@ export interface DaemonOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly onStop?: () => void;
+  /** See `DoorOptions` of the service. */
+  readonly activatedSocket?: number;
+  readonly lookupPrograms?: StartOptions['lookupPrograms'];
+  readonly tokens?: StartOptions['tokens'];
 }
 
 /** Starts a daemon that ends with the test. */
-export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
+export async function startDaemon({
+  activatedSocket,
+  lookupPrograms,
+  tokens,
+  ...options
+}: DaemonOptions = {}): Promise<Daemon> {
   const folder = options.folder ?? join(temporaryFolder(), 'state');
   const tree = options.tree ?? temporaryFolder();
   const service = await startState({
     settings: readSettings(stateSettings, {
+      // What the root of the machine that runs the tests is on is its own business, too.
+      STATESVC_STORAGE: 'vault',
       STATESVC_VAULT_SYSTEM: tree,
       // The disk of the machine that runs the tests may be full; tests of the limit set it.
       STATESVC_MIN_FREE: '0',
@@ -159,6 +182,9 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     version: '1.2.3-test',
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.onStop === undefined ? {} : { onStop: options.onStop }),
+    activatedSocket,
+    ...(lookupPrograms === undefined ? {} : { lookupPrograms }),
+    ...(tokens === undefined ? {} : { tokens }),
   });
   onTestFinished(() => service.close(0));
   const call: Daemon['call'] = (name, request, callOptions) =>

@@ -72,12 +72,6 @@ describe('starting', () => {
     expect((await daemon.call('Version')).code).toBe(0);
   });
 
-  it.each(['zfs', 'btrfs'])('refuses STORAGE=%s until its driver is there', async (storage) => {
-    await expect(startDaemon({ settings: { STATESVC_STORAGE: storage } })).rejects.toThrow(
-      new RegExp(`no ${storage} driver yet`),
-    );
-  });
-
   it('refuses a system that is not there, is no folder, or lies where the states are kept', async () => {
     const folder = join(temporaryFolder(), 'state');
     mkdirSync(join(folder, 'inside'), { recursive: true, mode: 0o700 });

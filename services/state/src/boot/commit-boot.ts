@@ -9,7 +9,7 @@ import { refreshMenu } from './update-boot-menu.ts';
  * @returns whether something is not as it was after the last boot
  */
 export async function commitBoot(call: Call, context: Context): Promise<boolean> {
-  const { index, boot, turns, clock } = context;
+  const { index, storage, boot, turns, clock } = context;
   const { id } = currentMachine(index.model);
   return await turns.take(id, call.operation, call.signal, async () => {
     const machine = currentMachine(index.model);
@@ -17,11 +17,24 @@ export async function commitBoot(call: Call, context: Context): Promise<boolean>
       call.info('this machine is not managed, so nothing was written');
       return false;
     }
-    const { kernel, changed, arrived, prepared } = planCommitBoot(index.model, machine, boot.commandLine);
+    const plan = planCommitBoot(index.model, machine, boot.commandLine);
+    const { kernel, arrived, prepared } = plan;
+    const tookOver = (await storage.commitBoot?.(id)) === true;
+    const changed = plan.changed || tookOver;
+    if (tookOver) await rereadStates(context);
     await markMachine(context, id, { kernel, lastUsedAt: clock.now().toISOString(), prepared });
     if (arrived !== undefined) call.info(`${id} goes on from ${arrived}`);
     if (kernel !== machine.kernel) call.info(`${id} boots with ${kernel}`);
     if (changed) await refreshMenu(call, context, { make: false });
     return changed;
+  });
+}
+
+/** States are what they were; their snapshots may be called otherwise. */
+async function rereadStates({ index, storage, log }: Context): Promise<void> {
+  const scan = await storage.scan();
+  index.found(scan);
+  await index.annotated(scan.states).catch((error) => {
+    log.error({ err: error }, 'the journal could not be written; the storage has it');
   });
 }

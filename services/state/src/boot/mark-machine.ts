@@ -7,7 +7,16 @@ export async function markMachine(
   id: string,
   marks: MachineMarks,
 ): Promise<void> {
-  await storage.markMachine(id, marks);
+  try {
+    await storage.markMachine(id, marks);
+  } catch (error) {
+    // It may be written down all the same: what the storage says is what counts.
+    await storage.scan().then(
+      (found) => index.found(found),
+      () => {},
+    );
+    throw error;
+  }
   const { machines, homes } = index.model;
   index.found({
     machines: machines.map((machine) => (machine.id === id ? { ...machine, ...marks } : machine)),

@@ -26,7 +26,7 @@ export async function prepareBoot(call: Call, context: Context): Promise<boolean
     const plan = planPrepareBoot(index.model, machine, boot.commandLine, boot.id);
     if (plan.do === 'nothing') {
       call.info(`nothing to prepare: ${plan.why}`);
-      return false;
+      return machine.managed && (await context.storage.settleBoot?.()) === true;
     }
     await revert(plan, machine, call, context);
     return true;
@@ -59,13 +59,20 @@ async function revert(plan: Revert, machine: Machine, call: Call, context: Conte
           before.flatMap(({ members }) => members),
         );
   for (const problem of problems) call.warning(problem);
-  await markMachine(context, machine.id, { prepared: { ...preparation, done: true }, nextState: undefined });
+  await markMachine(context, machine.id, {
+    prepared: { ...preparation, done: true },
+    nextState: undefined,
+    nextRevert: undefined,
+  });
+  // Another root may run now, and homes may lie elsewhere.
+  if (machine.revertTo !== undefined) context.index.found(await context.storage.scan());
   call.info(`this machine is as it was in ${storageName(state)}; what was there before is ${saved}`);
 }
 
 /** What is there now, as states to come back to; what they hold also tells what differs. */
 function saveBefore(machine: Machine, call: Call, context: Context): Promise<readonly [State, ...State[]]> {
-  return saveStates(machine, { stateName: '', autosave: true, user: undefined }, call, context);
+  const there = { ...machine, datasets: machine.before ?? machine.datasets };
+  return saveStates(there, { stateName: '', autosave: true, user: undefined }, call, context);
 }
 
 /** What is there now is neither of two states: a snapshot tells what differs, and goes again. */

@@ -2,7 +2,7 @@ import type { Call, Context } from '../context.ts';
 import { machineNotManaged, noBootLoader } from '../failures.ts';
 import type { BootLoader } from '../outside/boot-loader/boot-loader.ts';
 import { findBootLoaders, listKernels, systemName } from '../outside/boot-loader/find-boot-loaders.ts';
-import { planMenu } from '../rules/boot-menu.ts';
+import { menuStates, planMenu } from '../rules/boot-menu.ts';
 import { currentMachine } from '../rules/find-machine.ts';
 import type { RequestOf } from '../wire.ts';
 
@@ -33,7 +33,7 @@ async function writeMenu(
   call: Call,
   context: Context,
 ): Promise<void> {
-  const { index, policy, boot, turns } = context;
+  const { index, policy, boot, turns, storage } = context;
   const kernels = await listKernels(boot.settings.BOOT_FOLDER);
   const missing =
     loaders.length === 0
@@ -46,11 +46,18 @@ async function writeMenu(
     call.debug(`the boot menu was left alone: ${missing}`);
     return;
   }
-  const facts = { system: await systemName(), kernels, commandLine: boot.text };
-  const plan = planMenu(index.model, currentMachine(index.model), policy.policy.menu, facts);
+  const [machine, limits] = [currentMachine(index.model), policy.policy.menu];
+  const bootWords = new Map<string, readonly string[]>();
+  for (const state of menuStates(index.model, machine, limits)) {
+    const words = await storage.bootWords?.(state);
+    if (words !== undefined) bootWords.set(state.id, words);
+  }
+  const facts = { system: await systemName(), kernels, commandLine: boot.text, bootWords };
+  const plan = planMenu(index.model, machine, limits, facts);
   for (const loader of loaders) {
     // Callers have turns of different machines, and the files are the same.
     const written = await turns.take('menu', call.operation, NEVER, () => loader.write(plan.entries));
+    if (written) context.happenings.tell({ menu: { states: plan.states, entries: plan.entries.length } });
     call.info(
       `boot menu (${loader.name}): ${plan.states} states, ${plan.entries.length} entries${written ? '' : ', unchanged'}`,
     );

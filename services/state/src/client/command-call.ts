@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { DaemonClient } from './daemon-client.ts';
 import type { Command } from './parse-command.ts';
 
@@ -12,6 +12,10 @@ export interface CommandCall {
   readonly print: (text: string) => void;
   /** To standard error: what happens meanwhile. */
   readonly progress: (line: string) => void;
+  /** To standard output as it is, no faster than that takes it. */
+  readonly send: (content: string | Uint8Array) => Promise<void>;
+  /** Standard error when somebody looks at it. */
+  readonly terminal: Writable | undefined;
 }
 
 /** Runs a command and gives its exit code. */

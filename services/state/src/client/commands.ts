@@ -1,4 +1,5 @@
 import type { RunCommand } from './command-call.ts';
+import { completion } from './completion.ts';
 import {
   createUser,
   dissociateUser,
@@ -9,6 +10,10 @@ import {
   trace,
   updateMenu,
 } from './daemon-commands.ts';
+import { cancelRevert, describe, pin, revert } from './extras/annotate-commands.ts';
+import { diff } from './extras/diff-command.ts';
+import { exportState, importState } from './extras/transfer-commands.ts';
+import { watch } from './extras/watch-command.ts';
 import { dump, list, show, status, users, version } from './look-commands.ts';
 import type { CommandName } from './parse-command.ts';
 import { gc, remove, restore, save } from './state-commands.ts';
@@ -20,6 +25,15 @@ export const commands: Record<CommandName, RunCommand> = {
   save,
   remove,
   restore,
+  describe,
+  pin: pin('Pin'),
+  unpin: pin('Unpin'),
+  diff,
+  revert,
+  'revert-cancel': cancelRevert,
+  export: exportState,
+  import: importState,
+  watch,
   gc,
   users,
   'users create': createUser,
@@ -37,4 +51,5 @@ export const commands: Record<CommandName, RunCommand> = {
   'last-used': plainly('UpdateLastUsed'),
   stop: plainly('DaemonStop'),
   version,
+  completion,
 };

@@ -19,7 +19,7 @@ type Flag = keyof typeof FLAGS;
 /** What may come after `croft state`. */
 export type CommandName = keyof typeof COMMANDS;
 
-const FLAGS = {
+export const FLAGS = {
   help: { type: 'boolean', short: 'h' },
   json: { type: 'boolean' },
   full: { type: 'boolean' },
@@ -32,17 +32,36 @@ const FLAGS = {
   'remove-home': { type: 'boolean' },
   output: { type: 'string', short: 'o' },
   duration: { type: 'string' },
+  users: { type: 'boolean' },
+  times: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
   debug: { type: 'boolean' },
+  address: { type: 'string' },
+  ca: { type: 'string' },
+  cert: { type: 'string' },
+  key: { type: 'string' },
+  token: { type: 'string' },
 } as const;
 
+/** What every command takes: how the daemon is reached, and what it says. */
+export const EVERYWHERE: readonly Flag[] = ['debug', 'address', 'ca', 'cert', 'key', 'token'];
+
 /** Per command: the words it needs, those it may have besides, and its flags. */
-const COMMANDS = {
+export const COMMANDS = {
   list: { needs: [], may: [], flags: ['json'] },
   show: { needs: [], may: ['machine'], flags: ['json', 'full'] },
   save: { needs: [], may: ['name'], flags: ['user', 'json', 'boot-menu', 'auto'] },
   remove: { needs: ['state'], may: [], flags: ['user', 'force', 'dry-run', 'yes'] },
   restore: { needs: ['state', 'folder'], may: [], flags: ['user'] },
+  describe: { needs: ['state', 'text'], may: [], flags: ['user'] },
+  pin: { needs: ['state'], may: [], flags: ['user'] },
+  unpin: { needs: ['state'], may: [], flags: ['user'] },
+  diff: { needs: ['state'], may: ['other state'], flags: ['user', 'times', 'json'] },
+  revert: { needs: ['state'], may: [], flags: ['users', 'yes'] },
+  'revert-cancel': { needs: [], may: [], flags: [] },
+  export: { needs: ['state'], may: [], flags: ['user', 'users', 'output'] },
+  import: { needs: ['file'], may: ['name'], flags: ['json'] },
+  watch: { needs: [], may: [], flags: ['json'] },
   gc: { needs: [], may: [], flags: ['all', 'yes'] },
   users: { needs: [], may: [], flags: ['json'] },
   'users create': { needs: ['user', 'home'], may: [], flags: [] },
@@ -60,6 +79,7 @@ const COMMANDS = {
   'last-used': { needs: [], may: [], flags: [] },
   stop: { needs: [], may: [], flags: [] },
   version: { needs: [], may: [], flags: ['json'] },
+  completion: { needs: ['shell'], may: [], flags: [] },
 } as const satisfies Record<
   string,
   { needs: readonly string[]; may: readonly string[]; flags: readonly Flag[] }
@@ -76,7 +96,7 @@ export function parseCommand(argv: readonly string[]): Command | undefined {
   const most = needs.length + command.may.length;
   if (words.length < needs.length) throw new Misuse(`${name} needs <${needs[words.length]}>`);
   if (words.length > most) throw new Misuse(`${name} does not take ${JSON.stringify(words[most])}`);
-  const allowed: readonly Flag[] = [...command.flags, 'debug'];
+  const allowed: readonly Flag[] = [...command.flags, ...EVERYWHERE];
   for (const flag of flags) {
     if (!allowed.includes(flag)) throw new Misuse(`${name} has no option --${flag}`);
   }

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { Failure } from '@croft/failure';
 import type { CommandCall } from './command-call.ts';
 import { commands } from './commands.ts';
 import { DaemonClient, DaemonRefused } from './daemon-client.ts';
+import { findDaemon } from './find-daemon.ts';
 import { Misuse, parseCommand } from './parse-command.ts';
 import { usage } from './usage.ts';
 
@@ -26,13 +28,17 @@ export async function runStateCommand(argv: readonly string[], options: CommandO
       stdout.write(usage);
       return 0;
     }
-    using daemon = new DaemonClient(options.socket, { debug: command.flags.has('debug') });
+    using daemon = new DaemonClient(await findDaemon(command, options.socket), {
+      debug: command.flags.has('debug'),
+    });
     const call: CommandCall = {
       command,
       daemon,
       stdin: options.stdin ?? process.stdin,
       print: (text) => stdout.write(text.endsWith('\n') ? text : `${text}\n`),
       progress: (line) => stderr.write(`${line}\n`),
+      send: (content) => sendTo(stdout, content),
+      terminal: (stderr as { isTTY?: boolean }).isTTY === true ? stderr : undefined,
     };
     return await commands[command.name](call);
   } catch (error) {
@@ -44,4 +50,10 @@ export async function runStateCommand(argv: readonly string[], options: CommandO
     complain(error.message);
     return 1;
   }
+}
+
+/** Nothing piles up in memory when whoever reads is slow; when he is gone, so are we. */
+async function sendTo(out: Writable, content: string | Uint8Array): Promise<void> {
+  if (out.write(content) || out.destroyed) return;
+  await Promise.race([once(out, 'drain'), once(out, 'close')]);
 }

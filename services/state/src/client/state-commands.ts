@@ -50,9 +50,16 @@ export async function remove(call: CommandCall): Promise<number> {
 /** Puts a state into an empty or new folder, as whoever runs this. */
 export async function restore(call: CommandCall): Promise<number> {
   const { command, progress } = call;
+  if (command.values.address !== undefined)
+    throw new Misuse('restore reads states where they lie: run it on that machine');
   const [name, folder] = command.words as [string, string];
   const { dump, model } = readDump(await dumpText(call));
   const { members } = findState(model, { name, user: command.values.user });
+  const { driver, location } = dump.storage;
+  if (driver !== 'vault')
+    throw new Misuse(
+      `states on ${driver} are no files of the vault: as root copy what you need out of ${members.map(({ snapshot }) => `${location}/${snapshot}`).join(' and ')}`,
+    );
   let problems = 0;
   for (const member of members) {
     const target = members.length === 1 ? folder : `${folder}/${member.dataset}`;

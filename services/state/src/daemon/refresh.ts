@@ -6,8 +6,10 @@ export async function refresh(call: Call, context: Context): Promise<void> {
   const { index, storage } = context;
   await inTurnOfAll(call, context, async () => {
     const scan = await storage.scan();
-    // No write is under way, so nothing is half done that a scan could show.
-    const { notes } = reconcile(index.model.states, [], scan.states, []);
+    // No write is under way, so what no record needs came too late or lost its record.
+    const { notes, discard, collect } = reconcile(index.model.states, [], scan.states, scan.leftovers);
+    for (const id of discard) await storage.discard(id);
+    if (collect) await storage.collect();
     const homes = JSON.stringify(index.model.homes) === JSON.stringify(scan.homes);
     await index.refreshed(scan);
     for (const note of notes) call.info(note);

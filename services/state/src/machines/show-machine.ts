@@ -1,10 +1,20 @@
 import type { Context } from '../context.ts';
+import type { Model } from '../model/model.ts';
 import { findMachine } from '../rules/find-machine.ts';
 import { machineShowText } from '../rules/machine-text.ts';
 import type { RequestOf } from '../wire.ts';
 
+/** What was made of models, which never change: with thousands of states making it takes longer than sending it. */
+const made = new WeakMap<Model, Map<string, string>>();
+
 /** One machine and its states as text for people. */
-export function showMachine(request: RequestOf<'MachineShow'>, context: Context): string {
+export function showMachine({ machineId, full }: RequestOf<'MachineShow'>, context: Context): string {
   const { model } = context.index;
-  return machineShowText(model, findMachine(model, request.machineId), request.full);
+  const machine = findMachine(model, machineId);
+  const texts = made.get(model) ?? new Map<string, string>();
+  made.set(model, texts);
+  const key = `${full} ${machine.id}`;
+  const text = texts.get(key) ?? machineShowText(model, machine, full);
+  texts.set(key, text);
+  return text;
 }

@@ -79,7 +79,22 @@ it('remembers all states of a save, and which of them were removed', async () =>
   await journal.close();
   const { journal: again, remembered } = await Journal.open(folder);
   await again.close();
-  expect(remembered).toEqual({ states: [system], intents: [] });
+  expect(remembered).toMatchObject({ states: [system], intents: [] });
+});
+
+it('remembers what was written down of a state later, and not of one that has gone', async () => {
+  const folder = newFolder();
+  const { journal } = await Journal.open(folder);
+  const described = { ...state('a'), description: 'good' };
+  await journal.append({ event: 'saved', id: 'a', states: [state('a')] });
+  await journal.append({ event: 'annotated', states: [described] });
+  await journal.append({ event: 'saved', id: 'b', states: [state('b')] });
+  await journal.append({ event: 'removed', id: 'b', ids: ['b'] });
+  await journal.append({ event: 'annotated', states: [state('b')] });
+  await journal.close();
+  const { journal: again, remembered } = await Journal.open(folder);
+  await again.close();
+  expect(remembered.states).toEqual([described]);
 });
 
 it('keeps the intents of an older journal and forgets its states', async () => {

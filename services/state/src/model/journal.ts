@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { notEnoughSpace } from '../failures.ts';
+import { diskFailure } from '../rules/disk-failure.ts';
 import type { Intent } from '../rules/reconcile.ts';
 import type { State } from './model.ts';
 
@@ -8,6 +8,7 @@ import type { State } from './model.ts';
 type JournalEntry =
   | { readonly event: 'begun'; readonly intent: Intent }
   | { readonly event: 'saved'; readonly id: string; readonly states: readonly State[] }
+  | { readonly event: 'annotated'; readonly states: readonly State[] }
   | { readonly event: 'removed'; readonly id: string; readonly ids: readonly string[] }
   | { readonly event: 'undone'; readonly id: string };
 
@@ -18,6 +19,8 @@ const VERSION = 2;
 interface Remembered {
   readonly states: readonly State[];
   readonly intents: readonly Intent[];
+  /** It is all in the checkpoint. */
+  readonly isCheckpoint: boolean;
 }
 
 /** The states at the time of the last checkpoint, and everything since, one line each, on the disk before it counts. */
@@ -56,9 +59,8 @@ export class Journal {
         this.#length += line.length;
       } catch (error) {
         // A full disk leaves half a line, and the next one would be glued to it.
-        await this.#file.truncate(this.#length);
-        const full = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
-        throw full ? notEnoughSpace(`the disk of ${this.#checkpoint}`, 'nothing', 'a few KiB') : error;
+        await this.#file.truncate(this.#length).catch(() => {});
+        throw diskFailure(error, `the disk of ${this.#checkpoint}`);
       }
     });
   }
@@ -98,12 +100,20 @@ function replay(checkpoint: readonly State[], lines: readonly string[]): Remembe
       intents.set(entry.intent.id, entry.intent);
       continue;
     }
+    if (entry.event === 'annotated') {
+      for (const state of entry.states) if (states.has(state.id)) states.set(state.id, state);
+      continue;
+    }
     intents.delete(entry.id);
     // An older daemon wrote neither.
     if (entry.event === 'saved') for (const state of entry.states ?? []) states.set(state.id, state);
     if (entry.event === 'removed') for (const id of entry.ids ?? []) states.delete(id);
   }
-  return { states: [...states.values()], intents: [...intents.values()] };
+  return {
+    states: [...states.values()],
+    intents: [...intents.values()],
+    isCheckpoint: lines.join('') === '',
+  };
 }
 
 function parse(line: string): JournalEntry | undefined {

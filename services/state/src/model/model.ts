@@ -10,6 +10,8 @@ export interface Dataset {
   readonly user?: string;
   /** Where it lies, as path text (see `path-text.ts`). */
   readonly path: string;
+  /** Other datasets may be mounted in it, and are no part of it. */
+  readonly holdsMounts?: true;
 }
 
 /** A bootable system on this host: a root dataset and what belongs to it. */
@@ -21,16 +23,35 @@ export interface Machine {
   readonly current: boolean;
   /** Id of the saved state it was booted from, if any. */
   readonly bootedState: string | undefined;
+  /**
+   * Only where a machine goes back to a state by being booted from it: the state that this boot names, whether it is there or
+   * not; null when it names none.
+   */
+  readonly revertTo?: string | null;
   /** Id of the state that the next boot goes back to, if somebody asked for that. */
   readonly nextState: string | undefined;
+  /** How it was asked for. */
+  readonly nextRevert?: NextRevert | undefined;
   /** How far the way back to a state is, that a boot named. */
   readonly prepared: Preparation | undefined;
   /** Its system; homes stand on their own, see {@link datasetsOf}. */
   readonly datasets: readonly Dataset[];
+  /** What ran before this boot, where that is something else and the boot goes back to a state. */
+  readonly before?: readonly Dataset[];
+  /** The storage knows it without states, too. */
+  readonly lasting?: true;
   /** The kernel of its last good boot; empty when none is known. */
   readonly kernel: string;
   /** Last good boot or shutdown, RFC 3339 in UTC; undefined when none is known. */
   readonly lastUsedAt: string | undefined;
+}
+
+/** Somebody asked that the next boot goes back to a state. */
+export interface NextRevert {
+  /** Homes, too. */
+  readonly users: boolean;
+  /** The kernel's id of the boot in which that was asked: another one is the next. */
+  readonly askedIn: string;
 }
 
 /** A boot goes back to a state. */
@@ -56,6 +77,8 @@ export interface Home {
   readonly path: string;
   /** Ids of the machines it belongs to; with none it is kept, and no longer saved. */
   readonly machines: readonly string[];
+  /** What is in it is being deleted, and that was interrupted. */
+  readonly emptying?: true;
 }
 
 /** One dataset's part of a state. */
@@ -98,7 +121,19 @@ export interface State {
   readonly oneInstant: boolean;
   /** RFC 3339, UTC. */
   readonly createdAt: string;
+  /** Where it came from, if it was not saved here. */
+  readonly imported?: Import;
   readonly members: readonly Member[];
+}
+
+/** A state came from somewhere else. */
+export interface Import {
+  /** RFC 3339, UTC. */
+  readonly at: string;
+  /** The id it had there. */
+  readonly id: string;
+  /** The machine it was of. */
+  readonly machine: string;
 }
 
 /** Everything the daemon knows; never changed in place, so a request reads one instant of it. */

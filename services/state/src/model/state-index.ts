@@ -4,12 +4,17 @@ import type { Machine, Model, State } from './model.ts';
 /** The journal is replaced by a checkpoint when it has so many lines. */
 const CHECKPOINT_LINES = 1000;
 
+/** Of states that were saved together, the one that a write of them goes by first. */
+type Ids = readonly [string, ...string[]];
+
 /** The daemon's memory: an immutable model that requests read, and the journal that makes its changes crash safe. */
 export class StateIndex {
   readonly #journal: Journal;
   #model: Model;
   #lines = 0;
   #open = 0;
+  #told: (before: Model, after: Model) => void = () => {};
+  readonly #uncollected: Ids[] = [];
 
   constructor(journal: Journal, found: Pick<Model, 'machines' | 'homes' | 'states'>) {
     this.#journal = journal;
@@ -21,6 +26,11 @@ export class StateIndex {
     return this.#model;
   }
 
+  /** Whoever is told of each change as it happens; he does not throw. */
+  tell(told: (before: Model, after: Model) => void): void {
+    this.#told = told;
+  }
+
   /** Before the first step of a save. */
   async beginSave(id: string): Promise<void> {
     await this.#journal.append({ event: 'begun', intent: { do: 'save', id } });
@@ -29,8 +39,15 @@ export class StateIndex {
 
   /** The states have their completion mark. They are there even if this cannot be written down. */
   async saved(id: string, states: readonly State[]): Promise<void> {
-    this.#change({ states: [...states, ...this.#model.states] });
+    this.#change({ states: newestFirst([...states, ...this.#model.states]) });
     await this.#end({ event: 'saved', id, states });
+  }
+
+  /** Something else is written down of states. */
+  async annotated(states: readonly State[]): Promise<void> {
+    const changed = new Map(states.map((state) => [state.id, state]));
+    this.#change({ states: this.#model.states.map((state) => changed.get(state.id) ?? state) });
+    await this.#write({ event: 'annotated', states });
   }
 
   /** Nothing is left of a save, or nothing was done of a removal. */
@@ -40,21 +57,28 @@ export class StateIndex {
   }
 
   /** Before the first step of a removal, which goes by its first id. When it throws, the states are marked all the same. */
-  async beginRemoval(ids: readonly [string, ...string[]]): Promise<void> {
+  async beginRemoval(ids: Ids): Promise<void> {
     this.#open++;
     this.#change({ removing: new Set([...this.#model.removing, ...ids]) });
     await this.#journal.append({ event: 'begun', intent: { do: 'remove', id: ids[0], ids } });
   }
 
-  /** The states are gone. */
-  async removed(ids: readonly [string, ...string[]]): Promise<void> {
-    const states = this.#model.states.filter((state) => !ids.includes(state.id));
+  /** The states are gone. @param collected what only they used is gone, too; else the removal ends with {@link collected} */
+  async removed(ids: Ids, { collected }: { collected: boolean }): Promise<void> {
+    const gone = new Set(ids);
+    const states = this.#model.states.filter(({ id }) => !gone.has(id));
     this.#change({
       states,
       machines: worthKnowing(this.#model.machines, states),
       removing: without(this.#model.removing, ids),
     });
-    await this.#end({ event: 'removed', id: ids[0], ids });
+    if (collected) await this.#end({ event: 'removed', id: ids[0], ids });
+    else this.#uncollected.push(ids);
+  }
+
+  /** Nothing is left of what was removed; until this is written down, the next start looks for it. */
+  async collected(): Promise<void> {
+    for (const ids of this.#uncollected.splice(0)) await this.#end({ event: 'removed', id: ids[0], ids });
   }
 
   /** What the storage says of machines and homes, which only it remembers. */
@@ -77,6 +101,10 @@ export class StateIndex {
 
   async #end(entry: Parameters<Journal['append']>[0]): Promise<void> {
     this.#open--;
+    await this.#write(entry);
+  }
+
+  async #write(entry: Parameters<Journal['append']>[0]): Promise<void> {
     await this.#journal.append(entry);
     if (++this.#lines < CHECKPOINT_LINES || this.#open > 0) return;
     await this.#checkpoint();
@@ -88,14 +116,21 @@ export class StateIndex {
   }
 
   #change(changes: Partial<Model>): void {
-    this.#model = freeze({ ...this.#model, ...changes });
+    const before = this.#model;
+    this.#model = freeze({ ...before, ...changes });
+    this.#told(before, this.#model);
   }
 }
 
 /** A machine that is not the current one is known by its states. */
 export function worthKnowing(machines: readonly Machine[], states: readonly State[]): readonly Machine[] {
   const withStates = new Set(states.map(({ machine }) => machine));
-  return machines.filter(({ id, current }) => current || withStates.has(id));
+  return machines.filter(({ id, current, lasting }) => current || lasting || withStates.has(id));
+}
+
+/** What was saved together stays in its order. */
+function newestFirst(states: readonly State[]): readonly State[] {
+  return states.toSorted((a, b) => (a.createdAt === b.createdAt ? 0 : a.createdAt < b.createdAt ? 1 : -1));
 }
 
 function freeze(model: Model): Model {
@@ -104,5 +139,7 @@ function freeze(model: Model): Model {
 }
 
 function without(ids: ReadonlySet<string>, gone: readonly string[]): ReadonlySet<string> {
-  return new Set([...ids].filter((id) => !gone.includes(id)));
+  const left = new Set(ids);
+  for (const id of gone) left.delete(id);
+  return left;
 }

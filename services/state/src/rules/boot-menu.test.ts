@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aMachine, aModel, aState } from '../../test/models.ts';
 import type { State } from '../model/model.ts';
-import { type Kernel, planMenu } from './boot-menu.ts';
+import { type Kernel, type MenuFacts, planMenu, wordsFor } from './boot-menu.ts';
 import { entryText } from './entry-text.ts';
 import { grubText } from './grub-text.ts';
 
@@ -15,10 +15,33 @@ const facts = {
 const limits = { states: 20, entries: 60 };
 const many = (count: number, more: (at: number) => Partial<State> = () => ({})) =>
   Array.from({ length: count }, (_, at) => aState({ id: `s${at}`, name: `n${at}`, ...more(at) }));
-const plan = (states: State[], within = limits, on = facts) =>
+const plan = (states: State[], within = limits, on: MenuFacts = facts) =>
   planMenu(aModel({ states }), aMachine(), within, on);
 const idsOf = (states: State[], within: typeof limits) =>
   plan(states, within).entries.map(({ id }) => id.slice(6));
+
+describe('wordsFor', () => {
+  it.each([
+    ['root=UUID=1 ro', ['statesvc.state=s'], 'root=UUID=1 ro statesvc.state=s'],
+    ['root=UUID=1 ro', ['rootflags=subvol=@s'], 'root=UUID=1 ro rootflags=subvol=@s'],
+    ['rootflags=subvol=@,compress=zstd ro', ['rootflags=subvol=@s'], 'ro rootflags=subvol=@s,compress=zstd'],
+    ['rootflags=noatime,subvolid=256 ro', ['rootflags=subvol=@s'], 'ro rootflags=subvol=@s,noatime'],
+    ['rootflags=noatime root=ZFS=a ro', ['root=ZFS=b@c'], 'ro root=ZFS=b@c'],
+  ])('%s with %j is %s', (words, own, expected) => {
+    expect(wordsFor(`BOOT_IMAGE=/vmlinuz initrd=x ${words} statesvc.state=old`, own).join(' ')).toBe(
+      expected,
+    );
+  });
+
+  it('gives each entry the words of its state', () => {
+    const bootWords = new Map([['s1', ['rootflags=subvol=@one']]]);
+    const { entries } = plan(many(2), limits, { ...facts, bootWords });
+    expect(entries.map(({ options }) => options.at(-1))).toEqual([
+      'statesvc.state=s0',
+      'rootflags=subvol=@one',
+    ]);
+  });
+});
 
 describe('planMenu', () => {
   it('offers a state with and without homes, and keeps the words of this boot', () => {

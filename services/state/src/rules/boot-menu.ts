@@ -17,6 +17,8 @@ export interface MenuFacts {
   readonly kernels: readonly Kernel[];
   /** The words the kernel was given this time. */
   readonly commandLine: string;
+  /** By id of a state, words that boot it; those of this boot that say otherwise are left out. */
+  readonly bootWords?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** One way to go back to a state. */
@@ -46,13 +48,10 @@ export function planMenu(
   model: Model,
   machine: Machine,
   limits: Policy['menu'],
-  { system, kernels, commandLine }: MenuFacts,
+  { system, kernels, commandLine, bootWords }: MenuFacts,
 ): MenuPlan {
-  const states = model.states.filter(
-    ({ id, kind, machine: of }) => kind === 'system' && of === machine.id && !model.removing.has(id),
-  );
+  const states = offered(model, machine);
   const sorted = [...kernels].sort((a, b) => byVersion(b.name, a.name));
-  const words = ownWords(commandLine);
   const entries: MenuEntry[] = [];
   let shown = 0;
   for (const state of chosen(states, limits.states)) {
@@ -60,10 +59,22 @@ export function planMenu(
     if (kernel === undefined) break;
     const ways = savedWith(model.states, state).length > 1 ? [false, true] : [false];
     if (entries.length + ways.length > limits.entries) break;
+    const words = wordsFor(commandLine, bootWords?.get(state.id) ?? ownState(state));
     entries.push(...ways.map((users) => entryOf(state, users, kernel, words, system)));
     shown++;
   }
   return { entries, states: shown, leftOut: states.length - shown };
+}
+
+/** The states that a menu shows, newest first. */
+export function menuStates(model: Model, machine: Machine, limits: Policy['menu']): readonly State[] {
+  return chosen(offered(model, machine), limits.states);
+}
+
+function offered(model: Model, machine: Machine): readonly State[] {
+  return model.states.filter(
+    ({ id, kind, machine: of }) => kind === 'system' && of === machine.id && !model.removing.has(id),
+  );
 }
 
 function entryOf(
@@ -78,7 +89,7 @@ function entryOf(
     id: `croft-${state.id}${users ? '-users' : ''}`,
     title: `${system} as of ${time}, ${state.name}${users ? ', with homes' : ''}`,
     kernel,
-    options: [...words, `statesvc.state=${state.id}`, ...(users ? ['statesvc.revert=userdata'] : [])],
+    options: [...words, ...(users ? ['statesvc.revert=userdata'] : [])],
   };
 }
 
@@ -98,11 +109,32 @@ function chosen(states: readonly State[], most: number): readonly State[] {
   return states.filter((state) => taken.has(state));
 }
 
-/** What is about one boot is left out. */
-function ownWords(commandLine: string): string[] {
-  return commandLine
-    .split(/\s+/)
-    .filter((word) => word !== '' && !/^(BOOT_IMAGE|initrd|statesvc\.\w+)=/.test(word));
+/** Where a state is nothing that a kernel could boot, PrepareBoot is told of it. */
+function ownState({ id }: State): readonly string[] {
+  return [`statesvc.state=${id}`];
+}
+
+/**
+ * The words of this boot without what is about it alone, and without the root where the state brings its own. Flags of the
+ * root that do not say which subvolume it is stay where only that is another.
+ */
+export function wordsFor(commandLine: string, own: readonly string[]): readonly string[] {
+  const names = new Set(own.map((word) => word.split('=', 1)[0]));
+  const isLeft = (word: string) =>
+    !/^(BOOT_IMAGE|initrd|statesvc\.\w+)=/.test(word) &&
+    !(names.has('root') && /^root(flags)?=/.test(word)) &&
+    !(names.has('rootflags') && word.startsWith('rootflags='));
+  const words = commandLine.split(/\s+/).filter((word) => word !== '');
+  const flags = names.has('root') ? [] : words.flatMap(flagsOf);
+  return [
+    ...words.filter(isLeft),
+    ...own.map((word) => (word.startsWith('rootflags=') ? [word, ...flags].join(',') : word)),
+  ];
+}
+
+function flagsOf(word: string): readonly string[] {
+  const [, flags] = /^rootflags=(.+)$/.exec(word) ?? [];
+  return flags?.split(',').filter((flag) => !/^subvol(id)?=/.test(flag)) ?? [];
 }
 
 /** `6.9` before `6.10`. */

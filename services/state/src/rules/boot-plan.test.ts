@@ -63,6 +63,14 @@ describe('planPrepareBoot', () => {
     expect(() => planPrepareBoot(model, machine, { ...line, state: 'none' }, 'boot-1')).toThrow('"none"');
   });
 
+  it('goes back at the boot after the one in which somebody asked for it, with homes only when he said so', () => {
+    const machine = aMachine({ nextState: 's', nextRevert: { users: true, askedIn: 'boot-1' } });
+    expect(planPrepareBoot(model, machine, nothing, 'boot-1')).toMatchObject({ do: 'nothing' });
+    expect(planPrepareBoot(model, machine, nothing, 'boot-2')).toMatchObject({ do: 'revert', users: true });
+    // What the loader's menu says of homes counts for what it names.
+    expect(planPrepareBoot(model, machine, line, 'boot-2')).toMatchObject({ do: 'revert', users: false });
+  });
+
   it.each([
     ['no state is named', aMachine(), nothing],
     ['the machine is not managed', aMachine({ managed: false }), line],

@@ -1,4 +1,5 @@
-import { bootedStateMissing, revertUnfinished } from '../failures.ts';
+import { bootedStateMissing, machineNotManaged, notBootedFrom, revertUnfinished } from '../failures.ts';
+import { foreignState } from '../failures-extras.ts';
 import {
   type Machine,
   type Model,
@@ -8,6 +9,7 @@ import {
   storageName,
 } from '../model/model.ts';
 import type { CommandLine } from './command-line.ts';
+import { findStates, nameState } from './find-state.ts';
 
 /** What PrepareBoot will do. */
 export type PrepareBootPlan =
@@ -33,14 +35,25 @@ export function planPrepareBoot(
   boot: string,
 ): PrepareBootPlan {
   if (!machine.managed) return { do: 'nothing', why: 'this machine is not managed' };
-  const wanted = commandLine.state ?? machine.nextState;
-  if (wanted === undefined) return { do: 'nothing', why: 'this boot goes back to no state' };
+  const { nextState, nextRevert } = machine;
+  const isForNext = nextRevert?.askedIn === boot;
+  const { revertTo } = machine;
+  const isByBooting = revertTo !== undefined;
+  const wanted = commandLine.state ?? revertTo ?? (isForNext || isByBooting ? undefined : nextState);
+  if (wanted === undefined) {
+    const why = isForNext
+      ? 'it is the next boot that goes back to a state'
+      : 'this boot goes back to no state';
+    return { do: 'nothing', why };
+  }
   const { prepared } = machine;
   const begun = prepared?.boot === boot && prepared.state === wanted ? prepared : undefined;
   if (begun?.done === true) return { do: 'nothing', why: 'this boot went back to its state already' };
   const state = model.states.find(({ id, kind }) => id === wanted && kind === 'system');
   if (state?.machine !== machine.id || model.removing.has(state.id)) throw bootedStateMissing(wanted);
-  const { users } = commandLine;
+  if (isByBooting && revertTo !== wanted) throw notBootedFrom(storageName(state));
+  const isAsked = commandLine.state === undefined && !isByBooting;
+  const users = isAsked ? nextRevert?.users === true : commandLine.users;
   const homes = new Set(
     model.homes.filter(({ machines }) => machines.includes(machine.id)).map(({ user }) => user),
   );
@@ -48,6 +61,23 @@ export function planPrepareBoot(
     ({ user }) => user === undefined || (users && homes.has(user)),
   );
   return { do: 'revert', state, states, users, begun };
+}
+
+/**
+ * The state that the next boot is to go back to.
+ * @throws NOT_FOUND, INVALID_ARGUMENT; FAILED_PRECONDITION when it is not of this machine; ABORTED when it is being removed
+ */
+export function planRevertRequest(model: Model, machine: Machine, name: string): State {
+  if (!machine.managed) throw machineNotManaged();
+  const own = model.states.filter((state) => state.machine === machine.id);
+  const wanted = { name, user: undefined };
+  const state =
+    findStates(own, wanted).length > 0
+      ? nameState({ ...model, states: own }, wanted)
+      : nameState(model, wanted);
+  if (state.machine !== machine.id) throw foreignState(name, state.machine);
+  if (machine.revertTo !== undefined) throw notBootedFrom(storageName(state));
+  return state;
 }
 
 /** What CommitBoot will do. */

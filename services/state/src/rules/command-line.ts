@@ -4,6 +4,8 @@ export interface CommandLine {
   readonly state: string | undefined;
   /** Homes go back, too: `statesvc.revert=userdata`. */
   readonly users: boolean;
+  /** Dataset of ZFS, or snapshot of one, that is the root: `root=ZFS=pool/root@name`. */
+  readonly root?: string | undefined;
   /** The name of the kernel's file: the end of `BOOT_IMAGE=`; empty when the loader does not tell. */
   readonly kernel: string;
 }
@@ -18,6 +20,8 @@ export function parseCommandLine(text: string): CommandLine {
   return {
     state: words.get('statesvc.state') || undefined,
     users: words.get('statesvc.revert') === 'userdata',
+    // Initramfs tools spell it in both ways; `zfs:AUTO` leaves it to the pool.
+    root: /^zfs[:=]([^/:]+\/.+)$/i.exec(words.get('root') ?? '')?.[1],
     kernel: words.get('BOOT_IMAGE')?.split('/').at(-1) ?? '',
   };
 }

@@ -20,6 +20,7 @@ export function dumpDocument(model: Model, storage: DumpedStorage): string {
       current: machine.current,
       bootedState: machine.bootedState ?? null,
       nextState: machine.nextState ?? null,
+      nextUsers: machine.nextRevert?.users ?? false,
       kernel: machine.kernel,
       lastUsedAt: machine.lastUsedAt ?? null,
       datasets: machine.datasets.map(({ name, role, path }) => ({ name, role, path })),
@@ -38,6 +39,7 @@ export function dumpDocument(model: Model, storage: DumpedStorage): string {
           kernel: state.kernel,
           oneInstant: state.oneInstant,
           createdAt: state.createdAt,
+          imported: state.imported ?? null,
           partial: isPartial(state),
           removing: model.removing.has(state.id),
           members: state.members.map((member) => ({

@@ -82,3 +82,31 @@ it('shows users with their homes, and their states when everything is wanted', (
   expect(full).toMatch(/\nstates of ada:\nNAME +CREATED .*\nmine .*manual, pinned/);
   expect(full).toContain('\nada@mine:\n');
 });
+
+it('shows what people wrote, its first line in the table and all of it in full', () => {
+  const [newest, first] = states as [Model['states'][0], Model['states'][0]];
+  const described = {
+    ...model,
+    states: [newest, { ...first, description: `${'long '.repeat(20)}\nand more` }],
+  };
+  const row = machineShowText(described, machine, false).split('\n').at(-2) as string;
+  expect(row.split(/ {2,}/).at(-1)).toBe(`${'long '.repeat(12)}…`);
+  expect(machineShowText(described, machine, true)).toContain('\n  | and more\n');
+});
+
+it('says where an imported state is from, and what the next boot goes back to', () => {
+  const imported = { at: '2026-11-21T10:11:12.345Z', id: 'there', machine: 'vault:/old' };
+  const [newest] = states as [Model['states'][0]];
+  const next = {
+    ...machine,
+    nextState: newest.id,
+    nextRevert: { users: true, askedIn: 'b' },
+  } as typeof machine;
+  const text = machineShowText(
+    { ...model, states: [{ ...newest, imported }] },
+    next as Model['machines'][0],
+    true,
+  );
+  expect(text).toContain('Next boot:  goes back to auto_abc123, with homes\n');
+  expect(text).toContain('  imported 2026-11-21 10:11:12 UTC from vault:/old (there)\n');
+});

@@ -18,6 +18,7 @@ export function machineShowText(model: Model, machine: Machine, full: boolean): 
     ['Managed:', yesNo(machine.managed)],
     ['Last used:', lastUsed(machine, states)],
     ...(machine.bootedState === undefined ? [] : [['Booted from:', machine.bootedState]]),
+    ...nextBoot(model, machine),
     ...(full
       ? machine.datasets.map(({ name, role, path }) => ['Dataset:', `${name} (${role}) ${path}`])
       : []),
@@ -25,23 +26,24 @@ export function machineShowText(model: Model, machine: Machine, full: boolean): 
   ];
   const users = statesOfUsers(model, machine);
   const lines = table(facts);
-  if (states.length > 0) {
-    const rows = [STATE_COLUMNS, ...states.map((state) => stateRow(state))];
-    const ids = ['ID', ...states.map((state) => state.id)];
-    lines.push('', ...table(full ? rows.map((row, at) => [...row, ids[at] as string]) : rows));
-  }
+  if (states.length > 0) lines.push('', ...stateTable(states, { ids: full }));
   if (users.length > 0) {
     const rows = users.map(({ user, path, states: theirs }) => [user, path, String(theirs.length)]);
     lines.push('', ...table([['USER', 'HOME', 'STATES'], ...rows]));
   }
   if (full) {
     for (const { user, states: theirs } of users) {
-      if (theirs.length > 0)
-        lines.push('', `states of ${user}:`, ...table([STATE_COLUMNS, ...theirs.map(stateRow)]));
+      if (theirs.length > 0) lines.push('', `states of ${user}:`, ...stateTable(theirs, { ids: false }));
     }
-    lines.push(...[...states, ...users.flatMap((each) => each.states)].flatMap(memberLines));
+    lines.push(...[...states, ...users.flatMap((each) => each.states)].flatMap(detailLines));
   }
   return `${lines.join('\n')}\n`;
+}
+
+function nextBoot(model: Model, { nextState, nextRevert }: Machine): string[][] {
+  if (nextState === undefined) return [];
+  const name = model.states.find(({ id }) => id === nextState)?.name ?? nextState;
+  return [['Next boot:', `goes back to ${name}${nextRevert?.users === true ? ', with homes' : ''}`]];
 }
 
 /** Local clocks and daylight saving make times of states ambiguous, so they are shown in UTC and say so. */
@@ -49,7 +51,28 @@ export function timeText(rfc3339: string): string {
   return `${rfc3339.slice(0, 10)} ${rfc3339.slice(11, 19)} UTC`;
 }
 
+/** What people wrote comes last: it may be long, and has blanks in it. */
+function stateTable(states: readonly State[], { ids }: { ids: boolean }): string[] {
+  const areDescribed = states.some(({ description }) => description !== '');
+  const more = (id: string, description: string) => [
+    ...(ids ? [id] : []),
+    ...(areDescribed ? [description] : []),
+  ];
+  return table([
+    [...STATE_COLUMNS, ...more('ID', 'DESCRIPTION')],
+    ...states.map((state) => [...stateRow(state), ...more(state.id, firstLine(state.description))]),
+  ]);
+}
+
 const STATE_COLUMNS = ['NAME', 'CREATED', 'KIND', 'CONTENT', 'SIZE'];
+const MAX_SHOWN = 60;
+
+function firstLine(text: string): string {
+  const [line = '', ...others] = text.split('\n');
+  const characters = Array.from(line);
+  const isCut = others.length > 0 || characters.length > MAX_SHOWN;
+  return isCut ? `${characters.slice(0, MAX_SHOWN).join('')}…` : line;
+}
 
 function stateRow(state: State): string[] {
   const bytes = state.members.reduce((sum, member) => sum + member.bytes, 0);
@@ -62,7 +85,8 @@ function stateRow(state: State): string[] {
   ];
 }
 
-function memberLines(state: State): string[] {
+function detailLines(state: State): string[] {
+  const { imported, description } = state;
   return [
     '',
     `${state.user === undefined ? '' : `${state.user}@`}${state.name}:`,
@@ -75,6 +99,10 @@ function memberLines(state: State): string[] {
         `${member.torn} torn`,
       ]),
     ),
+    ...(imported === undefined
+      ? []
+      : [`  imported ${timeText(imported.at)} from ${imported.machine} (${imported.id})`]),
+    ...(description === '' ? [] : description.split('\n').map((line) => `  | ${line}`)),
   ];
 }
 

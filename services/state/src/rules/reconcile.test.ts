@@ -1,9 +1,26 @@
 import { expect, it } from 'vitest';
 import { aState } from '../../test/models.ts';
+import type { State } from '../model/model.ts';
 import { type Intent, reconcile } from './reconcile.ts';
 
 const state = (id: string) => aState({ id, machine: 'm', name: `n-${id}` });
 const [a, b] = [state('a'), state('b')];
+const hurt: State = {
+  ...a,
+  members: [
+    {
+      dataset: 'system',
+      role: 'system',
+      path: '/',
+      guid: 'g',
+      snapshot: 's',
+      entries: 1,
+      bytes: 1,
+      unreadable: 1,
+      torn: 0,
+    },
+  ],
+};
 const save = (id: string): Intent => ({ do: 'save', id });
 const ofA = aState({ id: 'u', user: 'ada', system: 'a' });
 const remove = (id: string): Intent => ({ do: 'remove', id });
@@ -49,8 +66,14 @@ it.each<[string, Parameters<typeof reconcile>, Partial<ReturnType<typeof reconci
   [
     'removed by hand',
     [[a, b], [], [a], []],
-    { states: [a], notes: ['m@n-b (b) is no longer in the storage and was forgotten'] },
+    { states: [a], collect: true, notes: ['m@n-b (b) is no longer in the storage and was forgotten'] },
   ],
+  [
+    'hurt by hand',
+    [[a], [], [hurt], []],
+    { states: [hurt], collect: false, notes: ['m@n-a (a) is no longer whole in the storage'] },
+  ],
+  ['hurt for long', [[hurt], [], [hurt], []], { states: [hurt], notes: [] }],
   [
     'an index that was lost',
     [[], [], [a], []],

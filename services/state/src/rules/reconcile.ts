@@ -1,4 +1,4 @@
-import { type State, storageName } from '../model/model.ts';
+import { isPartial, type State, storageName } from '../model/model.ts';
 
 /** A write that was begun and of which nobody knows that it ended. */
 export interface Intent {
@@ -45,9 +45,12 @@ export function reconcile(
   const discard = [...new Set([...saves, ...leftovers])].filter((id) => !storedById.has(id));
   for (const id of discard) notes.push(`the save of state ${id} was interrupted and is cleared away`);
   for (const state of remembered) {
-    if (!storedById.has(state.id) && !removals.has(state.id)) {
+    const found = storedById.get(state.id);
+    if (removals.has(state.id)) continue;
+    if (found === undefined)
       notes.push(`${storageName(state)} (${state.id}) is no longer in the storage and was forgotten`);
-    }
+    else if (isPartial(found) && !isPartial(state))
+      notes.push(`${storageName(state)} (${state.id}) is no longer whole in the storage`);
   }
   for (const state of stored) {
     const isOfSave = saves.has(state.system ?? state.id);
@@ -59,7 +62,8 @@ export function reconcile(
     states: stored.filter((state) => !removals.has(state.id)),
     discard,
     destroy,
-    collect: intents.length > 0 || leftovers.length > 0,
+    // What a state held that lost its record is needed by nobody, too.
+    collect: intents.length > 0 || leftovers.length > 0 || remembered.some(({ id }) => !storedById.has(id)),
     notes,
   };
 }

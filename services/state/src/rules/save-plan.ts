@@ -106,12 +106,16 @@ export function planSave(
           })),
         ]
       : [{ id, kind: 'user', user, ...common }];
-  const budget = Math.min(...pools.map((pool) => spaceAboveLimit(pool, minFreePercent)));
-  return { id, name, states, datasets, budget };
+  return { id, name, states, datasets, budget: spaceToWrite(pools, minFreePercent) };
+}
+
+/** Bytes that may be written before the pools' limit is reached. @throws RESOURCE_EXHAUSTED when it is already */
+export function spaceToWrite(pools: readonly Pool[], minFreePercent: number): number {
+  return Math.min(...pools.map((pool) => spaceAboveLimit(pool, minFreePercent)));
 }
 
 /** A save of the machine is also one of each user, so it needs a name that none of them has. */
-function takenNames(model: Model, machine: Machine, user: string | undefined): ReadonlySet<string> {
+export function takenNames(model: Model, machine: Machine, user: string | undefined): ReadonlySet<string> {
   const others = model.states.filter(
     (state) =>
       state.machine === machine.id && (user === undefined || state.kind === 'system' || state.user === user),

@@ -79,7 +79,9 @@ export function planDissociation(
   removeHome: boolean,
 ): DissociatePlan {
   checkManaged(machine);
-  const home = model.homes.find((other) => other.user === user && other.machines.includes(machine.id));
+  const isHis = ({ user: other, machines, emptying }: Home) =>
+    other === user && (machines.includes(machine.id) || (emptying === true && removeHome));
+  const home = model.homes.find(isHis);
   if (home === undefined) throw userNotFound(user, machine.id);
   const machines = home.machines.filter((id) => id !== machine.id);
   return { home, machines, empty: removeHome && machines.length === 0 };
@@ -95,12 +97,19 @@ function checkManaged(machine: Machine): void {
  */
 function checkFree(model: Model, user: string, path: string, machine: Machine): void {
   for (const other of model.homes) {
-    if (other.user !== user && other.machines.length > 0 && areNested(other.path, path))
+    const isFree = other.machines.length === 0 && other.emptying === undefined;
+    if (other.user !== user && !isFree && areNested(other.path, path))
       throw homeTaken(path, `the home of ${other.user}`);
   }
   for (const dataset of machine.datasets) {
-    if (areNested(dataset.path, path)) throw homeTaken(path, `${dataset.name} of this machine`);
+    if (dataset.holdsMounts ? isWithin(dataset.path, path) : areNested(dataset.path, path))
+      throw homeTaken(path, `${dataset.name} of this machine`);
   }
+}
+
+/** A home may be mounted in a dataset, but not in its place or around it. */
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || contains(folder, path);
 }
 
 function areNested(one: string, other: string): boolean {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Server as SocketServer } from 'node:net';
-import { StartError } from '@croft/runtime';
+import type { Socket, Server as SocketServer } from 'node:net';
+import { type Log, StartError } from '@croft/runtime';
 import {
   credentials,
   makeGenericClientConstructor,
@@ -9,61 +9,106 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation, service as healthService } from 'grpc-health-check';
-import { loadDefinition, stateServiceOf } from './definition.ts';
-import { listenPrivately } from './listen-privately.ts';
+import type { PeerLookup } from '../outside/identity/peer-lookup.ts';
+import { loadDefinition, stateExtrasOf, stateServiceOf } from './definition.ts';
+import { acceptLocal } from './doors/accept-local.ts';
+import type { Connections } from './doors/connections.ts';
+import { listenOnSocket, type SocketPlace } from './doors/listen-on-socket.ts';
+import { listenWithTls, type TlsPlace } from './doors/listen-with-tls.ts';
 import { serveReflection } from './reflection.ts';
 
 /** A request of the contract has a few names in it. */
 const MAX_REQUEST_BYTES = 64 * 1024;
-/** How long the daemon waits for its own answer. */
-const READY_MS = 5000;
+/** How long the daemon waits for its own answer; finding out who it is itself may take ten seconds. */
+const READY_MS = 15_000;
 /** How long last messages get to leave; streams without an end, such as a watched health, are cut then. */
 const FLUSH_MS = 500;
 
-const SERVICES = ['', 'statesvc.StateService'];
+const SERVICES = ['', 'statesvc.StateService', 'statesvc.StateExtras'];
 
 type ConnectionInjector = ReturnType<Server['createConnectionInjector']>;
 
-/** The gRPC server on its unix socket, with health and reflection. */
+/** Where the daemon listens, and how it tells who connects. */
+export interface ServerOptions {
+  readonly socket: SocketPlace;
+  readonly tls: TlsPlace | undefined;
+  readonly connections: Connections;
+  /** Undefined for a socket that only its owner and root can reach. */
+  readonly lookup: PeerLookup | undefined;
+  readonly log: Log;
+}
+
+/** The gRPC server on its unix socket and, if it is told to, on TCP, with health and reflection. */
 export class GrpcServer {
   readonly #server: Server;
   readonly #health: HealthImplementation;
   readonly #injector: ConnectionInjector;
-  readonly #listener: SocketServer;
+  readonly #listeners: SocketServer[] = [];
+  readonly #sockets = new Set<Socket>();
 
-  private constructor(
-    server: Server,
-    health: HealthImplementation,
-    injector: ConnectionInjector,
-    listener: SocketServer,
-  ) {
-    this.#injector = injector;
+  private constructor(server: Server, health: HealthImplementation) {
     this.#server = server;
     this.#health = health;
-    this.#listener = listener;
+    // Connections are accepted here and handed on, because the library neither sets the mode of a socket nor tells who connects.
+    this.#injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   }
 
-  /** Listens, and returns when it has answered a health check. */
-  static async start(path: string, implementation: UntypedServiceImplementation): Promise<GrpcServer> {
+  /** Listens, and returns when it has answered a health check. @throws StartError */
+  static async start(
+    options: ServerOptions,
+    implementation: UntypedServiceImplementation,
+  ): Promise<GrpcServer> {
     const definition = loadDefinition();
     const server = new Server({ 'grpc.max_receive_message_length': MAX_REQUEST_BYTES });
     server.addService(stateServiceOf(definition), implementation);
+    server.addService(stateExtrasOf(definition), implementation);
     const health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'SERVING'])));
     health.addToServer(server);
     serveReflection(server, definition);
-    // Connections are accepted here and handed on, because the library neither sets the mode of a socket nor tells who connects.
-    const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-    const listener = await listenPrivately(path, (socket) => injector.injectConnection(socket));
-    const grpc = new GrpcServer(server, health, injector, listener);
+    const grpc = new GrpcServer(server, health);
     try {
-      await checkHealth(path);
+      await grpc.#listen(options);
     } catch (error) {
       await grpc.close();
-      throw new StartError(
-        `the daemon does not answer on its own socket ${path}: ${(error as Error).message}`,
-      );
+      throw error;
     }
     return grpc;
+  }
+
+  /** The address on TCP, `host:port`; undefined where it does not listen there. */
+  get tcpAddress(): string | undefined {
+    const address = this.#listeners[1]?.address();
+    if (address === undefined || address === null || typeof address === 'string') return undefined;
+    return `${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+  }
+
+  async #listen({ socket: place, tls, connections, lookup, log }: ServerOptions): Promise<void> {
+    const serveSocket = (socket: Socket) => this.#injector.injectConnection(socket);
+    const door = acceptLocal({ connections, lookup, log, serve: serveSocket });
+    const accept = (socket: Socket) =>
+      void door(socket).catch((error: Error) => {
+        log.error({ err: error }, 'a connection could not be taken');
+        socket.destroy();
+      });
+    this.#add(await listenOnSocket(place, accept));
+    if (tls !== undefined) {
+      const listener = await listenWithTls(tls, (socket, caller) => {
+        connections.add(socket, caller);
+        serveSocket(socket);
+      });
+      this.#add(listener);
+    }
+    await checkHealth(place.path).catch((error: Error) => {
+      throw new StartError(`the daemon does not answer on its own socket ${place.path}: ${error.message}`);
+    });
+  }
+
+  #add(listener: SocketServer): void {
+    this.#listeners.push(listener);
+    listener.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
   }
 
   /** Health checks say that it is going away. */
@@ -73,11 +118,16 @@ export class GrpcServer {
 
   /** Lets what was answered reach the clients, then ends every connection. Closing the listener removes the socket file. */
   async close(): Promise<void> {
-    const closed = once(this.#listener, 'close');
-    this.#listener.close();
+    // A listener closes when its last connection has.
+    const closed = this.#listeners.map((listener) => once(listener, 'close'));
+    for (const listener of this.#listeners) listener.close();
     this.#injector.drain(FLUSH_MS);
-    // The listener closes when its last connection has.
-    await closed;
+    // Those that the library does not know: not looked at yet, or in the middle of a handshake.
+    const rest = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, 2 * FLUSH_MS);
+    await Promise.all(closed);
+    clearTimeout(rest);
     this.#server.forceShutdown();
   }
 }

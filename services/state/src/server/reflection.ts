@@ -8,6 +8,7 @@ import type {
 } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import type * as Reflection from '@grpc/reflection';
+import { healthSchema } from './health-schema.ts';
 
 /** The one method of the protocol, in the versions that clients speak. */
 const PATHS = [
@@ -21,7 +22,7 @@ interface Method {
 }
 
 /**
- * Tells clients the contract. What answers them is loaded when the first one asks: few ever do, and it takes a fifth of
+ * Tells clients the contract, what is served besides, and the health service. What answers them is loaded when the first one asks: few ever do, and it takes a fifth of
  * the daemon's start.
  */
 export function serveReflection(server: Server, definition: PackageDefinition): void {
@@ -58,6 +59,6 @@ function loadMethods(definition: PackageDefinition): ReadonlyMap<string, Method>
       }
     },
   };
-  new ReflectionService(definition).addToServer(collector);
+  new ReflectionService({ ...definition, ...healthSchema() }).addToServer(collector);
   return methods;
 }

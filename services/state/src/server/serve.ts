@@ -1,19 +1,25 @@
 import { Failure, type FailureKind } from '@croft/failure';
 import { randomToken } from '@croft/runtime';
-import { type handleServerStreamingCall, Metadata, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
 import type { Call, Context } from '../context.ts';
 import { callEnded } from '../failures.ts';
+import { callerText } from '../rules/access.ts';
+import type { Right } from '../rules/rights.ts';
 import type { OperationName, RequestOf, ResultOf } from '../wire.ts';
+import type { AccessControl } from './doors/access-control.ts';
 import type { Gate } from './gate.ts';
 import { lineTexts } from './line-text.ts';
 import { Stream } from './stream.ts';
+
+/** What an operation answers besides lines: it is there, or comes piece by piece, no faster than the client reads. */
+export type Results<R> = readonly R[] | AsyncIterable<R>;
 
 /** An operation: what it writes through its call comes first, what it returns comes last and only if it does not throw. */
 export type Operation<N extends OperationName> = (
   request: RequestOf<N>,
   call: Call,
   context: Context,
-) => Promise<readonly ResultOf<N>[]>;
+) => Promise<Results<ResultOf<N>>>;
 
 /** gRPC status of each kind of failure. */
 const STATUS: Readonly<Record<FailureKind, status>> = {
@@ -38,67 +44,82 @@ const MAX_DETAILS = 3000;
 /** What the operator wants to know of, besides bugs. */
 const OPERATORS: readonly FailureKind[] = ['exhausted', 'unavailable', 'locked'];
 
-type Wire = ServerWritableStream<unknown, unknown>;
+type Wire = ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>;
 
 /** Any operation, for code that passes requests and results on without looking into them. */
-type AnyOperation = (request: never, call: Call, context: Context) => Promise<readonly object[]>;
+type AnyOperation = (request: never, call: Call, context: Context) => Promise<Results<object>>;
+
+/** What every call goes through. */
+export interface Service {
+  readonly context: Context;
+  readonly gate: Gate;
+  readonly access: AccessControl;
+}
+
+/** An operation with its name and who may call it. */
+interface Offer {
+  readonly name: string;
+  readonly right: Right<never>;
+  readonly operation: AnyOperation;
+  /** The call goes on until somebody ends it, so nobody waits for its end. */
+  readonly endless?: boolean;
+}
 
 /** Makes the gRPC handler of an operation. */
-export function serve(
-  name: OperationName,
-  operation: AnyOperation,
-  context: Context,
-  gate: Gate,
-): handleServerStreamingCall<unknown, unknown> {
+export function serve(offer: Offer, service: Service): (wire: Wire) => void {
   return (wire) => {
-    void answer(name, operation, wire, context, gate);
+    void answer(offer, wire, service);
   };
 }
 
 async function answer(
-  name: OperationName,
-  operation: AnyOperation,
+  { name, right, operation, endless = false }: Offer,
   wire: Wire,
-  context: Context,
-  gate: Gate,
+  { context, gate, access }: Service,
 ): Promise<void> {
   const startedAt = performance.now();
   const given = requestIdOf(wire);
   const requestId = given ?? randomToken(9);
   const stream = new Stream(wire);
+  const caller = access.callerOf(wire);
   let code = status.OK;
   let controller: AbortController | undefined;
   try {
     if (given !== undefined) wire.sendMetadata(metadataOf({ requestid: given }));
-    controller = gate.enter();
+    controller = gate.enter({ endless });
     const entered = controller;
     wire.once('cancelled', () => entered.abort(callEnded()));
-    const call = makeCall(name, requestId, controller.signal, stream, wire);
-    const results = await operation(wire.request as never, call, context);
-    await stream.finish(results);
+    const request = requestOf(wire) as never;
+    await access.check(caller, { operation: name, right, request, model: context.index.model });
+    controller.signal.throwIfAborted();
+    const isAdministrator = () => access.isAdministrator(caller);
+    const call = { ...makeCall(name, requestId, controller, stream, wire), isAdministrator };
+    const results = await operation(request, call, context);
+    await stream.finish(results, controller.signal);
     wire.end();
   } catch (error) {
     const failure = asFailure(error, name, requestId, context);
     code = failure.code;
-    await stream.finish([]);
+    await stream.flush();
     // Emitting is how grpc-js takes a status; on a call that is over it would have no listener left and throw.
     if (!wire.cancelled) wire.emit('error', { code, details: failure.details });
   } finally {
     if (controller !== undefined) gate.leave(controller);
     const ms = performance.now() - startedAt;
     const ended = { requestId, operation: name, status: status[code] };
+    context.metrics?.ended(name, status[code], ms / 1000);
     context.tracing.ended({ ...ended, startedAt: new Date(Date.now() - ms).toISOString(), ms });
-    context.log.info({ ...ended, ms: Math.round(ms) }, 'call');
+    context.log.info({ ...ended, caller: callerText(caller), ms: Math.round(ms) }, 'call');
   }
 }
 
 function makeCall(
   operation: string,
   requestId: string,
-  signal: AbortSignal,
+  controller: AbortController,
   stream: Stream,
   wire: Wire,
-): Call {
+): Omit<Call, 'isAdministrator'> {
   const send = (text: string) => {
     for (const line of lineTexts(text)) stream.line(line);
   };
@@ -106,13 +127,20 @@ function makeCall(
   return {
     operation,
     requestId,
-    signal,
+    signal: controller.signal,
+    end: (reason) => controller.abort(reason),
     info: send,
     warning: (text) => send(`warning: ${text}`),
     debug: (text) => {
       if (wantsDebug) send(text);
     },
   };
+}
+
+/** What was asked: a message, or where the caller streams them, one after the other. */
+function requestOf(wire: Wire): unknown {
+  // A reader that stops early must not take the answer's way with it.
+  return 'request' in wire ? wire.request : wire.iterator({ destroyOnReturn: false });
 }
 
 /** The caller's own name for its request, if it is fit for a log line. */

@@ -1,19 +1,22 @@
-import type { ServerWritableStream } from '@grpc/grpc-js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 
 /** Lines that wait for a client that reads slowly; what comes on top is counted and left out. */
 const MAX_WAITING = 10_000;
+/** A client that took nothing for so long does not hold up the end of a call that failed. */
+const STALLED_MS = 2000;
 
 /**
  * The answers of one call on their way to the client, in order and no faster than it reads. A writer never waits for a
  * client: nobody may hold a machine by not reading.
  */
 export class Stream {
-  readonly #call: ServerWritableStream<unknown, unknown>;
+  readonly #call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>;
   readonly #waiting: object[] = [];
   #leftOut = 0;
   #pumping: Promise<void> | undefined;
 
-  constructor(call: ServerWritableStream<unknown, unknown>) {
+  constructor(call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>) {
     this.#call = call;
   }
 
@@ -23,37 +26,77 @@ export class Stream {
     else this.#push({ log: text });
   }
 
-  /** Sends the results, which come last, and ends when the client has everything. */
-  async finish(results: readonly object[]): Promise<void> {
-    if (this.#leftOut > 0)
-      this.#push({ log: `${this.#leftOut} lines were left out: the client reads too slowly` });
-    for (const result of results) this.#push(result);
-    await this.#pumping;
+  /**
+   * Sends the results, which come last, each when the client has taken what is before it, and ends when it has everything.
+   * @throws the signal's reason
+   */
+  async finish(results: Iterable<object> | AsyncIterable<object>, signal: AbortSignal): Promise<void> {
+    for await (const result of results) {
+      this.#tellLeftOut();
+      this.#push(result);
+      await untilAborted(this.#pumping, signal);
+    }
+    this.#tellLeftOut();
+    await untilAborted(this.#pumping, signal);
+  }
+
+  /** Sends the lines that wait, as long as the client reads. */
+  async flush(): Promise<void> {
+    this.#tellLeftOut();
+    for (let before = -1; this.#pumping !== undefined && this.#waiting.length !== before; ) {
+      before = this.#waiting.length;
+      await Promise.race([this.#pumping, sleep(STALLED_MS, undefined, { ref: false })]);
+    }
+    this.#waiting.length = 0;
+  }
+
+  #tellLeftOut(): void {
+    if (this.#leftOut === 0) return;
+    this.#push({ log: `${this.#leftOut} lines were left out: the client reads too slowly` });
+    this.#leftOut = 0;
   }
 
   #push(message: object): void {
     this.#waiting.push(message);
-    this.#pumping ??= this.#pump().finally(() => {
-      this.#pumping = undefined;
-    });
+    this.#pumping ??= this.#pump();
   }
 
   async #pump(): Promise<void> {
+    // Whoever says more in this turn says it before anything is sent.
+    await Promise.resolve();
     for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) {
-      if (this.#call.cancelled || this.#call.destroyed) return;
-      await this.#write(message);
+      if (this.#call.cancelled || this.#call.destroyed) break;
+      // Waiting for each of thousands of lines takes most of the time that they take.
+      if (!this.#call.write(message)) await this.#room();
     }
+    // With the last look at what waits, so that nothing comes in between and stays.
+    this.#pumping = undefined;
   }
 
-  #write(message: object): Promise<void> {
+  /** The client has taken what it was sent; a call that ends meanwhile never says so. */
+  #room(): Promise<void> {
     return new Promise((resolve) => {
-      // The callback comes when the message is on its way; a call that ends meanwhile never calls back.
-      const ended = () => resolve();
-      this.#call.once('cancelled', ended);
-      this.#call.write(message, () => {
-        this.#call.off('cancelled', ended);
+      const done = () => {
+        this.#call.off('drain', done);
+        this.#call.off('cancelled', done);
         resolve();
-      });
+      };
+      this.#call.once('drain', done);
+      this.#call.once('cancelled', done);
     });
+  }
+}
+
+/** Waits for work that goes on, or until the signal says not to. */
+async function untilAborted(work: Promise<void> | undefined, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (work === undefined) return;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

@@ -5,7 +5,7 @@ import { type Machine, type State, savedWith, storageName } from '../model/model
 import { planCollection, planForSpace } from '../rules/gc-plan.ts';
 import { isShortOfSpace } from '../rules/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
-import { freeContent, removeStates } from './remove-states.ts';
+import { freeContent, haveDependants, removeStates } from './remove-states.ts';
 
 /**
  * Removes the states that the policy does not keep, then more automatic ones while a pool is short of space. What cannot be
@@ -18,17 +18,23 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
   for (const machine of index.model.machines) {
     await context.turns.take(machine.id, call.operation, call.signal, async () => {
       const ofMachine = ({ machine: id }: State) => id === machine.id;
-      // Planned when it is our turn, and carried out before anybody else's.
-      for (const state of planCollection(index.model, policy.policy, clock.now(), all).filter(ofMachine)) {
-        call.signal.throwIfAborted();
-        if (await wasRemoved(state, call, context, { collect: false })) removed++;
-        else failed++;
+      let here = 0;
+      try {
+        // Planned when it is our turn, and carried out before anybody else's.
+        for (const state of planCollection(index.model, policy.policy, clock.now(), all).filter(ofMachine)) {
+          call.signal.throwIfAborted();
+          if (await isNeeded(state, call, context)) continue;
+          if (await wasRemoved(state, call, context, { collect: false })) here++;
+          else failed++;
+        }
+      } finally {
+        // Also when the caller goes away: what is removed takes no room and is in no menu.
+        if (here > 0) await freeContent(call, context);
+        if (here > 0) await refreshMenu(call, context, { make: false });
       }
-      if (removed > 0) await freeContent(call, context);
-      removed += await makeRoom(machine, call, context);
+      removed += here + (await makeRoom(machine, call, context));
     });
   }
-  if (removed > 0) await refreshMenu(call, context, { make: false });
   call.info(removed === 0 ? 'there was nothing to remove' : `removed ${removed} states`);
   if (failed > 0) throw collectionIncomplete(failed);
 }
@@ -40,17 +46,29 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
 export async function makeRoom(machine: Machine, call: Call, context: Context): Promise<number> {
   let removed = 0;
   let before = Number.NEGATIVE_INFINITY;
-  for (const state of planForSpace(context.index.model, machine)) {
-    const pools = await context.storage.space();
-    const short = pools.find((pool) => isShortOfSpace(pool, context.minFree));
-    // Where removing one brings nothing, others fill the disk, and the history would go for nothing.
-    if (short === undefined || short.free <= before) break;
-    before = short.free;
-    call.signal.throwIfAborted();
-    call.info(`${short.name} is short of space`);
-    if (await wasRemoved(state, call, context, { collect: true })) removed++;
+  try {
+    for (const state of planForSpace(context.index.model, machine)) {
+      const pools = await context.storage.space();
+      const short = pools.find((pool) => isShortOfSpace(pool, context.minFree));
+      if (await isNeeded(state, call, context)) continue;
+      // Where removing one brings nothing, others fill the disk, and the history would go for nothing.
+      if (short === undefined || short.free <= before) break;
+      before = short.free;
+      call.signal.throwIfAborted();
+      call.info(`${short.name} is short of space`);
+      if (await wasRemoved(state, call, context, { collect: true })) removed++;
+    }
+  } finally {
+    if (removed > 0) await refreshMenu(call, context, { make: false });
   }
   return removed;
+}
+
+/** What was made from a state, such as the system that runs, keeps it. */
+async function isNeeded(state: State, call: Call, context: Context): Promise<boolean> {
+  const needed = await haveDependants(savedWith(context.index.model.states, state), context);
+  if (needed) call.debug(`${storageName(state)} stays: something was made from it`);
+  return needed;
 }
 
 async function wasRemoved(

@@ -2,8 +2,16 @@ import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { needsForce } from '../failures.ts';
 import type { State } from '../model/model.ts';
+import type { Dependant, Storage } from '../outside/storage/storage.ts';
 import { findState, type Wanted } from '../rules/find-state.ts';
-import { describeStep, planRemoval, type RemoveStep, removalSteps } from '../rules/remove-plan.ts';
+import {
+  describeStep,
+  isDependant,
+  ownerOf,
+  planRemoval,
+  removalSteps,
+  removedWith,
+} from '../rules/remove-plan.ts';
 import { sizeText } from '../rules/sizes.ts';
 
 /** How a removal is asked for. */
@@ -19,25 +27,52 @@ export async function removeNamed(
   call: Call,
   context: Context,
 ): Promise<void> {
-  const plan = () => {
-    const planned = planRemoval(context.index.model, wanted, force);
+  const plan = async () => {
+    const planned = await planWithDependants(wanted, force, context);
     // The list may be long, and a status is not: it goes before it as lines.
     for (const line of planned.inTheWay) call.info(line);
     if (planned.inTheWay.length > 0) throw needsForce(wanted.name, planned.inTheWay.length);
     return planned;
   };
   if (dryrun) {
-    for (const step of plan().steps) call.info(describeStep(step));
+    for (const step of (await plan()).steps) call.info(describeStep(step));
     return;
   }
   const { machine } = findState(context.index.model, wanted);
   await context.turns.take(machine, call.operation, call.signal, async () => {
     // Planned when it is our turn: the writer before may have changed what the name means.
-    const { states } = plan();
+    const { states, before } = await plan();
+    for (const part of before) {
+      if (isDependant(part)) await release(part, call, context);
+      else await removeStates(part, call, context);
+    }
     await removeStates(states, call, context);
     // A menu must not offer what is gone.
     if (wanted.user === undefined) await refreshMenu(call, context, { make: false });
   });
+}
+
+/** The plan, when what depends on states that depend on the state is known as well. */
+async function planWithDependants(wanted: Wanted, force: boolean, { index, storage }: Context) {
+  const { model } = index;
+  let { states } = planRemoval(model, wanted, force);
+  for (;;) {
+    const dependants = (await storage.dependants?.(states)) ?? [];
+    const owners = dependants.flatMap((one) => ownerOf(model, one) ?? []);
+    const all = new Set([...states, ...owners.flatMap((owner) => removedWith(model, owner))]);
+    if (all.size === states.length) return planRemoval(model, wanted, force, dependants);
+    states = [...all];
+  }
+}
+
+async function release(dependant: Dependant, call: Call, { storage }: Context): Promise<void> {
+  call.info(describeStep({ do: 'release', ...dependant }));
+  await storage.release?.([dependant]);
+}
+
+/** Whether something was made from states, so that garbage collection leaves them alone. */
+export async function haveDependants(states: readonly State[], { storage }: Context): Promise<boolean> {
+  return ((await storage.dependants?.(states)) ?? []).length > 0;
 }
 
 /**
@@ -52,40 +87,56 @@ export async function removeStates(
 ): Promise<void> {
   await context.index.beginRemoval(idsOf(states)).catch(unwritten(context));
   // From here on it is carried through, also when the caller goes away: half a removal helps nobody.
+  let collected = false;
   for (const step of removalSteps(states)) {
     if (step.do === 'collect' && !collect) continue;
     call.info(describeStep(step));
-    await execute(step, call, context);
+    switch (step.do) {
+      case 'destroy':
+        await destroy(step.states, context);
+        break;
+      case 'release':
+        break;
+      case 'collect':
+        collected = await freeContent(call, context);
+        break;
+      case 'forget':
+        await context.index.removed(idsOf(step.states), { collected }).catch(unwritten(context));
+        break;
+    }
   }
 }
 
-/** Frees the content that no state uses. */
-export async function freeContent(call: Call, context: Context): Promise<void> {
-  await execute({ do: 'collect' }, call, context);
+async function destroy(states: readonly State[], { index, storage }: Context): Promise<void> {
+  try {
+    await storage.destroy(states);
+  } catch (error) {
+    // An error is not the truth: it may come after what it is about.
+    if (await areGone(states, storage)) return;
+    const ids = idsOf(states);
+    await index.undone(ids[0], ids);
+    throw error;
+  }
 }
 
-async function execute(step: RemoveStep, call: Call, context: Context): Promise<void> {
-  const { index, storage, log } = context;
-  switch (step.do) {
-    case 'destroy':
-      return storage.destroy(step.states).catch(async (error) => {
-        const ids = idsOf(step.states);
-        await index.undone(ids[0], ids);
-        throw error;
-      });
-    case 'collect':
-      try {
-        const { objects, bytes } = await storage.collect();
-        call.debug(`freed ${objects} objects, ${sizeText(bytes)}`);
-      } catch (error) {
-        // The state is gone all the same, and the next removal collects what this one leaves.
-        log.error({ err: error }, 'content that no state uses could not be freed');
-        call.warning(`its content was not freed: ${(error as Error).message}`);
-      }
-      return;
-    case 'forget':
-      return index.removed(idsOf(step.states)).catch(unwritten(context));
+async function areGone(states: readonly State[], storage: Storage): Promise<boolean> {
+  const found = await storage.scan().catch(() => undefined);
+  return found !== undefined && !found.states.some(({ id }) => states.some((state) => state.id === id));
+}
+
+/** Frees the content that no state uses. @returns false when it could not */
+export async function freeContent(call: Call, context: Context): Promise<boolean> {
+  try {
+    const { objects, bytes } = await context.storage.collect();
+    call.debug(`freed ${objects} objects, ${sizeText(bytes)}`);
+  } catch (error) {
+    // The states are gone all the same, and the next removal or start frees what this one leaves.
+    context.log.error({ err: error }, 'content that no state uses could not be freed');
+    call.warning(`its content was not freed: ${(error as Error).message}`);
+    return false;
   }
+  await context.index.collected().catch(unwritten(context));
+  return true;
 }
 
 function idsOf(states: readonly State[]): readonly [string, ...string[]] {

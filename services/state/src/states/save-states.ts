@@ -46,6 +46,7 @@ async function execute(plan: SavePlan, call: Call, context: Context): Promise<re
   try {
     const snapshot = await storage.snapshotGroup({
       id: plan.id,
+      name: plan.name,
       datasets: plan.datasets,
       budget: plan.budget,
       signal: call.signal,
@@ -55,12 +56,14 @@ async function execute(plan: SavePlan, call: Call, context: Context): Promise<re
     states = madeOf(plan, snapshot);
     await storage.complete(states);
   } catch (error) {
-    await undo(plan, context);
+    await undoSave(plan.id, context);
     throw error;
   }
   await recorded(index.saved(plan.id, states), context, plan.name);
   for (const { dataset, entries, bytes } of states.flatMap(({ members }) => members)) {
-    call.info(`saved ${dataset}: ${entries} entries, ${sizeText(bytes)}`);
+    // A snapshot is made without looking at what is in it.
+    const size = entries === 0 ? '' : `: ${entries} entries, ${sizeText(bytes)}`;
+    call.info(`saved ${dataset}${size}`);
   }
   if (states.some(isPartial))
     call.warning(`${plan.name} is partial: see the lines above for what is missing or inconsistent`);
@@ -77,21 +80,21 @@ function madeOf(plan: SavePlan, { members, oneInstant }: Snapshot): readonly Sta
 }
 
 /** The intent is forgotten only when nothing is left; otherwise the next start clears it away. */
-async function undo(plan: SavePlan, { index, storage, log }: Context): Promise<void> {
+export async function undoSave(id: string, { index, storage, log }: Context): Promise<void> {
   try {
-    await storage.discard(plan.id);
+    await storage.discard(id);
     await storage.collect();
-    await index.undone(plan.id);
+    await index.undone(id);
   } catch (error) {
     log.error(
-      { err: error, state: plan.id },
+      { err: error, state: id },
       'an interrupted save could not be cleared away; the next start will',
     );
   }
 }
 
 /** A journal that cannot be written to does not make a complete state incomplete. */
-async function recorded(writing: Promise<void>, { log }: Context, name: string): Promise<void> {
+export async function recorded(writing: Promise<void>, { log }: Context, name: string): Promise<void> {
   await writing.catch((error) =>
     log.error({ err: error, name }, 'the journal could not be written; the storage has the state'),
   );

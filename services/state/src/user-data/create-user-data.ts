@@ -20,11 +20,12 @@ export async function createUserData(
         await homes.create(plan.home);
         return `${path} is the home of ${request.user} now`;
       case 'move':
-        await homes.retarget(plan.home, plan.path);
+        await homes.retarget(plan.home, plan.path, plan.machines);
         await homes.link({ ...plan.home, path: plan.path }, plan.machines);
         return `the home of ${request.user} is at ${plan.path} now, and no longer at ${plan.home.path}`;
       case 'link':
-        await homes.link(plan.home, plan.machines);
+        // Somebody may have deleted the folder meanwhile.
+        await homes.create({ ...plan.home, machines: plan.machines });
         return `${path} is the home of ${request.user}`;
     }
   });

@@ -19,11 +19,11 @@ export async function dissociateUser(
       request.user,
       request.removeHome,
     );
-    await homes.link(home, machines);
+    await homes.link(home, machines, empty);
     if (request.removeHome && !empty)
       call.warning(`${home.path} was not emptied: ${request.user} has it on ${machines.join(', ')} as well`);
-    // Nothing after this can fail: what is deleted cannot be brought back.
-    if (empty) for (const line of await homes.empty(home)) call.warning(line);
+    // Last, because it cannot be undone; what interrupts it leaves a mark, by which the next call or start goes on.
+    if (empty) for (const line of await homes.empty({ ...home, machines })) call.warning(line);
     return `${request.user} does not belong to this machine any more${empty ? `, and ${home.path} was emptied` : ''}`;
   });
 }

@@ -1,9 +1,12 @@
-import { readdir, readFile, realpath } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
+import { mountOf, readMounts } from '../mounts.ts';
 
 /** The file system that a folder is on. */
 interface FileSystem {
   /** Where it is mounted. */
   readonly mount: string;
+  /** The folder of it that is mounted there, such as a subvolume. */
+  readonly root: string;
   /** Undefined where the host does not tell. */
   readonly uuid: string | undefined;
 }
@@ -12,21 +15,9 @@ const BY_UUID = '/dev/disk/by-uuid';
 
 /** Finds out by the kernel's list of mounts. */
 export async function fileSystemOf(folder: string): Promise<FileSystem> {
-  const path = await realpath(folder);
-  const mounts = (await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''))
-    .split('\n')
-    .map((line) => line.split(' '))
-    // Later mounts lie over earlier ones.
-    .reverse()
-    .flatMap((fields) => {
-      const mount = unescaped(fields[4] ?? '');
-      return mount === '' ? [] : [{ mount, source: unescaped(fields[fields.indexOf('-') + 2] ?? '') }];
-    })
-    .filter(({ mount }) => mount === '/' || path === mount || path.startsWith(`${mount}/`))
-    .sort((a, b) => b.mount.length - a.mount.length);
-  const [found] = mounts;
-  if (found === undefined) return { mount: '/', uuid: undefined };
-  return { mount: found.mount, uuid: await uuidOf(found.source) };
+  const found = mountOf(await readMounts(), await realpath(folder));
+  if (found === undefined) return { mount: '/', root: '/', uuid: undefined };
+  return { mount: found.path, root: found.root, uuid: await uuidOf(found.source) };
 }
 
 async function uuidOf(source: string): Promise<string | undefined> {
@@ -35,9 +26,4 @@ async function uuidOf(source: string): Promise<string | undefined> {
     if ((await realpath(`${BY_UUID}/${uuid}`).catch(() => '')) === device) return uuid;
   }
   return undefined;
-}
-
-/** Blanks and the like are written in octal there. */
-function unescaped(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { menuRefused } from '../../failures.ts';
 import type { MenuEntry } from '../../rules/boot-menu.ts';
@@ -28,8 +28,9 @@ export class Grub implements BootLoader {
   }
 
   async write(entries: readonly MenuEntry[]): Promise<boolean> {
-    const { mount, uuid } = await fileSystemOf(this.#bootFolder);
-    const text = grubText(entries, { uuid, pathOf: (path) => `/${relative(mount, path)}` });
+    const { mount, root, uuid } = await fileSystemOf(this.#bootFolder);
+    // GRUB knows nothing of what is mounted where: to it a subvolume is a folder.
+    const text = grubText(entries, { uuid, pathOf: (path) => join(root, relative(mount, path)) });
     const file = `${this.#folder}/croft.cfg`;
     const old = await readFile(file, 'utf8').catch(() => undefined);
     if (old === text || (old === undefined && entries.length === 0)) return false;

@@ -24,35 +24,37 @@ import type { BootLoader } from './boot-loader.ts';
 const RESERVE_BYTES = 8 * 1024 * 1024;
 /** Our folder beside `loader`, with copies of kernels that lie elsewhere. */
 const KERNELS = 'croft';
-const OURS = /^croft-.*\.conf(\.new)?$/;
+const ENTRIES = 'loader/entries';
+const CROFTS = /^croft-.*\.conf(\.new)?$/;
 
 /** Boot loaders that read entries by the Boot Loader Specification, such as systemd-boot. */
 export class LoaderEntries implements BootLoader {
   readonly name = 'entries';
   readonly #root: string;
+  readonly #idFile: string;
 
-  /** @param root where the partition with the folder `loader` is mounted */
-  constructor(root: string) {
+  /** @param root where the partition with the folder `loader` is mounted @param idFile says which installation this is */
+  constructor(root: string, idFile = '/etc/machine-id') {
     this.#root = root;
+    this.#idFile = idFile;
   }
 
   async hasMenu(): Promise<boolean> {
-    const names: string[] = await readdir(join(this.#root, 'loader/entries')).catch(() => []);
-    return names.some((name) => OURS.test(name));
+    return (await this.#ours(await this.#machineId())).length > 0;
   }
 
   async write(entries: readonly MenuEntry[]): Promise<boolean> {
     try {
-      const machineId = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
+      const id = await this.#machineId();
       const places = await this.#place(new Set(entries.map(({ kernel }) => kernel)));
       const wanted = new Map(
         entries.map((entry) => {
           const kernel = places.get(entry.kernel) as Placed;
-          return [`${entry.id}.conf`, entryText(entry, { ...kernel, machineId })];
+          return [`${entry.id}.conf`, entryText(entry, { ...kernel, machineId: id })];
         }),
       );
-      const changed = await this.#replaceEntries(wanted);
-      await this.#removeKernels([...places.values()]);
+      const changed = await this.#replaceEntries(wanted, id);
+      await this.#removeKernels();
       return changed;
     } catch (error) {
       throw menuRefused(`${this.#root}/loader/entries`, (error as Error).message);
@@ -60,8 +62,8 @@ export class LoaderEntries implements BootLoader {
   }
 
   /** New ones before old ones go, so that there is always a way. */
-  async #replaceEntries(wanted: ReadonlyMap<string, string>): Promise<boolean> {
-    const folder = join(this.#root, 'loader/entries');
+  async #replaceEntries(wanted: ReadonlyMap<string, string>, id: string): Promise<boolean> {
+    const folder = join(this.#root, ENTRIES);
     await mkdir(folder, { recursive: true });
     let changed = false;
     for (const [name, text] of wanted) {
@@ -71,8 +73,8 @@ export class LoaderEntries implements BootLoader {
       await rename(`${file}.new`, file);
       changed = true;
     }
-    for (const name of await readdir(folder)) {
-      if (!OURS.test(name) || wanted.has(name)) continue;
+    for (const name of await this.#ours(id)) {
+      if (wanted.has(name)) continue;
       await rm(join(folder, name));
       changed = true;
     }
@@ -121,11 +123,31 @@ export class LoaderEntries implements BootLoader {
     await syncFolder(join(copy, '..'));
   }
 
-  /** Copies that no entry names any more. */
-  async #removeKernels(placed: readonly Placed[]): Promise<void> {
-    const used = new Set(
-      placed.flatMap(({ linux, initrd }) => [linux, initrd]).map((path) => path?.split('/')[2]),
+  /** Several installations may share the partition, each with its own id. */
+  async #ours(id: string): Promise<string[]> {
+    const entries = await this.#entries(CROFTS);
+    return entries
+      .filter(({ text }) => (/^machine-id (\S+)$/m.exec(text)?.[1] ?? '') === id)
+      .map(({ name }) => name);
+  }
+
+  async #machineId(): Promise<string> {
+    return (await readFile(this.#idFile, 'utf8').catch(() => '')).trim();
+  }
+
+  async #entries(names: RegExp): Promise<{ name: string; text: string }[]> {
+    const folder = join(this.#root, ENTRIES);
+    const found = (await readdir(folder).catch((): string[] => [])).filter((name) => names.test(name));
+    return Promise.all(
+      found.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8').catch(() => '') })),
     );
+  }
+
+  /** Copies that no entry names any more, of whichever installation. */
+  async #removeKernels(): Promise<void> {
+    const paths = new RegExp(`^(?:linux|initrd) /${KERNELS}/([0-9a-f]+)/`, 'gm');
+    const texts = (await this.#entries(/\.conf$/)).map(({ text }) => text);
+    const used = new Set(texts.flatMap((text) => [...text.matchAll(paths)].map(([, hash]) => hash)));
     const folder = join(this.#root, KERNELS);
     for (const name of await readdir(folder).catch(() => []))
       if (!used.has(name)) await rm(join(folder, name), { recursive: true });

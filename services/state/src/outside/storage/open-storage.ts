@@ -1,65 +1,42 @@
-import { lstat, readFile, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
-import { StartError } from '@croft/runtime';
-import type { Machine } from '../../model/model.ts';
-import { pathText } from '../../model/path-text.ts';
-import { parseCommandLine } from '../../rules/command-line.ts';
 import type { StateSettings } from '../../settings.ts';
+import { mountOf, readMounts } from '../mounts.ts';
+import { programsIn } from '../programs.ts';
+import { openBtrfs } from './btrfs/open-btrfs.ts';
 import type { Storage } from './storage.ts';
-import { openVault } from './vault/vault.ts';
+import { openConfiguredVault } from './vault/open-vault.ts';
+import { openZfs } from './zfs/open-zfs.ts';
+
+/** Where states can be kept. */
+type Driver = Storage['driver'];
+
+/** How each is opened. @throws StartError when it is not there or makes no sense */
+const OPEN: Readonly<Record<Driver, (settings: StateSettings, folder: string) => Promise<Storage>>> = {
+  vault: openConfiguredVault,
+  btrfs: openBtrfs,
+  zfs: openZfs,
+};
+
+/** What a driver needs to be chosen for a machine whose root is on its file system. */
+const PROGRAMS: Readonly<Partial<Record<string, readonly [Driver, string, ...string[]]>>> = {
+  btrfs: ['btrfs', 'btrfs', '--version'],
+  zfs: ['zfs', 'zpool', 'list'],
+  'fuse.zfs': ['zfs', 'zpool', 'list'],
+};
 
 /**
  * Opens the storage that the settings choose.
- * @param folder the daemon's own folder; the vault lies in it and never contains it
+ * @param folder the daemon's own
  * @throws StartError when it is not there or makes no sense
  */
 export async function openStorage(settings: StateSettings, folder: string): Promise<Storage> {
-  if (settings.STORAGE === 'zfs' || settings.STORAGE === 'btrfs') {
-    throw new StartError(
-      `STATESVC_STORAGE=${settings.STORAGE}: this version has no ${settings.STORAGE} driver yet. Use STATESVC_STORAGE=vault, which works on every file system.`,
-    );
-  }
-  const machine = await vaultMachine(settings, folder);
-  return openVault({ folder: join(folder, 'vault'), machine, leaveOut: folder });
+  const driver = settings.STORAGE === 'auto' ? await driverOfRoot(settings) : settings.STORAGE;
+  return OPEN[driver](settings, folder);
 }
 
-/** On the vault a machine is the folder that is its system; another folder is another machine with its own states. */
-async function vaultMachine(settings: StateSettings, folder: string): Promise<Machine> {
-  const { state: booted } = parseCommandLine(await readFile(settings.CMDLINE_FILE, 'utf8').catch(() => ''));
-  const base = {
-    current: true,
-    bootedState: booted,
-    nextState: undefined,
-    prepared: undefined,
-    kernel: '',
-    lastUsedAt: undefined,
-  };
-  if (settings.VAULT_SYSTEM === 'none') return { ...base, id: 'vault:none', managed: false, datasets: [] };
-  const path = await systemFolder(settings.VAULT_SYSTEM, folder);
-  return {
-    ...base,
-    id: `vault:${path}`,
-    managed: true,
-    datasets: [{ name: 'system', role: 'system', path }],
-  };
-}
-
-async function systemFolder(given: string, folder: string): Promise<string> {
-  const bytes = await realpath(given, { encoding: 'latin1' }).catch((error) => {
-    throw new StartError(
-      `STATESVC_VAULT_SYSTEM=${given}: ${(error as Error).message}. Name a folder that is there, or "none" when this machine has no states.`,
-    );
-  });
-  if (!(await lstat(Buffer.from(bytes, 'latin1'))).isDirectory()) {
-    throw new StartError(
-      `STATESVC_VAULT_SYSTEM=${given} is no folder. Name the folder that is this machine's system.`,
-    );
-  }
-  const own = await realpath(folder, { encoding: 'latin1' });
-  if (bytes === own || bytes.startsWith(`${own}/`)) {
-    throw new StartError(
-      `STATESVC_VAULT_SYSTEM=${given} lies in ${folder}, where the states are kept: a state would contain the states. Choose another folder.`,
-    );
-  }
-  return pathText(bytes);
+/** What the machine is booted from, where this process may use that; else the vault, which works everywhere. */
+async function driverOfRoot(settings: StateSettings): Promise<Driver> {
+  const type = mountOf(await readMounts(), '/')?.type ?? '';
+  const [driver, program, ...args] = PROGRAMS[type] ?? [];
+  if (driver === undefined || program === undefined || process.geteuid?.() !== 0) return 'vault';
+  return (await programsIn(settings.SEARCH_PATH)(program, args)).ok ? driver : 'vault';
 }

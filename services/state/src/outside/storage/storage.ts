@@ -1,3 +1,4 @@
+import type { Entry } from '../../model/entry.ts';
 import type { Dataset, Home, Machine, Member, State } from '../../model/model.ts';
 import type { Pool } from '../../rules/save-plan.ts';
 
@@ -15,6 +16,8 @@ export interface Scan {
 export interface SnapshotRequest {
   /** Id of the save the snapshots are for. */
   readonly id: string;
+  /** The states' name, where they will be states: for people who look into the storage. */
+  readonly name?: string;
   readonly datasets: readonly Dataset[];
   /** Bytes that may be written. */
   readonly budget: number;
@@ -30,6 +33,16 @@ export interface Snapshot {
   readonly oneInstant: boolean;
 }
 
+/** Something that was made from a state and keeps it from being removed. */
+export interface Dependant {
+  /** As the storage calls it. */
+  readonly name: string;
+  readonly guid: string;
+  readonly kind: 'clone' | 'dataset' | 'snapshot';
+  /** It runs, or is somebody's home: it does not go, not even by force. */
+  readonly inUse: boolean;
+}
+
 /** What removing content freed. */
 export interface Freed {
   readonly objects: number;
@@ -37,7 +50,9 @@ export interface Freed {
 }
 
 /** What is stored with a machine and changes while it runs. */
-export type MachineMarks = Partial<Pick<Machine, 'kernel' | 'lastUsedAt' | 'nextState' | 'prepared'>>;
+export type MachineMarks = Partial<
+  Pick<Machine, 'kernel' | 'lastUsedAt' | 'nextState' | 'nextRevert' | 'prepared'>
+>;
 
 /** What a driver can and cannot do, for planning and for people. */
 interface Capabilities {
@@ -67,6 +82,21 @@ export interface Storage {
    * gone already.
    */
   destroy(states: readonly State[]): Promise<void>;
+  /** What was made from states and from what was made from them, deepest first; none where nothing can be. */
+  dependants?(states: readonly State[]): Promise<readonly Dependant[]>;
+  /** Destroys such things, in their order, as long as they are what was found. @throws ABORTED, FAILED_PRECONDITION */
+  release?(dependants: readonly Dependant[]): Promise<void>;
+  /**
+   * Writes down `pinned` and `description` of states of one save, all or none. What they hold stays as it is.
+   * @throws ABORTED when they are not what is stored
+   */
+  annotate(states: readonly State[]): Promise<void>;
+  /** What a member of a state holds, to be looked through. @throws FAILED_PRECONDITION when it is not there */
+  savedTree(member: Member): Promise<EntryTree>;
+  /** What a dataset holds now, without what a save of it leaves out. */
+  liveTree(dataset: Dataset): Promise<EntryTree>;
+  /** Taking states out of the storage and in again; undefined where the driver cannot. */
+  readonly transfer?: Transfer;
   /** Writes down facts of a machine. */
   markMachine(id: string, marks: MachineMarks): Promise<void>;
   readonly homes: Homes;
@@ -77,26 +107,89 @@ export interface Storage {
    * @returns what is not as it was, one line each
    */
   revert(wanted: readonly Member[], present: readonly Member[]): Promise<readonly string[]>;
+  /**
+   * Makes what is mounted at boot agree with what was booted, where that is not simply what is there.
+   * @returns whether anything was switched
+   */
+  settleBoot?(): Promise<boolean>;
+  /**
+   * The boot was good, so what it runs is what the machine is from now on. Snapshots may have other names afterwards.
+   * @returns whether anything was done
+   * @throws FAILED_PRECONDITION before anything is done
+   */
+  commitBoot?(machine: string): Promise<boolean>;
+  /** Words for the kernel that boot a state, and make it bootable; without it `statesvc.state=<id>`. */
+  bootWords?(state: State): readonly string[] | Promise<readonly string[]>;
   /** Frees content that no state uses. */
   collect(): Promise<Freed>;
   /** Why the storage cannot be used now; undefined when it can. */
   trouble(): Promise<string | undefined>;
+  /** Gives back what opening it took, such as a mount. Nothing is asked of it afterwards. */
+  close?(): Promise<void>;
+}
+
+/** The entries of a dataset, saved or live. `walkedTree` makes one of any folder. */
+export interface EntryTree {
+  /**
+   * Every entry, in the order of `comparePaths`, some at a time; what it holds open is closed when its reader stops, early
+   * or not.
+   */
+  entries(signal: AbortSignal): AsyncIterable<readonly Entry[]>;
+  /** SHA-256 of a file, asked for while its neighbours are read; undefined when it cannot be read. */
+  hash(entry: Entry, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** An import as the driver sees it. */
+export interface ReceiveRequest {
+  /** Id of the save that the states will be of. */
+  readonly id: string;
+  /** What `send` gave, in pieces of any size. Nobody vouches for it. */
+  readonly content: AsyncIterable<Uint8Array>;
+  /** Bytes that may be written. */
+  readonly budget: number;
+  readonly signal: AbortSignal;
+  readonly report: (line: string) => void;
+}
+
+/** States that leave the storage and come back, into this one or another of the same driver. */
+export interface Transfer {
+  /** States of one save with all they hold, as bytes that only the driver understands; the same states give the same bytes. */
+  send(states: readonly State[], signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Takes in what `send` gave, and checks all of it. It may take as long as the sender likes, so nobody waits for it: until
+   * `place` it lies beside the states, `discard` removes it, and a scan calls it a leftover.
+   * @returns the states as they were sent, the members as they are here. Only names, numbers and texts are checked by the
+   * caller
+   * @throws INVALID_ARGUMENT, RESOURCE_EXHAUSTED
+   */
+  receive(request: ReceiveRequest): Promise<readonly State[]>;
+  /** Puts what was received where `complete` expects it. */
+  place(id: string): Promise<void>;
 }
 
 /** Homes of users. Each call happens as a whole or not at all, also in a crash. */
 export interface Homes {
   list(): Promise<readonly Home[]>;
   /**
-   * Makes a home and links it to a machine.
+   * Makes a home, or takes what lies there, and links it to machines.
    * @throws FAILED_PRECONDITION when what is there cannot become one
    */
   create(home: Home): Promise<void>;
   /** Moves a home with its content, owner and mode. @throws FAILED_PRECONDITION */
   move(home: Home, path: string): Promise<void>;
-  /** Puts a home at a path where something may lie already; where the storage can, that becomes the home. */
-  retarget(home: Home, path: string): Promise<void>;
-  /** Says to which machines a home belongs. */
-  link(home: Home, machines: readonly string[]): Promise<void>;
-  /** Deletes what is in a home, never through a link or into another file system. @returns what is left, one line each */
+  /**
+   * Puts a home at a path where something may lie already; where the storage can, that becomes the home.
+   * @param machines to which it belongs when it is there; a storage that cannot do both at once leaves that to `link`
+   */
+  retarget(home: Home, path: string, machines: readonly string[]): Promise<void>;
+  /**
+   * Says to which machines a home belongs.
+   * @param emptying `empty` follows: a home that is listed with this mark was not emptied to its end
+   */
+  link(home: Home, machines: readonly string[], emptying?: boolean): Promise<void>;
+  /**
+   * Deletes what is in a home, never through a link or into another file system, and takes the mark off.
+   * @returns what is left, one line each
+   */
   empty(home: Home): Promise<readonly string[]>;
 }

@@ -1,21 +1,28 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, rename, rm, unlink } from 'node:fs/promises';
+import { readdir, rename, unlink } from 'node:fs/promises';
 import { notEnoughSpace } from '../../../failures.ts';
 import { sizeText } from '../../../rules/sizes.ts';
-import { syncFolder } from '../../sync-folder.ts';
+import { syncFileSystem } from '../../sync-file-system.ts';
 import { type Content, cloneFile, copyContent, PIECE_BYTES, setLength } from './copy-content.ts';
-import { CREATE, close, datasync, open, readFully, writeFully } from './files.ts';
+import { CREATE, close, datasync, errorCode, open, readFully, writeFully } from './files.ts';
 import type { Objects } from './objects.ts';
+import { placeStaged } from './staging.ts';
 
-/** Objects being added by one save; their temporary files lie in a folder of its own. */
+/** So many objects are each waited for; what is more goes to the disk in one go, which takes a fraction of the time. */
+const FEW = 64;
+
+/**
+ * Objects being added by one save. They lie in a folder of its own, by their hashes, until all of them are on the disk; only
+ * then they get their names among the others.
+ */
 export class Additions {
   readonly #objects: Objects;
   readonly #staging: string;
   readonly #budget: number;
-  readonly #folders = new Set<string>();
   readonly #buffers: Buffer[] = [];
   #files = 0;
+  #kept = 0;
   #written = 0;
   #canClone = true;
 
@@ -25,15 +32,15 @@ export class Additions {
     this.#budget = budget;
   }
 
-  /** Stores what an open file holds now. */
-  async put(fd: number, sparse: boolean): Promise<Content> {
+  /** Stores what an open file holds now, up to a length: one may grow faster than it is read. */
+  async put(fd: number, sparse: boolean, limit: number): Promise<Content> {
     const buffer = this.#buffers.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES);
     try {
       const clone = await this.#clone(fd);
-      if (clone !== undefined) return await this.#putClone(clone, buffer);
-      const count = await readFully(fd, buffer, 0);
-      if (count === buffer.length) return await this.#putLarge(fd, buffer, sparse);
-      return await this.#putSmall(buffer.subarray(0, count));
+      if (clone !== undefined) return await this.#putClone(clone, buffer, limit);
+      if (limit >= buffer.length) return await this.#putLarge(fd, buffer, sparse, limit);
+      const piece = buffer.subarray(0, limit);
+      return await this.#putSmall(piece.subarray(0, await readFully(fd, piece, 0)));
     } finally {
       this.#buffers.push(buffer);
     }
@@ -54,51 +61,76 @@ export class Additions {
     });
   }
 
-  /** Makes the names of everything that was added durable. */
+  /** Puts everything that was added on the disk, and then in its place. */
   async finish(): Promise<void> {
-    for (const folder of this.#folders) await syncFolder(folder);
-    if (this.#folders.size > 0) await syncFolder(this.#objects.folder);
-    await rm(this.#staging, { recursive: true, force: true });
+    if (this.#kept > FEW && !(await syncFileSystem(this.#staging))) await this.#syncEach();
+    await placeStaged(this.#objects, this.#staging);
+  }
+
+  async #syncEach(): Promise<void> {
+    for (const name of await readdir(this.#staging)) {
+      const fd = await open(`${this.#staging}/${name}`, constants.O_RDONLY);
+      try {
+        await datasync(fd);
+      } finally {
+        await close(fd);
+      }
+    }
   }
 
   async #putSmall(bytes: Buffer): Promise<Content> {
     const content = { hash: createHash('sha256').update(bytes).digest('hex'), size: bytes.length };
     if (await this.#objects.has(content.hash)) return content;
-    return this.#withNewFile(async (path, fd) => {
+    let fd: number;
+    try {
+      fd = await open(`${this.#staging}/${content.hash}`, CREATE, 0o600);
+    } catch (error) {
+      // Another file of this save has the same content.
+      if (errorCode(error) === 'EEXIST') return content;
+      throw error;
+    }
+    try {
       await this.#write(fd, bytes, 0);
-      return this.#keep(path, fd, content);
-    });
+      await this.#syncIfFew(fd);
+    } finally {
+      await close(fd);
+    }
+    return content;
   }
 
-  async #putLarge(source: number, buffer: Buffer, sparse: boolean): Promise<Content> {
+  async #putLarge(source: number, buffer: Buffer, sparse: boolean, limit: number): Promise<Content> {
     return this.#withNewFile(async (path, fd) => {
-      const content = await copyContent(source, buffer, sparse, (bytes, at) => this.#write(fd, bytes, at));
+      const write = (bytes: Buffer, at: number) => this.#write(fd, bytes, at);
+      const content = await copyContent(source, buffer, sparse, write, limit);
       if (sparse) await setLength(fd, content.size);
       return this.#keep(path, fd, content);
     });
   }
 
-  async #putClone(path: string, buffer: Buffer): Promise<Content> {
+  async #putClone(path: string, buffer: Buffer, limit: number): Promise<Content> {
     const fd = await open(path, constants.O_RDWR);
     try {
-      return await this.#keep(path, fd, await copyContent(fd, buffer, false));
+      const content = await copyContent(fd, buffer, false, undefined, limit);
+      await setLength(fd, content.size);
+      return await this.#keep(path, fd, content);
     } finally {
       await close(fd);
     }
   }
 
-  /** Moves a finished temporary file to its name, unless the content is there already. */
+  /** Gives a finished temporary file its hash for a name, unless the content is there already. */
   async #keep(path: string, fd: number, content: Content): Promise<Content> {
     if (await this.#objects.has(content.hash)) {
       await unlink(path);
       return content;
     }
-    await datasync(fd);
-    const folder = this.#objects.folderOf(content.hash);
-    if (!this.#folders.has(folder)) await mkdir(folder, { recursive: true, mode: 0o700 });
-    this.#folders.add(folder);
-    await rename(path, this.#objects.pathOf(content.hash));
+    await this.#syncIfFew(fd);
+    await rename(path, `${this.#staging}/${content.hash}`);
     return content;
+  }
+
+  async #syncIfFew(fd: number): Promise<void> {
+    if (++this.#kept <= FEW) await datasync(fd);
   }
 
   async #clone(fd: number): Promise<string | undefined> {

@@ -1,8 +1,10 @@
 import { readdir, readlink } from 'node:fs/promises';
+import type { Entry } from '../../../model/entry.ts';
 import { pathText } from '../../../model/path-text.ts';
+import { closedMount, entryOf, MAX_FOLDER_PATH } from '../entry-of.ts';
 import type { Additions } from './additions.ts';
-import { bytesOf, close, errorCode, fstat, lstat, open, READ_FOLDER, type Stat } from './files.ts';
-import { type Entry, type Tree, typeOf } from './manifest.ts';
+import { bytesOf, close, errorCode, fstat, lstat, mountOf, open, READ_FOLDER, type Stat } from './files.ts';
+import type { Tree } from './manifest.ts';
 import { FileReader, inodeOf, isSparse } from './read-file.ts';
 import type { StatCache } from './stat-cache.ts';
 import { Workers } from './workers.ts';
@@ -23,8 +25,9 @@ export interface Captured {
   readonly tree: Tree;
   readonly entries: number;
   readonly bytes: number;
+  /** Path texts, and why. */
+  readonly unreadable: readonly { readonly path: string; readonly code: string }[];
   /** Path texts. */
-  readonly unreadable: readonly string[];
   readonly torn: readonly string[];
   readonly mounts: readonly string[];
 }
@@ -42,10 +45,11 @@ class TreeCapture {
   readonly #capture: Capture;
   readonly #workers: Workers;
   readonly #reader: FileReader;
-  readonly #unreadable: string[] = [];
+  readonly #unreadable: { path: string; code: string }[] = [];
   readonly #torn: string[] = [];
   readonly #mounts: string[] = [];
   #device = 0n;
+  #mount: string | undefined;
   #entries = 0;
   #bytes = 0;
 
@@ -66,7 +70,7 @@ class TreeCapture {
       tree,
       entries: this.#entries,
       bytes: this.#bytes,
-      unreadable: this.#unreadable.sort(),
+      unreadable: this.#unreadable.sort((a, b) => (a.path < b.path ? -1 : 1)),
       torn: this.#torn.sort(),
       mounts: this.#mounts.sort(),
     };
@@ -89,7 +93,7 @@ class TreeCapture {
     };
     try {
       const before = await fstat(fd);
-      const leftOut = this.#leftOut(text, before);
+      const leftOut = this.#leftOut(text, before, fd);
       if (leftOut !== undefined) {
         tree.line = this.#line(text, before, { leftOut });
         return;
@@ -126,7 +130,6 @@ class TreeCapture {
     } catch (error) {
       // Listed a moment ago and gone now: the folder's own entry says that it changed.
       if (errorCode(error) === 'ENOENT') return undefined;
-      // What somebody mounts for himself (sshfs) not even root may look at; everything beside it is saved all the same.
       if (errorCode(error) === 'EACCES' && process.geteuid?.() === 0) return this.#closedMount(text);
       throw error;
     }
@@ -139,6 +142,7 @@ class TreeCapture {
     // Asked before opening, because opening can wake an automounter or hang on a dead server, and again after.
     const leftOut = this.#leftOut(text, stat);
     if (leftOut !== undefined) return this.#line(text, stat, { leftOut });
+    if (text.length > MAX_FOLDER_PATH) return this.#line(text, stat, this.#failed(text, tooLong()));
     const tree: Tree = { line: '', items: [] };
     descend(stat, tree);
     return tree;
@@ -147,15 +151,16 @@ class TreeCapture {
   #closedMount(text: string): string {
     this.#mounts.push(text);
     this.#entries++;
-    const facts = { type: 'folder', mode: '700', uid: 0, gid: 0, mtimeNs: '0' } as const;
-    const entry: Entry = { path: text, ...facts, leftOut: 'mount' };
-    return JSON.stringify(entry);
+    return JSON.stringify(closedMount(text));
   }
 
-  #leftOut(text: string, stat: Stat): 'storage' | 'mount' | undefined {
+  /** @param fd of the folder, when it is open: only then a mount of the same file system can be told from a folder */
+  #leftOut(text: string, stat: Stat, fd?: number): 'storage' | 'mount' | undefined {
     const { leaveOut } = this.#capture;
     if (stat.dev === leaveOut.dev && stat.ino === leaveOut.ino) return 'storage';
-    if (stat.dev === this.#device) return undefined;
+    const mount = fd === undefined ? this.#mount : mountOf(fd);
+    this.#mount ??= mount;
+    if (stat.dev === this.#device && mount === this.#mount) return undefined;
     this.#mounts.push(text);
     return 'mount';
   }
@@ -187,21 +192,16 @@ class TreeCapture {
   #failed(text: string, error: unknown): Partial<Entry> {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    this.#unreadable.push(text);
+    this.#unreadable.push({ path: text, code });
     return { unreadable: code };
   }
 
   #line(text: string, stat: Stat, more: Partial<Entry>): string {
     this.#entries++;
-    const entry: Entry = {
-      path: text,
-      type: typeOf(stat),
-      mode: (stat.mode & 0o7777n).toString(8),
-      uid: Number(stat.uid),
-      gid: Number(stat.gid),
-      mtimeNs: String(stat.mtimeNs),
-      ...more,
-    };
-    return JSON.stringify(entry);
+    return JSON.stringify(entryOf(text, stat, more));
   }
+}
+
+function tooLong(): Error {
+  return Object.assign(new Error('its path is too long'), { errno: 0, code: 'ENAMETOOLONG' });
 }

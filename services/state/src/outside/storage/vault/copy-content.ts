@@ -15,17 +15,22 @@ export interface Content {
   readonly size: number;
 }
 
-/** Reads a file to its end, hands on every piece (when `sparse`, all that are not only zeros) and tells hash and size. */
+/**
+ * Reads a file to its end, hands on every piece (when `sparse`, all that are not only zeros) and tells hash and size.
+ * @param limit nothing after so many bytes is read: a file can grow faster than anybody reads
+ */
 export async function copyContent(
   source: number,
   buffer: Buffer,
   sparse: boolean,
   write?: (bytes: Buffer, position: number) => Promise<void>,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<Content> {
   const hash = createHash('sha256');
   let size = 0;
   for (;;) {
-    const bytes = buffer.subarray(0, await readFully(source, buffer, size));
+    const piece = buffer.subarray(0, Math.min(buffer.length, limit - size));
+    const bytes = piece.subarray(0, await readFully(source, piece, size));
     hash.update(bytes);
     if (!(sparse && bytes.equals(ZEROS.subarray(0, bytes.length)))) await write?.(bytes, size);
     size += bytes.length;

@@ -1,38 +1,5 @@
 import { createReadStream } from 'node:fs';
-import type { Stat } from './files.ts';
-
-/** What an entry of a tree is. */
-type EntryType = 'folder' | 'file' | 'link' | 'fifo' | 'socket' | 'block' | 'char';
-
-/** One entry of a saved tree: a line of its manifest. */
-export interface Entry {
-  /** Path text below the tree; `.` is the tree's own folder. A folder comes before what is in it. */
-  readonly path: string;
-  readonly type: EntryType;
-  /** Permission bits in octal, `4755`. */
-  readonly mode: string;
-  readonly uid: number;
-  readonly gid: number;
-  /** Modification time in nanoseconds since 1970, as text because it does not fit a number. */
-  readonly mtimeNs: string;
-  readonly size?: number;
-  /** SHA-256 of the content. */
-  readonly hash?: string;
-  /** The file had holes. */
-  readonly sparse?: true;
-  /** Files with the same value are one file with several names. */
-  readonly inode?: string;
-  /** Where a link points, as path text. */
-  readonly target?: string;
-  /** Device number. */
-  readonly rdev?: string;
-  /** The content could not be read: the system's error code. */
-  readonly unreadable?: string;
-  /** It changed while it was read, also the second and third time. */
-  readonly torn?: true;
-  /** The content of this folder was left out on purpose: another file system, or the place where states are kept. */
-  readonly leftOut?: 'mount' | 'storage';
-}
+import type { Entry } from '../../../model/entry.ts';
 
 /** A tree in the order of its manifest: lines, and folders whose lines follow their own. */
 export interface Tree {
@@ -90,14 +57,4 @@ function* lines(tree: Tree): Generator<string> {
       stack.push({ tree: item, next: 0 });
     }
   }
-}
-
-/** What a manifest calls something. */
-export function typeOf(stat: Stat): EntryType {
-  if (stat.isFile()) return 'file';
-  if (stat.isDirectory()) return 'folder';
-  if (stat.isSymbolicLink()) return 'link';
-  if (stat.isFIFO()) return 'fifo';
-  if (stat.isSocket()) return 'socket';
-  return stat.isBlockDevice() ? 'block' : 'char';
 }

@@ -2,10 +2,13 @@ import { constants, fchmod, fchown, futimes } from 'node:fs';
 import { chmod, lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { contentDamaged, restoreTargetRefused, storageChanged } from '../../../failures.ts';
+import type { Entry } from '../../../model/entry.ts';
 import { pathBytes } from '../../../model/path-text.ts';
+import { isInPlace } from '../../../rules/entry-place.ts';
+import { typeOf } from '../entry-of.ts';
 import { cloneFile, copyContent, PIECE_BYTES, setLength } from './copy-content.ts';
 import { CREATE, close, errorCode, fstat, lstat, open, READ, writeFully } from './files.ts';
-import { type Entry, readManifest, typeOf } from './manifest.ts';
+import { readManifest } from './manifest.ts';
 import { Objects } from './objects.ts';
 
 /** What a restore did, and what it could not. */
@@ -112,20 +115,9 @@ class Restore {
   /** Where an entry goes: below a folder that this restore made itself, so never through a link and never outside. */
   #place(entry: Entry): Buffer {
     const { path } = entry;
-    const slash = path.lastIndexOf('/');
-    const parent = slash < 0 ? '.' : path.slice(0, slash);
-    const name = pathBytes(path.slice(slash + 1));
-    const isRoot = path === '.' && entry.type === 'folder';
-    if (
-      !isRoot &&
-      (!this.#folderPaths.has(parent) || name === '' || name === '.' || name === '..' || /[/\0]/.test(name))
-    ) {
-      throw contentDamaged(`the entry ${JSON.stringify(path)}`);
-    }
-    return Buffer.from(
-      `${Buffer.from(this.#target).toString('latin1')}/${isRoot ? '' : pathBytes(path)}`,
-      'latin1',
-    );
+    if (!isInPlace(entry, this.#folderPaths)) throw contentDamaged(`the entry ${JSON.stringify(path)}`);
+    const below = path === '.' ? '' : pathBytes(path);
+    return Buffer.from(`${Buffer.from(this.#target).toString('latin1')}/${below}`, 'latin1');
   }
 
   #problem(entry: Entry, what: string): void {

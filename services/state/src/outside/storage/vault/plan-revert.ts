@@ -1,4 +1,4 @@
-import type { Entry } from './manifest.ts';
+import type { Entry } from '../../../model/entry.ts';
 
 /** One step of making a tree what another one was. Paths are path texts below the tree. */
 export type RevertStep =
@@ -9,7 +9,7 @@ export type RevertStep =
   | { readonly do: 'link'; readonly entry: Entry }
   /** Another name of a file that is there by then. */
   | { readonly do: 'name'; readonly entry: Entry; readonly of: string }
-  /** Owner, mode and time; of folders last, because their times change with what is put into them. */
+  /** Owner, mode and time of a folder; last, because its time changes with what is put into it. */
   | { readonly do: 'facts'; readonly entry: Entry };
 
 /** What is to be done, and what cannot be, one line each. */
@@ -28,7 +28,7 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
   const problems: string[] = [];
   const kept = stayingPaths(present, then);
   const removed = removals(present, then, kept, problems);
-  const linked = new Map<string, string>();
+  const linked = new Map<string, { path: string; isNew: boolean }>();
   const made: RevertStep[] = [];
   const folders: RevertStep[] = [];
   for (const entry of wanted) {
@@ -46,7 +46,8 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
     const first = entry.inode === undefined ? undefined : linked.get(entry.inode);
     const step = stepFor(entry, before, first, (path) => now.get(path));
     if (step !== undefined) made.push(step);
-    if (entry.inode !== undefined && first === undefined) linked.set(entry.inode, entry.path);
+    if (entry.inode !== undefined && first === undefined)
+      linked.set(entry.inode, { path: entry.path, isNew: step !== undefined });
   }
   const gone = [...removed].reverse().map((path) => ({
     do: 'remove' as const,
@@ -70,7 +71,7 @@ function stayingPaths(present: readonly Entry[], then: ReadonlyMap<string, Entry
   const keep = (path: string) => {
     for (let at = path; at !== '.'; at = parentOf(at)) staying.add(at);
   };
-  for (const { path, leftOut } of present) if (leftOut !== undefined) keep(path);
+  for (const entry of present) if (entry.type === 'folder' && isUnknown(entry)) keep(entry.path);
   // What is below a folder whose content could not be read then is not known to be too much.
   for (const entry of then.values()) if (entry.type === 'folder' && isUnknown(entry)) keep(entry.path);
   return staying;
@@ -93,7 +94,8 @@ function removals(
     const wanted = then.get(path);
     if (path === '.' || isBelowUnknown(path)) continue;
     if (wanted !== undefined && (wanted.type === 'folder') === (entry.type === 'folder')) continue;
-    if (kept.has(path)) problems.push(`${path} stays: another file system, or the states, are in it`);
+    if (kept.has(path))
+      problems.push(`${path} stays: another file system, the states, or what cannot be read, are in it`);
     else removed.add(path);
   }
   return removed;
@@ -113,7 +115,7 @@ function whyNotMade(entry: Entry, before: Entry | undefined): string | undefined
 function stepFor(
   entry: Entry,
   before: Entry | undefined,
-  first: string | undefined,
+  first: { readonly path: string; readonly isNew: boolean } | undefined,
   now: (path: string) => Entry | undefined,
 ): RevertStep | undefined {
   if (entry.type === 'link') {
@@ -123,13 +125,14 @@ function stepFor(
   // Sockets, pipes and devices stay as they are: opening one to change it wakes or disturbs whoever uses it.
   if (entry.type !== 'file') return undefined;
   if (first !== undefined) {
-    const isOneFile = before?.inode !== undefined && before.inode === now(first)?.inode;
-    return isOneFile && before.hash === entry.hash ? undefined : { do: 'name', entry, of: first };
+    const isOneFile = before?.inode !== undefined && before.inode === now(first.path)?.inode;
+    return isOneFile && !first.isNew ? undefined : { do: 'name', entry, of: first.path };
   }
   // A file that has another name now must not be written through: it gets a file of its own.
   const wasShared = before?.inode !== undefined && entry.inode === undefined;
-  if (before?.type !== 'file' || before.hash !== entry.hash || wasShared) return { do: 'file', entry };
-  return sameFacts(before, entry) ? undefined : { do: 'facts', entry };
+  const isSame = before?.type === 'file' && before.hash === entry.hash && sameFacts(before, entry);
+  // Also where only owner or mode differ: what lies there now may by then be another name of a file that is none of ours.
+  return isSame && !wasShared ? undefined : { do: 'file', entry };
 }
 
 function sameFacts(one: Entry | undefined, other: Entry | undefined): boolean {

@@ -3,6 +3,14 @@ import type { Content } from './copy-content.ts';
 import { bytesOf, close, errorCode, fstat, open, READ, type Stat } from './files.ts';
 import { keyOf, type StatCache } from './stat-cache.ts';
 
+/**
+ * Files that are hardly anything but a hole cost nothing to make and, by their length, hours to read: of one tree so many
+ * bytes of them are read.
+ */
+const HOLLOW_BYTES = 4n * 1024n ** 3n;
+/** By this factor a file's length exceeds what it takes on the disk. Compression by the file system does not come near. */
+const HOLLOW_FACTOR = 64n;
+
 /** So many times a file that changes under our hands is read. */
 const ATTEMPTS = 3;
 
@@ -28,6 +36,7 @@ export class FileReader {
   readonly #additions: Additions;
   readonly #cache: StatCache;
   readonly #linked = new Map<string, Promise<FileContent>>();
+  #hollow = 0n;
 
   constructor(additions: Additions, cache: StatCache) {
     this.#additions = additions;
@@ -64,6 +73,7 @@ export class FileReader {
     // Somebody put another thing under the name between looking and opening.
     if (!before.isFile()) return { error: replaced() };
     for (let attempt = 1; ; attempt++) {
+      if (isHollow(before) && (this.#hollow += before.size) > HOLLOW_BYTES) return { error: tooHollow() };
       const content = await this.#put(fd, before);
       if ('error' in content) return content;
       const after = await fstat(fd);
@@ -76,7 +86,7 @@ export class FileReader {
 
   async #put(fd: number, stat: Stat): Promise<Content | Unreadable> {
     try {
-      return await this.#additions.put(fd, isSparse(stat));
+      return await this.#additions.put(fd, isSparse(stat), Number(stat.size));
     } catch (error) {
       if (errorCode(error) === undefined) throw error;
       // The store is only written to while a file is put into it, so reading is always reading the source.
@@ -96,6 +106,14 @@ export function isSparse(stat: Stat): boolean {
   return stat.size >= 4096n && stat.blocks * 512n < stat.size;
 }
 
+function isHollow(stat: Stat): boolean {
+  return stat.blocks * 512n * HOLLOW_FACTOR < stat.size;
+}
+
 function replaced(): Error {
   return Object.assign(new Error('it was replaced while it was opened'), { errno: 0, code: 'ESTALE' });
+}
+
+function tooHollow(): Error {
+  return Object.assign(new Error('it is hardly anything but a hole'), { errno: 0, code: 'EFBIG' });
 }

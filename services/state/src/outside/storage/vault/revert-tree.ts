@@ -3,9 +3,10 @@ import { constants, fdatasync, fsync } from 'node:fs';
 import { link, mkdir, rename, rmdir, symlink, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { contentDamaged } from '../../../failures.ts';
+import type { Entry } from '../../../model/entry.ts';
 import { pathBytes } from '../../../model/path-text.ts';
-import { bytesOf, close, open, READ_FOLDER } from './files.ts';
-import type { Entry } from './manifest.ts';
+import { openFolder, splitPath } from '../open-folder.ts';
+import { bytesOf, close, errorCode, open } from './files.ts';
 import { applyFacts, writeContent } from './materialise.ts';
 import type { Objects } from './objects.ts';
 import { planRevert } from './plan-revert.ts';
@@ -30,6 +31,7 @@ export async function revertTree(
   for (const step of steps)
     if (step.do === 'file' && !(await objects.has(step.entry.hash ?? '')))
       throw contentDamaged(`the content of ${step.entry.path}`);
+  if (steps.length > 0) await makeRoot(root);
   const tree = new Tree(root);
   try {
     for (const step of steps) {
@@ -76,6 +78,13 @@ export async function revertTree(
   return problems;
 }
 
+/** A home that was deleted as a whole comes back, too. */
+async function makeRoot(root: string): Promise<void> {
+  await mkdir(bytesOf(root), { mode: 0o700 }).catch((error) => {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  });
+}
+
 /** Puts something new in the place of what is there, which stays until the new one is complete. */
 async function replace(at: Buffer, make: (temporary: Buffer) => Promise<void>): Promise<void> {
   const text = at.toString('latin1');
@@ -111,18 +120,18 @@ class Tree {
   /** An entry, through its folder, which is open until the next one is asked for. */
   async at(path: string): Promise<Buffer> {
     if (path === '.') return bytesOf(this.#root);
-    const { parent, name } = split(path);
+    const { parent, name } = splitPath(path);
     if (this.#folder?.path !== parent) {
       await this.close();
-      this.#folder = { path: parent, fd: await this.#open(parent) };
+      this.#folder = { path: parent, fd: await openFolder(this.#root, parent) };
     }
     return bytesOf(`/proc/self/fd/${this.#folder.fd}/${name}`);
   }
 
   /** An entry, through a folder that the caller closes. */
   async atBeside(path: string): Promise<{ path: Buffer; folder: number }> {
-    const { parent, name } = split(path);
-    const folder = await this.#open(parent);
+    const { parent, name } = splitPath(path);
+    const folder = await openFolder(this.#root, parent);
     return { path: bytesOf(`/proc/self/fd/${folder}/${name}`), folder };
   }
 
@@ -137,22 +146,4 @@ class Tree {
       await close(folder.fd);
     }
   }
-
-  async #open(path: string): Promise<number> {
-    let fd = await open(bytesOf(this.#root), READ_FOLDER);
-    for (const part of path === '.' ? [] : path.split('/')) {
-      const outer = fd;
-      try {
-        fd = await open(bytesOf(`/proc/self/fd/${outer}/${pathBytes(part)}`), READ_FOLDER);
-      } finally {
-        await close(outer);
-      }
-    }
-    return fd;
-  }
-}
-
-function split(path: string): { parent: string; name: string } {
-  const slash = path.lastIndexOf('/');
-  return { parent: slash < 0 ? '.' : path.slice(0, slash), name: pathBytes(path.slice(slash + 1)) };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { treeMissing } from '../../../failures.ts';
+import type { Entry } from '../../../model/entry.ts';
 import type { Dataset, Member } from '../../../model/model.ts';
 import { pathBytes } from '../../../model/path-text.ts';
 import type { SnapshotRequest } from '../storage.ts';
@@ -12,6 +13,12 @@ import type { StatCache } from './stat-cache.ts';
 /** Lines about single files that a save sends; the manifest has them all. */
 const MAX_LINES = 20;
 
+/** What was left out because it would take too long, by the code in the manifest. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  EFBIG: 'is hardly anything but a hole and was left out',
+  ENAMETOOLONG: 'lies too deep and was left out',
+};
+
 /** Stores one dataset's tree and its manifest, and tells the caller what could not be stored as it should. */
 export async function snapshotDataset(
   dataset: Dataset,
@@ -21,9 +28,17 @@ export async function snapshotDataset(
   request: SnapshotRequest,
 ): Promise<Member> {
   const root = pathBytes(dataset.path);
-  await checkTree(dataset.path, root);
-  const captured = await captureTree({ root, leaveOut, additions, cache, signal: request.signal });
-  reportProblems(dataset, captured, request.report);
+  const reason = await whyMissing(root);
+  // A home that somebody deleted must not keep the machine and the other homes from being saved.
+  const isAlone = request.datasets.every(({ role }) => role === 'user');
+  if (reason !== undefined && (isAlone || dataset.role !== 'user'))
+    throw treeMissing(dataset.path, reason.message);
+  const captured =
+    reason === undefined
+      ? await captureTree({ root, leaveOut, additions, cache, signal: request.signal })
+      : missingTree(reason.code);
+  if (reason === undefined) reportProblems(dataset, captured, request.report);
+  else request.report(`${dataset.path}, the home of ${dataset.user}, was not saved: ${reason.message}`);
   const manifest = await additions.putText(manifestPieces(captured.tree));
   return {
     dataset: dataset.name,
@@ -39,19 +54,45 @@ export async function snapshotDataset(
   };
 }
 
-async function checkTree(path: string, root: string): Promise<void> {
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
+async function whyMissing(root: string): Promise<Reason | undefined> {
   try {
     const stat = await lstat(bytesOf(root));
-    if (!stat.isDirectory()) throw treeMissing(path, 'it is no folder');
+    return stat.isDirectory() ? undefined : { code: 'ENOTDIR', message: 'it is no folder' };
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    throw treeMissing(path, (error as Error).message);
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return { code, message: (error as Error).message };
   }
 }
 
+/** A tree of which nothing is known, so that going back to it changes nothing. */
+function missingTree(code: string): Captured {
+  const entry = {
+    path: '.',
+    type: 'folder',
+    mode: '700',
+    uid: 0,
+    gid: 0,
+    mtimeNs: '0',
+    unreadable: code,
+  } as const;
+  const none = { bytes: 0, torn: [], mounts: [] };
+  const tree = { line: JSON.stringify(entry satisfies Entry), items: [] };
+  return { ...none, tree, entries: 0, unreadable: [{ path: '.', code }] };
+}
+
 function reportProblems(dataset: Dataset, captured: Captured, report: (line: string) => void): void {
+  const { unreadable } = captured;
+  const because = (code: string) => unreadable.filter((one) => one.code === code).map(({ path }) => path);
+  const others = unreadable.filter(({ code }) => !(code in LEFT_OUT)).map(({ path }) => path);
   const kinds: [readonly string[], string][] = [
-    [captured.unreadable, 'could not be read'],
+    [others, 'could not be read'],
+    ...Object.entries(LEFT_OUT).map(([code, what]): [string[], string] => [because(code), what]),
     [captured.torn, 'changed while it was read'],
     [captured.mounts, 'is another file system and was left out'],
   ];

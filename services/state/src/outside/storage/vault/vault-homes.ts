@@ -1,41 +1,46 @@
-import { lchown, mkdir, readdir, readFile, realpath, rename, rmdir } from 'node:fs/promises';
+import { lchown, mkdir, readdir, realpath, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { contentDamaged, homeRefused } from '../../../failures.ts';
+import { homeRefused } from '../../../failures.ts';
 import type { Home } from '../../../model/model.ts';
 import { pathBytes } from '../../../model/path-text.ts';
 import { syncFolder } from '../../sync-folder.ts';
+import { HomesFile } from '../homes-file.ts';
 import type { Homes } from '../storage.ts';
 import { emptyFolder } from './empty-folder.ts';
-import { bytesOf, errorCode, lstat, type Stat, writeDurably } from './files.ts';
+import { bytesOf, errorCode, lstat, type Stat } from './files.ts';
 import { ownerOf } from './passwd.ts';
 
 /** A home as it is written down. */
 interface Kept extends Home {
-  /** It is being moved: where to, and which folder it is, so that a crash in the middle can be told from one before. */
-  readonly moving?: { readonly path: string; readonly dev: string; readonly ino: string };
+  /** Which folder is being emptied. Whatever lies there later is somebody else's. */
+  readonly emptied?: string;
+  /** It is being moved: what it is to be, and which folder it is, so that a crash in the middle can be told from one before. */
+  readonly moving?: {
+    readonly path: string;
+    readonly machines?: readonly string[];
+    readonly dev: string;
+    readonly ino: string;
+  };
 }
 
 /** Homes on the vault are ordinary folders; a file beside the states says which. */
 export class VaultHomes implements Homes {
-  readonly #folder: string;
+  readonly #file: HomesFile<Kept>;
   readonly #leaveOut: string;
-  #kept: readonly Kept[] | undefined;
 
   /** @param folder the vault's @param leaveOut the folder that is no part of any home: the vault lies in it */
   constructor(folder: string, leaveOut: string) {
-    this.#folder = folder;
+    this.#file = new HomesFile(folder, settled);
     this.#leaveOut = leaveOut;
   }
 
-  /** Reads the list again: somebody else may have written it. */
+  /** Reads the list again: somebody else may have written it. A move that a crash interrupted is at its end then. */
   async reread(): Promise<readonly Home[]> {
-    this.#kept = undefined;
-    return this.list();
+    return (await this.#file.reread()).map(homeOf);
   }
 
   async list(): Promise<readonly Home[]> {
-    const kept = await this.#load();
-    return kept.map(({ user, path, machines }) => ({ user, path, machines }));
+    return (await this.#file.list()).map(homeOf);
   }
 
   async create(home: Home): Promise<void> {
@@ -44,10 +49,21 @@ export class VaultHomes implements Homes {
     const there = await factsOf(at);
     if (there === undefined) await makeHome(home, at);
     else if (!there.isDirectory()) throw homeRefused(home.path, 'it is a link or no folder');
-    await this.#replace(home.user, home);
+    await this.#file.put({ user: home.user, path: home.path, machines: home.machines });
   }
 
-  async move(home: Home, path: string): Promise<void> {
+  async move(home: Home, path: string, machines = home.machines): Promise<void> {
+    try {
+      await this.#move(home, path, machines);
+    } catch (error) {
+      // It may have moved all the same: what lies there says it.
+      await this.#file.reread().catch(() => {});
+      throw error;
+    }
+  }
+
+  async #move({ user, ...home }: Home, path: string, machines: readonly string[]): Promise<void> {
+    const before = { user, path: home.path, machines: home.machines };
     const [from, to] = [bytesOf(pathBytes(home.path)), bytesOf(pathBytes(path))];
     const stat = await factsOf(from);
     if (!stat?.isDirectory()) throw homeRefused(home.path, 'there is no folder to move');
@@ -55,33 +71,45 @@ export class VaultHomes implements Homes {
     await this.#checkPlace(to, path);
     await checkTarget(to, path);
     const { dev, ino } = stat;
-    await this.#replace(home.user, { ...home, moving: { path, dev: String(dev), ino: String(ino) } });
+    const moving = { path, machines, dev: String(dev), ino: String(ino) };
+    await this.#file.put({ ...before, moving });
     try {
       // An empty folder is replaced by it, and nothing else is.
       await rename(from, to);
     } catch (error) {
-      await this.#replace(home.user, home);
+      await this.#file.put(before);
       throw homeRefused(path, moveError(error));
     }
     for (const each of [from, to]) await syncFolder(bytesOf(dirname(each.toString('latin1'))));
-    await this.#replace(home.user, { ...home, path });
+    await this.#file.put({ user, path, machines });
   }
 
-  async retarget(home: Home, path: string): Promise<void> {
+  async retarget(home: Home, path: string, machines: readonly string[]): Promise<void> {
     const there = await factsOf(bytesOf(pathBytes(path)));
     const isInUse = there?.isDirectory() && (await readdir(bytesOf(pathBytes(path)))).length > 0;
     const old = await factsOf(bytesOf(pathBytes(home.path)));
-    if (isInUse || old === undefined) await this.create({ ...home, path });
-    else await this.move(home, path);
+    if (isInUse || old === undefined) await this.create({ ...home, path, machines });
+    else await this.move(home, path, machines);
   }
 
-  async link(home: Home, machines: readonly string[]): Promise<void> {
-    await this.#replace(home.user, { ...home, machines });
+  async link({ user, path }: Home, machines: readonly string[], emptying = false): Promise<void> {
+    const folder = emptying ? await factsOf(bytesOf(pathBytes(path))) : undefined;
+    const mark = folder === undefined ? {} : { emptying: true as const, emptied: identityOf(folder) };
+    await this.#file.put({ user, path, machines, ...mark });
   }
 
   async empty(home: Home): Promise<readonly string[]> {
+    const mark = (await this.#file.list()).find(({ user }) => user === home.user)?.emptied;
+    const left = await this.#empty(home, mark);
+    await this.link(home, home.machines);
+    return left;
+  }
+
+  async #empty(home: Home, mark: string | undefined): Promise<readonly string[]> {
     const stat = await factsOf(bytesOf(pathBytes(home.path)));
     if (stat === undefined) return [];
+    if (mark !== undefined && mark !== identityOf(stat))
+      return [`${home.path} is another folder by now and was left alone`];
     if (!stat.isDirectory()) return [`${home.path} is a link or no folder and was left alone`];
     await this.#checkPlace(bytesOf(pathBytes(home.path)), home.path);
     return await emptyFolder(pathBytes(home.path));
@@ -97,33 +125,15 @@ export class VaultHomes implements Homes {
     if (`${own}/`.startsWith(`${real}/`) || `${real}/`.startsWith(`${own}/`))
       throw homeRefused(path, 'the states are kept there');
   }
-
-  async #replace(user: string, home: Kept): Promise<void> {
-    const others = (await this.#load()).filter((other) => other.user !== user);
-    const kept = [...others, home].sort((a, b) => (a.user < b.user ? -1 : 1));
-    const text = `${JSON.stringify({ version: 1, homes: kept })}\n`;
-    await writeDurably(`${this.#folder}/homes.json`, this.#folder, text);
-    this.#kept = kept;
-  }
-
-  async #load(): Promise<readonly Kept[]> {
-    this.#kept ??= await Promise.all((await readHomes(`${this.#folder}/homes.json`)).map(settled));
-    return this.#kept;
-  }
 }
 
-async function readHomes(file: string): Promise<readonly Kept[]> {
-  try {
-    const { version, homes } = JSON.parse(await readFile(file, 'utf8')) as {
-      version: unknown;
-      homes: readonly Kept[];
-    };
-    if (version === 1 && Array.isArray(homes)) return homes;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    if (errorCode(error) !== undefined) throw error;
-  }
-  throw contentDamaged(`the list of homes ${file}`);
+function homeOf({ user, path, machines, emptying }: Kept): Home {
+  return { user, path, machines, ...(emptying === undefined ? {} : { emptying }) };
+}
+
+/** Also of a folder that got the place and the number of one that was deleted. */
+function identityOf({ dev, ino, birthtimeNs }: Stat): string {
+  return `${dev}:${ino}:${birthtimeNs}`;
 }
 
 /** A move that a crash interrupted happened when the folder is where it was to go. */
@@ -131,7 +141,7 @@ async function settled({ moving, ...home }: Kept): Promise<Kept> {
   if (moving === undefined) return home;
   const there = await factsOf(bytesOf(pathBytes(moving.path)));
   const moved = String(there?.dev) === moving.dev && String(there?.ino) === moving.ino;
-  return moved ? { ...home, path: moving.path } : home;
+  return moved ? { ...home, path: moving.path, machines: moving.machines ?? home.machines } : home;
 }
 
 /** Nobody else can enter it; it belongs to its user when the daemon may say so and the user has an account. */

@@ -1,21 +1,25 @@
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
-import { contentDamaged, notEnoughSpace, storageChanged } from '../../../failures.ts';
-import type { Machine, Member, State } from '../../../model/model.ts';
+import { contentDamaged, storageChanged } from '../../../failures.ts';
+import type { Dataset, Machine, Member, State } from '../../../model/model.ts';
 import { pathBytes } from '../../../model/path-text.ts';
+import { diskFailure } from '../../../rules/disk-failure.ts';
 import type { Pool } from '../../../rules/save-plan.ts';
 import { Turns } from '../../../turns.ts';
-import type { Freed, MachineMarks, Scan, Snapshot, SnapshotRequest, Storage } from '../storage.ts';
+import { knownMachines } from '../known-machines.ts';
+import type { EntryTree, Freed, MachineMarks, Scan, Snapshot, SnapshotRequest, Storage } from '../storage.ts';
+import { walkedTree } from '../walked-tree.ts';
 import { Additions } from './additions.ts';
 
 import { collectGarbage } from './collect-garbage.ts';
-import { errorCode, lstat } from './files.ts';
-import { type Entry, entriesOf } from './manifest.ts';
+import { lstat } from './files.ts';
+import { entriesOf, readManifest } from './manifest.ts';
 import { Objects } from './objects.ts';
 import { StoreFailed } from './read-file.ts';
-import { readRecord, readRecords, removeRecord, writeRecord } from './records.ts';
+import { changeRecord, readRecords, removeRecord, saveOf, writeRecord } from './records.ts';
 import { revertTree } from './revert-tree.ts';
 import { snapshotDataset } from './snapshot-dataset.ts';
 import { StatCache } from './stat-cache.ts';
+import { VaultTransfer } from './transfer/vault-transfer.ts';
 import { VaultHomes } from './vault-homes.ts';
 import { VaultMarks } from './vault-marks.ts';
 
@@ -53,6 +57,7 @@ class Vault implements Storage {
   readonly capabilities = { atomicGroup: false, needsRoot: false };
   readonly recommendedMinFree = 5;
   readonly homes: VaultHomes;
+  readonly transfer: VaultTransfer;
   readonly #options: VaultOptions;
   readonly #objects: Objects;
   readonly #marks: VaultMarks;
@@ -66,20 +71,19 @@ class Vault implements Storage {
     this.#objects = new Objects(`${options.folder}/objects`);
     this.homes = new VaultHomes(options.folder, options.leaveOut);
     this.#marks = new VaultMarks(options.folder);
+    this.transfer = new VaultTransfer({
+      objects: this.#objects,
+      stagingOf: (id) => `${this.#folder('staging')}/${id}`,
+      alone: (label, work) => this.#turns.take('vault', label, FOREVER, work),
+      keep: (id, members) => this.#pending.set(id, { members, caches: [] }),
+      explain: (error) => this.#explain(error),
+    });
   }
 
   async scan(): Promise<Scan> {
     const states = await readRecords(this.#folder('states'));
-    const { machine } = this.#options;
-    const others = new Map<string, Machine>();
-    for (const state of states) {
-      if (state.machine !== machine.id && state.kind === 'system' && !others.has(state.machine))
-        others.set(state.machine, retired(state));
-    }
-    const sorted = [...others.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    const marks = await this.#marks.read();
     return {
-      machines: [machine, ...sorted].map((each) => ({ ...each, ...marks[each.id] })),
+      machines: knownMachines(this.#options.machine, states, await this.#marks.read()),
       homes: await this.homes.reread(),
       states,
       leftovers: await readdir(this.#folder('staging')),
@@ -127,29 +131,41 @@ class Vault implements Storage {
 
   async discard(id: string): Promise<void> {
     this.#pending.delete(id);
+    this.transfer.forget(id);
     // Writing the mark may have failed half way.
     await removeRecord(this.#folder('states'), id);
     await rm(`${this.#folder('staging')}/${id}`, { recursive: true, force: true });
   }
 
   async destroy(states: readonly State[]): Promise<void> {
-    const stored = await readRecord(this.#folder('states'), saveOf(states));
-    if (stored === undefined) return;
-    for (const state of states) {
-      const other = stored.find(({ id }) => id === state.id);
-      if (other !== undefined && guids(other) !== guids(state)) throw storageChanged(`state ${state.id}`);
-    }
-    const kept = stored.filter(({ id }) => !states.some((state) => state.id === id));
-    await this.#rewrite(saveOf(states), kept);
+    await changeRecord(this.#folder('states'), states, (stored) =>
+      stored.filter(({ id }) => !states.some((state) => state.id === id)),
+    );
+  }
+
+  async annotate(states: readonly State[]): Promise<void> {
+    const found = await changeRecord(this.#folder('states'), states, (stored) =>
+      stored.map((one) => {
+        const { pinned, description } = states.find(({ id }) => id === one.id) ?? one;
+        return { ...one, pinned, description };
+      }),
+    ).catch((error) => {
+      throw this.#explain(error);
+    });
+    if (!found) throw storageChanged(`state ${states[0]?.id}`);
+  }
+
+  async savedTree({ snapshot }: Member): Promise<EntryTree> {
+    const manifest = await this.#manifest(snapshot);
+    return { entries: () => readManifest(manifest), hash: async ({ hash }) => hash };
+  }
+
+  async liveTree({ path }: Dataset): Promise<EntryTree> {
+    return walkedTree(pathBytes(path), { leaveOut: await lstat(this.#options.leaveOut) });
   }
 
   async markMachine(id: string, marks: MachineMarks): Promise<void> {
     await this.#marks.write(id, marks);
-  }
-
-  async #rewrite(id: string, states: readonly State[]): Promise<void> {
-    if (states.length === 0) await removeRecord(this.#folder('states'), id);
-    else await writeRecord(this.#folder('states'), id, states);
   }
 
   async revert(wanted: readonly Member[], present: readonly Member[]): Promise<readonly string[]> {
@@ -159,7 +175,9 @@ class Vault implements Storage {
       // Homes move, so what counts is where the dataset lies now.
       if (now === undefined) problems.push(`${member.dataset} is no longer there and was left out`);
       else {
-        const [then, today] = await Promise.all([member, now].map((each) => this.#entries(each)));
+        const [then, today] = await Promise.all(
+          [member, now].map(async ({ snapshot }) => entriesOf(await this.#manifest(snapshot))),
+        );
         const lines = await revertTree(this.#objects, pathBytes(now.path), today ?? [], then ?? []);
         problems.push(...lines.map((line) => `${now.path}/${line}`));
       }
@@ -167,9 +185,9 @@ class Vault implements Storage {
     return problems;
   }
 
-  async #entries({ snapshot }: Member): Promise<Entry[]> {
-    if (!(await this.#objects.has(snapshot))) throw contentDamaged('the list of its files');
-    return entriesOf(this.#objects.pathOf(snapshot));
+  async #manifest(hash: string): Promise<string> {
+    if (!(await this.#objects.has(hash))) throw contentDamaged('the list of its files');
+    return this.#objects.pathOf(hash);
   }
 
   async collect(): Promise<Freed> {
@@ -195,35 +213,10 @@ class Vault implements Storage {
 
   #explain(error: unknown): unknown {
     const cause = error instanceof StoreFailed ? error.cause : error;
-    const full = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errorCode(cause) ?? '');
-    return full ? notEnoughSpace(`the disk of ${this.location}`, 'nothing', 'more') : cause;
+    return diskFailure(cause, `the disk of ${this.location}`);
   }
 
   #folder(part: 'states' | 'staging' | 'cache'): string {
     return `${this.location}/${part}`;
   }
-}
-
-/** The id of the save that states were made by. */
-function saveOf([first]: readonly State[]): string {
-  return first?.system ?? first?.id ?? '';
-}
-
-function guids(state: State): string {
-  return state.members.map(({ guid }) => guid).join();
-}
-
-/** A machine that is no longer configured, as its states remember it. */
-function retired(state: State): Machine {
-  return {
-    id: state.machine,
-    managed: true,
-    current: false,
-    bootedState: undefined,
-    nextState: undefined,
-    prepared: undefined,
-    kernel: '',
-    lastUsedAt: undefined,
-    datasets: state.members.map(({ dataset, role, path }) => ({ name: dataset, role, path })),
-  };
 }

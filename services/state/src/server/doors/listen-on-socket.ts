@@ -1,41 +1,58 @@
+import { once } from 'node:events';
 import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { StartError } from '@croft/runtime';
 
+/** Where the daemon listens for the users of this machine. */
+export interface SocketPlace {
+  readonly path: string;
+  /** `0o600`: its owner alone; `0o666`: every user of this machine. */
+  readonly mode: number;
+  /** The descriptor of a socket that listens already, because systemd made it. */
+  readonly descriptor: number | undefined;
+}
+
 /**
- * Listens on a unix socket that only its owner can connect to, from the first moment on.
+ * Listens on a unix socket that has its mode from the first moment on. Connections are handed on before anything is read from them.
  * @throws StartError when somebody listens there already or something else is in the way
  */
-export async function listenPrivately(path: string, accept: (socket: Socket) => void): Promise<Server> {
-  await prepareFolder(dirname(path));
-  await removeStale(path);
-  const server = createServer(accept);
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.once('listening', resolve);
-  // Node binds before `listen` returns, so nothing else of the process can meet this umask.
-  const umask = process.umask(0o177);
-  try {
-    server.listen(path);
-  } finally {
-    process.umask(umask);
-  }
-  await promise.catch((error: Error) => {
+export async function listenOnSocket(
+  { path, mode, descriptor }: SocketPlace,
+  accept: (socket: Socket) => void,
+): Promise<Server> {
+  const server = createServer({ pauseOnConnect: true }, accept);
+  if (descriptor === undefined) {
+    await prepareFolder(dirname(path), mode);
+    await removeStale(path);
+    // Node binds before `listen` returns, so nothing else of the process can meet this umask.
+    const umask = process.umask(0o777 & ~mode);
+    try {
+      server.listen(path);
+    } finally {
+      process.umask(umask);
+    }
+  } else server.listen({ fd: descriptor });
+  await once(server, 'listening').catch((error: Error) => {
     throw new StartError(
       `cannot listen on ${path}: ${error.message}. STATESVC_SOCKET chooses another place.`,
     );
   });
-  await chmod(path, 0o600);
+  // A folder with rules of its own (default ACLs) does not heed the mask.
+  if (descriptor === undefined) await chmod(path, mode);
   return server;
 }
 
-/** A folder that is not there is made private; one that is there keeps its mode, but must not be somebody else's trap. */
-async function prepareFolder(folder: string): Promise<void> {
+/** A folder that is not there is made, and who may use the socket may enter it; one that is there keeps its mode, but must not be somebody else's trap. */
+async function prepareFolder(folder: string, mode: number): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: Error) => {
     throw new StartError(`the socket's folder ${folder} cannot be made: ${error.message}`);
   });
-  if (made !== undefined) return;
+  if (made !== undefined) {
+    const forOthers = (mode & 0o007) !== 0;
+    if (forOthers) await chmod(folder, 0o755);
+    return;
+  }
   const stat = await lstat(folder);
   const uid = process.getuid?.() ?? stat.uid;
   const foreign = stat.uid !== uid && stat.uid !== 0;

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { missingForBtrfs, openBtrfs } from '../services/state/test/drivers/btrfs-image.ts';
+import { type Figure, median } from './figure.ts';
+import { type Daemon, startDaemon } from './state/daemon.ts';
+
+const ROUNDS = 15;
+const FILES = 500;
+const CHANGED_MEGABYTES = 32;
+/** Of design §6: over the time of the raw commands. */
+const LIMIT = '≥ 0.83';
+
+/**
+ * Saving and removing a system with one home on btrfs through the client and the daemon, against the bare commands one after
+ * the other, as a script would run them. A ratio of 1 means the same time; 0.83 is the promised factor of 1.2.
+ */
+export async function* figures(): AsyncGenerator<Figure> {
+  const missing = missingForBtrfs();
+  if (missing !== undefined) {
+    process.stderr.write(`state-btrfs: ${missing} is missing\n`);
+    return;
+  }
+  const storage = await openBtrfs({ megabytes: 2048 });
+  try {
+    await using daemon = await startDaemon(storage.base, storage.settings);
+    await daemon.run('users', 'create', 'ada', join(storage.homesFolder, 'ada'));
+    mkdirSync(join(storage.systemPath, 'etc'));
+    for (let file = 0; file < FILES; file++)
+      writeFileSync(join(storage.systemPath, `etc/${file}`), `${file}`);
+    yield* saveAndRemove(daemon, storage.root);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function* saveAndRemove(daemon: Daemon, root: string): AsyncGenerator<Figure> {
+  const bare = join(root, 'bare');
+  mkdirSync(bare);
+  for (const megabytes of [0, CHANGED_MEGABYTES]) {
+    const took: Record<'save' | 'remove' | 'snapshot' | 'delete' | 'committed', number[]> = {
+      save: [],
+      remove: [],
+      snapshot: [],
+      delete: [],
+      committed: [],
+    };
+    for (let round = 0; round < ROUNDS; round++) {
+      const places = ['@', '@home/ada'].map((source, at) => ({
+        source: join(root, source),
+        place: `${bare}/${megabytes}-${round}-${at}`,
+      }));
+      change(root, megabytes);
+      took.save.push(await daemon.time('save', `s${round}`));
+      change(root, megabytes);
+      took.snapshot.push(await timed(places.map(({ source, place }) => ['snapshot', '-r', source, place])));
+      took.remove.push(await daemon.time('remove', `s${round}`, '--yes'));
+      const [one, other] = places.map(({ place }) => place) as [string, string];
+      took.delete.push(await timed([['delete', one]]));
+      took.committed.push(await timed([['delete', '-c', other]]));
+    }
+    const what = `a system with one home on btrfs, ${megabytes} MB changed since the last state`;
+    yield against(median(took.snapshot), `save of ${what}, two snapshots`, median(took.save));
+    yield against(median(took.delete), `removal of ${what}, deleting one`, median(took.remove));
+    yield against(
+      median(took.committed),
+      `removal of ${what}, deleting one and waiting for the disk`,
+      median(took.remove),
+    );
+  }
+}
+
+function change(root: string, megabytes: number): void {
+  writeFileSync(join(root, '@/etc/changed'), `${Math.random()}`);
+  writeFileSync(join(root, '@/etc/large'), randomBytes(megabytes * 1024 * 1024));
+}
+
+/** What the bare program takes, one call after the other. */
+async function timed(calls: readonly (readonly string[])[]): Promise<number> {
+  const begun = performance.now();
+  for (const args of calls) await promisify(execFile)('btrfs', ['subvolume', ...args]);
+  return performance.now() - begun;
+}
+
+function against(theirs: number, figure: string, ours: number): Figure {
+  return { bench: 'state-btrfs', figure, ratio: theirs / ours, ours, theirs, unit: 'ms', limit: LIMIT };
+}

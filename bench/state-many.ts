@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { planMenu } from '../services/state/src/rules/boot-menu.ts';
+import { planCollection } from '../services/state/src/rules/gc-plan.ts';
+import { DEFAULT_POLICY } from '../services/state/src/rules/policy.ts';
+import { aMachine, aModel, aState } from '../services/state/test/models.ts';
+import { type Figure, median } from './figure.ts';
+import { type Daemon, startDaemon } from './state/daemon.ts';
+
+const STATES = 10_000;
+const HOUR_MS = 3_600_000;
+const CALLS = 200;
+/** Of design §6. */
+const READY_MS = 300;
+const SHOW_MS = 50;
+const PLAN_MS = 100;
+const LINES_PER_SECOND = 50_000;
+const MEMORY_MIB = 150;
+
+/** A daemon with 10,000 states, one an hour, each with a record of its own. */
+export async function* figures(): AsyncGenerator<Figure> {
+  yield* plans();
+  const place = await mkdtemp(join(tmpdir(), 'croft-bench-state-'));
+  try {
+    await mkdir(join(place, 'tree'));
+    await writeFile(join(place, 'tree/hosts'), 'a machine');
+    await makeStates(place);
+    // The first start finds states that its checkpoint does not have.
+    await (await startDaemon(place))[Symbol.asyncDispose]();
+    const ready: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      await using daemon = await startDaemon(place);
+      ready.push(daemon.startedMs);
+    }
+    yield limited('start of a daemon until its health check answers', median(ready), READY_MS);
+    await using daemon = await startDaemon(place);
+    yield* memory(daemon, 'after its start');
+    yield* answers(daemon);
+    yield* memory(daemon, `after ${2 * CALLS} such calls`);
+    yield* stream(daemon, place);
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+/** The decisions, which are pure. */
+async function* plans(): AsyncGenerator<Figure> {
+  const now = new Date();
+  const states = Array.from({ length: STATES }, (_, at) =>
+    aState({
+      id: `s${at}`,
+      automatic: true,
+      createdAt: new Date(now.getTime() - at * HOUR_MS).toISOString(),
+    }),
+  );
+  const model = aModel({ states });
+  const kernels = [{ name: 'vmlinuz-1', linux: '/boot/vmlinuz-1', initrd: undefined }];
+  const facts = { system: 'Linux', kernels, commandLine: 'ro' };
+  const collection = repeated(() => planCollection(model, DEFAULT_POLICY, now, false));
+  yield limited('planning a garbage collection', collection, PLAN_MS);
+  const menu = repeated(() => planMenu(model, aMachine(), DEFAULT_POLICY.menu, facts as never));
+  yield limited('planning a boot menu', menu, PLAN_MS);
+}
+
+async function* answers(daemon: Daemon): AsyncGenerator<Figure> {
+  for (const operation of ['MachineList', 'MachineShow'] as const) {
+    const times: number[] = [];
+    for (let call = 0; call < CALLS; call++) times.push((await daemon.call(operation)).ms);
+    const p99 = times.sort((a, b) => a - b)[Math.ceil(CALLS * 0.99) - 1] as number;
+    yield limited(`${operation}, p99 of ${CALLS} calls`, p99, SHOW_MS);
+  }
+}
+
+async function* memory(daemon: Daemon, when: string): AsyncGenerator<Figure> {
+  const status = await readFile(`/proc/${daemon.pid}/status`, 'utf8');
+  const rss = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+  yield { ...limited(`memory of the daemon (RSS) ${when}`, rss, MEMORY_MIB), unit: 'MiB' };
+}
+
+/** A Refresh that finds all states gone has as many lines to tell. */
+async function* stream(daemon: Daemon, place: string): AsyncGenerator<Figure> {
+  const folder = join(place, 'state/vault/states');
+  for (const name of await readdir(folder)) await unlink(join(folder, name));
+  const { lines, ms } = await daemon.call('Refresh');
+  const perSecond = lines / (ms / 1000);
+  yield {
+    bench: 'state-many',
+    figure: `stream of ${lines} log lines, finding them included, 50,000 messages/s`,
+    ratio: perSecond / LINES_PER_SECOND,
+    ours: perSecond,
+    theirs: LINES_PER_SECOND,
+    unit: 'messages/s',
+    limit: '≥ 1',
+  };
+}
+
+/** As many records as states, made after one that the daemon wrote. */
+async function makeStates(place: string): Promise<void> {
+  {
+    await using daemon = await startDaemon(place);
+    await daemon.run('save', 'first');
+  }
+  const folder = join(place, 'state/vault/states');
+  const [first] = (await readdir(folder)) as [string];
+  const record = JSON.parse(await readFile(join(folder, first), 'utf8')) as {
+    version: number;
+    states: object[];
+  };
+  const [state] = record.states as [{ createdAt: string; members: object[] }];
+  for (let at = 1; at < STATES; at++) {
+    const id = randomUUID();
+    const createdAt = new Date(Date.parse(state.createdAt) - at * HOUR_MS).toISOString();
+    const members = state.members.map((member) => ({ ...member, guid: randomUUID() }));
+    const states = [{ ...state, id, name: `n${at}`, createdAt, members }];
+    await writeFile(join(folder, `${id}.json`), JSON.stringify({ ...record, states }));
+  }
+}
+
+function repeated(work: () => unknown): number {
+  const times = Array.from({ length: 9 }, () => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  });
+  return median(times);
+}
+
+function limited(what: string, ours: number, theirs: number): Figure {
+  const figure = `${what}, 10,000 states`;
+  return { bench: 'state-many', figure, ratio: theirs / ours, ours, theirs, unit: 'ms', limit: '≥ 1' };
+}

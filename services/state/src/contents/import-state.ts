@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { refreshMenu } from '../boot/update-boot-menu.ts';
+import type { Call, Context } from '../context.ts';
+import { machineNotManaged } from '../failures.ts';
+import { alreadyImporting, badImport, cannotTransfer, importStalled } from '../failures-extras.ts';
+import { type State, storageName } from '../model/model.ts';
+import type { Transfer } from '../outside/storage/storage.ts';
+import { currentMachine } from '../rules/find-machine.ts';
+import { checkImportName, planImport } from '../rules/import-plan.ts';
+import { spaceToWrite } from '../rules/save-plan.ts';
+import { sizeText } from '../rules/sizes.ts';
+import { checkTypedName } from '../rules/state-name.ts';
+import { recorded, undoSave } from '../states/save-states.ts';
+import type { ExtraRequestOf, ImportPart } from '../wire-extras.ts';
+
+/** A sender who says nothing for so long is gone. */
+const STALLED_SECONDS = 60;
+const TURN = 'import';
+
+/**
+ * Takes in what Export gave, as a state of the machine that runs. The machine is not held while it comes: only when all of it
+ * is here and checked is it put among the states.
+ * @returns the state's name
+ */
+export async function importState(
+  parts: ExtraRequestOf<'Import'>,
+  call: Call,
+  context: Context,
+): Promise<string> {
+  const { storage, index, turns } = context;
+  const { transfer } = storage;
+  if (transfer === undefined) throw cannotTransfer(storage.driver);
+  if (!currentMachine(index.model).managed) throw machineNotManaged();
+  // What is free on the disk can be promised once.
+  if (turns.list().some(({ key }) => key === TURN)) throw alreadyImporting();
+  return await turns.take(TURN, call.operation, call.signal, async () => {
+    const messages = parts[Symbol.asyncIterator]();
+    const first = await nextOf(messages, call.signal);
+    if (first?.part !== 'header') throw badImport('its first message is no header');
+    const wanted = first.header.stateName;
+    checkTypedName(wanted);
+    const id = randomUUID();
+    try {
+      const received = await receive(transfer, id, messages, call, context);
+      return await add(id, received, wanted, transfer, call, context);
+    } catch (error) {
+      await storage.discard(id).catch((left) => {
+        context.log.error({ err: left, state: id }, 'what came of an import stays until the next start');
+      });
+      throw error;
+    }
+  });
+}
+
+async function receive(
+  transfer: Transfer,
+  id: string,
+  messages: AsyncIterator<ImportPart>,
+  { signal, warning }: Call,
+  { storage, minFree }: Context,
+): Promise<readonly State[]> {
+  const budget = spaceToWrite(await storage.space(), minFree);
+  const content = contentsOf(messages, signal);
+  return transfer.receive({ id, content, budget, signal, report: warning });
+}
+
+/** In the machine's turn, as a save: intent, content, completion mark, record. */
+async function add(
+  id: string,
+  received: readonly State[],
+  wanted: string,
+  transfer: Transfer,
+  call: Call,
+  context: Context,
+): Promise<string> {
+  const { storage, index, turns, clock } = context;
+  return await turns.take(currentMachine(index.model).id, call.operation, call.signal, async () => {
+    const machine = currentMachine(index.model);
+    const name = checkImportName(index.model, machine, received[0] as State, wanted);
+    const states = planImport(machine, received, name, { id, newId: randomUUID, now: clock.now() });
+    await index.beginSave(id);
+    try {
+      await transfer.place(id);
+      call.signal.throwIfAborted();
+      await storage.complete(states);
+    } catch (error) {
+      await undoSave(id, context);
+      throw error;
+    }
+    await recorded(index.saved(id, states), context, name);
+    for (const state of states) {
+      const bytes = state.members.reduce((sum, member) => sum + member.bytes, 0);
+      call.info(`imported ${storageName(state)}, ${sizeText(bytes)}, saved ${state.createdAt}`);
+    }
+    if (states[0]?.kind === 'system') await refreshMenu(call, context, { make: false });
+    return name;
+  });
+}
+
+async function* contentsOf(
+  messages: AsyncIterator<ImportPart>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for (let part = await nextOf(messages, signal); part !== undefined; part = await nextOf(messages, signal)) {
+    if (part.part !== 'content') throw badImport('only its first message is a header');
+    yield part.content;
+  }
+}
+
+/** @returns undefined at the end @throws DEADLINE_EXCEEDED when nothing comes; the signal's reason */
+async function nextOf(
+  messages: AsyncIterator<ImportPart>,
+  signal: AbortSignal,
+): Promise<ImportPart | undefined> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason as Error);
+  const timer = setTimeout(() => reject(importStalled(STALLED_SECONDS)), STALLED_SECONDS * 1000);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    const { done, value } = await Promise.race([messages.next(), promise]);
+    return done === true ? undefined : value;
+  } catch (error) {
+    // A connection that breaks ends the stream with an error of its own.
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}

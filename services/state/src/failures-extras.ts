@@ -1,0 +1,57 @@
+import { Failure } from '@croft/failure';
+import { shown } from './failures.ts';
+
+/** What somebody wants to say of a state cannot be written down; `why` is a whole sentence. */
+export const badDescription = (why: string): Failure => new Failure('invalid', 'bad_description', why);
+
+/** The next boot cannot go back to the state of another machine. */
+export const foreignState = (name: string, machine: string): Failure =>
+  new Failure(
+    'precondition',
+    'foreign_state',
+    `${shown(name)} is a state of ${machine} and not of the machine that runs, which cannot go back to it`,
+  );
+
+/** It was there when the call began. */
+export const stateGone = (name: string): Failure =>
+  new Failure('locked', 'state_gone', `the state ${shown(name)} was removed meanwhile`);
+
+/** The dataset that a state is compared with is not on this machine any more. */
+export const nothingToCompare = (name: string): Failure =>
+  new Failure(
+    'precondition',
+    'nothing_to_compare',
+    `of what ${shown(name)} holds nothing is on this machine: compare it with another state`,
+  );
+
+/** The driver of the storage has no way to do this. */
+export const cannotTransfer = (driver: string): Failure =>
+  new Failure(
+    'not-allowed',
+    'cannot_transfer',
+    `states on ${driver} cannot be exported or imported by this version: use the storage's own programs`,
+  );
+
+/** What is to be imported is not what an export gave; `why` is a sentence without a point at its end. */
+export const badImport = (why: string): Failure =>
+  new Failure('invalid', 'bad_import', `this cannot be imported, and nothing was: ${why}`);
+
+/** One at a time. */
+export const alreadyImporting = (): Failure =>
+  new Failure('locked', 'already_importing', 'another state is being imported: wait for its end');
+
+/** The sender of an import says nothing any more. */
+export const importStalled = (seconds: number): Failure =>
+  new Failure(
+    'timed-out',
+    'import_stalled',
+    `nothing came for ${seconds} seconds, so the import was ended and undone: repeat it`,
+  );
+
+/** A watcher read too slowly for what happened. */
+export const watcherTooSlow = (kept: number): Failure =>
+  new Failure(
+    'exhausted',
+    'watcher_too_slow',
+    `more than ${kept} events waited to be read, so some are missing: watch again, and read DumpStates for what is there`,
+  );

@@ -1,0 +1,130 @@
+import { lstat } from 'node:fs/promises';
+import { notEnoughSpace, storageRefused, storageUnavailable } from '../../../failures.ts';
+import { isBelow, type Mount, mountOf, readMounts } from '../../mounts.ts';
+import type { Ran, RunProgram } from '../../programs.ts';
+import { errorCode } from '../vault/files.ts';
+import { type ListedSubvolume, parseList, parseShow, type ShownSubvolume } from './subvolume-text.ts';
+
+/** The inode of every subvolume's own folder, and of no other folder on btrfs. */
+const SUBVOLUME_INODE = 256;
+/** So many are deleted by one command. */
+const BATCH = 500;
+
+/** Subvolumes of one file system, by the program `btrfs`. Paths are relative to its top level. */
+export class Subvolumes {
+  /** Where the top level is mounted. */
+  readonly root: string;
+  readonly #run: RunProgram;
+
+  constructor(root: string, run: RunProgram) {
+    this.root = root;
+    this.#run = run;
+  }
+
+  /** Where a subvolume is found. */
+  at(path: string): string {
+    return `${this.root}/${path}`;
+  }
+
+  /** Whether a subvolume, and not a folder or link, lies there. */
+  async isThere(path: string): Promise<boolean> {
+    return isSubvolume(this.at(path));
+  }
+
+  /** Those that lie in a subvolume itself, not in one that is in it. */
+  async listIn(
+    path: string,
+    options: { readOnly: boolean } = { readOnly: false },
+  ): Promise<ListedSubvolume[]> {
+    const only = options.readOnly ? ['-r'] : [];
+    const ran = await this.#btrfs('list', ...only, '-o', '-u', '-q', this.at(path));
+    if (!ran.ok) throw this.#refusal(`the subvolumes of ${path} could not be listed`, ran);
+    return parseList(ran.stdout);
+  }
+
+  /** What is known of one; undefined when there is none. */
+  async show(path: string): Promise<ShownSubvolume | undefined> {
+    if (!(await this.isThere(path))) return undefined;
+    const ran = await this.#btrfs('show', this.at(path));
+    const shown = parseShow(ran.stdout);
+    if (shown === undefined) throw this.#refusal(`${path} could not be read`, ran);
+    return shown;
+  }
+
+  /** When this returns, the snapshot survives a crash. */
+  async snapshot(from: string, to: string, { readOnly }: { readOnly: boolean }): Promise<void> {
+    const only = readOnly ? ['-r'] : [];
+    const ran = await this.#btrfs('snapshot', ...only, '--', this.at(from), this.at(to));
+    // What the program says of itself is not the truth: what counts is what is there.
+    if (!ran.ok || !(await this.isThere(to))) throw this.#refusal(`no snapshot of ${from} was made`, ran);
+  }
+
+  async create(path: string): Promise<void> {
+    const ran = await this.#btrfs('create', '--', this.at(path));
+    if (!ran.ok || !(await this.isThere(path))) throw this.#refusal(`${path} was not made`, ran);
+  }
+
+  /** Deletes subvolumes; those that are not there are no failure. A crash right after may bring them back. */
+  async delete(paths: readonly string[]): Promise<void> {
+    for (let from = 0; from < paths.length; from += BATCH)
+      await this.#deleteSome(paths.slice(from, from + BATCH));
+  }
+
+  async #deleteSome(paths: readonly string[]): Promise<void> {
+    const there: string[] = [];
+    for (const path of paths) if (await this.isThere(path)) there.push(path);
+    if (there.length === 0) return;
+    const ran = await this.#btrfs('delete', '--', ...there.map((path) => this.at(path)));
+    for (const path of there)
+      if (await this.isThere(path)) throw this.#refusal(`the subvolume ${path} could not be deleted`, ran);
+  }
+
+  /** Whether one is mounted somewhere, or a folder in it. Deleting what is mounted succeeds, and empties it. */
+  async isMounted(path: string): Promise<boolean> {
+    return (await this.#mounts()).some((mount) => isBelow(mount.root, `/${path}`));
+  }
+
+  /** What the machine runs on, when that is on this file system. */
+  async runningRoot(): Promise<string | undefined> {
+    return (await this.#mounts()).find((mount) => mount.path === '/')?.root.slice(1);
+  }
+
+  async #mounts(): Promise<readonly Mount[]> {
+    const mounts = await readMounts();
+    const device = mountOf(mounts, this.root)?.device;
+    return mounts.filter((mount) => mount.device === device);
+  }
+
+  /** The id of the one that is mounted where nothing else is said. */
+  async defaultId(): Promise<string | undefined> {
+    return /^ID (\d+)/.exec((await this.#btrfs('get-default', this.root)).stdout)?.[1];
+  }
+
+  async setDefault(id: string): Promise<void> {
+    const ran = await this.#btrfs('set-default', id, this.root);
+    if (!ran.ok) throw this.#refusal('the default subvolume could not be set', ran);
+  }
+
+  #btrfs(...args: readonly string[]): Promise<Ran> {
+    return this.#run('btrfs', ['subvolume', ...args]);
+  }
+
+  #refusal(what: string, { stderr, why }: Ran): Error {
+    if (/No space left on device|Disk quota exceeded/.test(stderr))
+      return notEnoughSpace(`the btrfs at ${this.root}`, 'nothing', 'more');
+    if (/Read-only file system|Input\/output error/.test(stderr))
+      return storageUnavailable(`${what}: ${why}`);
+    return storageRefused(what, why);
+  }
+}
+
+/** Whether the folder of a subvolume lies at a path of the host that is on btrfs. */
+export async function isSubvolume(path: string): Promise<boolean> {
+  try {
+    const stat = await lstat(path);
+    return stat.isDirectory() && stat.ino === SUBVOLUME_INODE;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import type { Machine, State } from '../../model/model.ts';
+import { parseCommandLine } from '../../rules/command-line.ts';
+import type { MachineMarks } from './storage.ts';
+
+/** The machine that runs, and those that only states tell of, with what is written down of each. */
+export function knownMachines(
+  current: Machine,
+  states: readonly State[],
+  marks: Readonly<Record<string, MachineMarks>>,
+): readonly Machine[] {
+  const others = new Map<string, Machine>();
+  for (const state of states) {
+    if (state.machine !== current.id && state.kind === 'system' && !others.has(state.machine))
+      others.set(state.machine, retired(state));
+  }
+  const sorted = [...others.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  return [current, ...sorted].map((each) => ({ ...each, ...marks[each.id] }));
+}
+
+/**
+ * The machine that runs, before it is known what is written down of it.
+ * @param commandLine file with the kernel's, which says to what state this boot goes back
+ */
+export async function runningMachine(
+  commandLine: string,
+  facts: Pick<Machine, 'id' | 'managed' | 'datasets'>,
+): Promise<Machine> {
+  const { state } = parseCommandLine(await readFile(commandLine, 'utf8').catch(() => ''));
+  return { ...facts, current: true, bootedState: state, ...UNKNOWN };
+}
+
+const UNKNOWN = { nextState: undefined, prepared: undefined, kernel: '', lastUsedAt: undefined } as const;
+
+/** A machine that is no longer configured, as its states remember it. */
+function retired(state: State): Machine {
+  return {
+    id: state.machine,
+    managed: true,
+    current: false,
+    bootedState: undefined,
+    ...UNKNOWN,
+    datasets: state.members.map(({ dataset, role, path }) => ({ name: dataset, role, path })),
+  };
+}

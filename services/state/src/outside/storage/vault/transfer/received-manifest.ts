@@ -1,0 +1,89 @@
+import { badImport } from '../../../../failures-extras.ts';
+import type { Entry } from '../../../../model/entry.ts';
+import { comparePaths } from '../../../../model/path-order.ts';
+import { isInPlace } from '../../../../rules/entry-place.ts';
+import { readExportedEntry } from '../../../../rules/exported-entry.ts';
+
+/** A line of a manifest; the longest path in it is far shorter. */
+const MAX_LINE_BYTES = 256 * 1024;
+/** Larger than any system; what all lists of one import name is kept in memory. */
+export const MAX_ENTRIES = 2_000_000;
+
+/** Content that entries name. */
+export interface Wanted {
+  readonly size: number;
+  /** Holes need no place on the disk. */
+  readonly sparse: boolean;
+}
+
+/** What a manifest adds up to. */
+export interface Counted {
+  entries: number;
+  bytes: number;
+  unreadable: number;
+  torn: number;
+}
+
+/** Checks a manifest from a stranger while it comes in: each line an entry, in order, in its place, and at one with the others. */
+export class ReceivedManifest {
+  readonly counted: Counted = { entries: 0, bytes: 0, unreadable: 0, torn: 0 };
+  readonly #wanted: Map<string, Wanted>;
+  readonly #folders = new Set<string>();
+  readonly #inodes = new Map<string, string | undefined>();
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  #rest = '';
+  #last: string | undefined;
+
+  /** @param wanted what all manifests of an import name; filled on the way */
+  constructor(wanted: Map<string, Wanted>) {
+    this.#wanted = wanted;
+  }
+
+  /** @throws INVALID_ARGUMENT */
+  add(bytes: Buffer): void {
+    const lines = (this.#rest + this.#text(bytes)).split('\n');
+    this.#rest = lines.pop() as string;
+    for (const line of lines) this.#entry(readExportedEntry(line));
+    if (this.#rest.length > MAX_LINE_BYTES) throw badImport('a line of a list of files is too long');
+  }
+
+  /** @throws INVALID_ARGUMENT */
+  end(): void {
+    this.#text();
+    if (this.#rest !== '' || this.#last === undefined) throw badImport('a list of files is not whole');
+  }
+
+  #text(bytes?: Buffer): string {
+    try {
+      return this.#decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      throw badImport('a list of files is no UTF-8');
+    }
+  }
+
+  #entry(entry: Entry): void {
+    const { path, type, hash, size, inode, sparse } = entry;
+    const isFirst = this.#last === undefined;
+    const follows = isFirst ? path === '.' : comparePaths(this.#last as string, path) < 0;
+    if (!follows || !isInPlace(entry, this.#folders))
+      throw badImport(`the entry ${JSON.stringify(path.slice(0, 200))} is not where it may be`);
+    this.#last = path;
+    if (type === 'folder') this.#folders.add(path);
+    if (inode !== undefined) {
+      if (this.#inodes.has(inode) && this.#inodes.get(inode) !== hash)
+        throw badImport(`the file ${JSON.stringify(path.slice(0, 200))} has two contents`);
+      this.#inodes.set(inode, hash);
+    }
+    if (hash !== undefined && size !== undefined) this.#want(hash, { size, sparse: sparse === true });
+    this.counted.bytes += size ?? 0;
+    if (entry.unreadable !== undefined) this.counted.unreadable++;
+    if (entry.torn === true) this.counted.torn++;
+    if (++this.counted.entries > MAX_ENTRIES) throw badImport(`it has more than ${MAX_ENTRIES} entries`);
+  }
+
+  #want(hash: string, { size, sparse }: Wanted): void {
+    const known = this.#wanted.get(hash);
+    if (known !== undefined && known.size !== size) throw badImport(`the content ${hash} has two sizes`);
+    this.#wanted.set(hash, { size, sparse: sparse && known?.sparse !== false });
+  }
+}

@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { notEnoughSpace, storageRefused, storageUnavailable } from '../../../failures.ts';
+import type { Ran, RunProgram } from '../../programs.ts';
+
+/** So many names are given to one command, far below what the system takes. */
+const BATCH = 500;
+const BUSY_TRIES = 10;
+const BUSY_WAIT_MS = 200;
+
+/** A property of a dataset or snapshot, as `zfs get` tells it. */
+export interface Property {
+  readonly value: string;
+  /** `local`, `default`, `received`, `inherited from …`, or `-`. */
+  readonly source: string;
+}
+
+/** A dataset and the snapshot it is a clone of. */
+export interface Origin {
+  readonly name: string;
+  readonly origin: string;
+}
+
+/** Properties by name. What is not set is not in it. */
+export type Properties = ReadonlyMap<string, Property>;
+
+/**
+ * The programs `zfs` and `zpool`. Only what zfs-fuse 0.7 knows as well is used, besides where a comment says so. An exit code is
+ * not the truth: who makes or removes something reads afterwards what is there.
+ */
+export class ZfsCommands {
+  readonly #run: RunProgram;
+  readonly #timeoutMs: number;
+  /** Those that are looked at; empty for all. */
+  readonly #pools: readonly string[];
+  #modern: Promise<boolean> | undefined;
+  #altroots: ReadonlyMap<string, string> = new Map();
+
+  constructor(run: RunProgram, { timeoutMs, pools }: { timeoutMs: number; pools: readonly string[] }) {
+    this.#run = run;
+    this.#timeoutMs = timeoutMs;
+    this.#pools = pools;
+  }
+
+  /** OpenZFS since 0.8, which takes several snapshots in one transaction; zfs-fuse does not know the command. */
+  isModern(): Promise<boolean> {
+    this.#modern ??= this.zfs('version').then(({ ok }) => ok);
+    return this.#modern;
+  }
+
+  /**
+   * Runs `zfs`; what is busy is tried again for a while, as it may not be any more: zfs-fuse lets go of files a moment after they
+   * were closed. @throws UNAVAILABLE when it cannot be run at all or does not end
+   */
+  async zfs(...args: readonly string[]): Promise<Ran> {
+    for (let again = 0; ; again++) {
+      const ran = this.#reached(await this.#run('zfs', args, { timeoutMs: this.#timeoutMs }));
+      if (ran.ok || !/\bbusy\b/.test(ran.stderr) || again === BUSY_TRIES) return ran;
+      await sleep(BUSY_WAIT_MS);
+    }
+  }
+
+  /** Pools that are imported: name, health, and the folder they are mounted below or `-`. */
+  async pools(): Promise<readonly { name: string; health: string; altroot: string }[]> {
+    const ran = this.#reached(
+      await this.#run('zpool', ['list', '-H', '-o', 'name,health,altroot'], { timeoutMs: this.#timeoutMs }),
+    );
+    if (!ran.ok) throw storageUnavailable(ran.why);
+    const all = rows(ran.stdout).flatMap(([name = '', health = '', altroot = '-']) =>
+      name === '' || health === '' ? [] : [{ name, health, altroot }],
+    );
+    return this.#pools.length === 0 ? all : all.filter(({ name }) => this.#pools.includes(name));
+  }
+
+  /** Where pools are mounted below a folder; that of one does not change while it is imported. */
+  async altroots(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (names.some((name) => !this.#altroots.has(name)))
+      this.#altroots = new Map(
+        (await this.pools()).map(({ name, altroot }) => [name, altroot === '-' ? '' : altroot]),
+      );
+    return this.#altroots;
+  }
+
+  /** What is known of pools may have changed: they were exported and imported again. */
+  forgetPools(): void {
+    this.#altroots = new Map();
+  }
+
+  /** Names of all file systems and volumes. Snapshots are never asked for: there may be 10,000 of them. */
+  async datasets(): Promise<readonly string[]> {
+    const ran = await this.zfs('list', '-H', '-o', 'name', '-t', 'filesystem,volume', ...this.#below());
+    if (!ran.ok) throw storageUnavailable(ran.why);
+    return rows(ran.stdout).flatMap(([name = '']) => (name === '' ? [] : [name]));
+  }
+
+  /** What is a clone of what. */
+  async origins(): Promise<readonly Origin[]> {
+    const ran = await this.zfs(
+      'list',
+      '-H',
+      '-o',
+      'name,origin',
+      '-t',
+      'filesystem,volume',
+      ...this.#below(),
+    );
+    if (!ran.ok) throw storageUnavailable(ran.why);
+    return rows(ran.stdout).map(([name = '', origin = '-']) => ({ name, origin }));
+  }
+
+  /** Names of the snapshots of some datasets, without those of what lies below. */
+  async snapshotsOf(datasets: readonly string[]): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const batch of batches(datasets)) {
+      const { stdout } = await this.zfs(
+        'list',
+        '-H',
+        '-o',
+        'name',
+        '-t',
+        'snapshot',
+        '-r',
+        '-d',
+        '1',
+        ...batch,
+      );
+      found.push(...rows(stdout).flatMap(([name = '']) => (name.includes('@') ? [name] : [])));
+    }
+    return found;
+  }
+
+  /** Exact properties of datasets or snapshots; those that are not there are not in the answer. */
+  async properties(
+    names: readonly string[],
+    properties: readonly string[],
+  ): Promise<Map<string, Properties>> {
+    const found = new Map<string, Map<string, Property>>(names.map((name) => [name, new Map()]));
+    const asked = properties.join(',');
+    for (const batch of batches(names)) {
+      const { stdout } = await this.zfs(
+        'get',
+        '-H',
+        '-p',
+        '-o',
+        'name,property,value,source',
+        asked,
+        ...batch,
+      );
+      for (const [name = '', property = '', value = '', source = ''] of rows(stdout)) {
+        // `-` from nowhere is how a property of ours is shown that is not set; of zfs's own it may be a value.
+        const isSet = value !== '-' || source !== '-';
+        if (isSet && properties.includes(property)) found.get(name)?.set(property, { value, source });
+      }
+    }
+    // Everything has at least a guid.
+    return new Map([...found].filter(([, each]) => each.size > 0));
+  }
+
+  /** Sets one property, in the order of the names; zfs-fuse takes no second property. */
+  async set(names: string | readonly string[], property: string, value: string): Promise<void> {
+    const all = [names].flat();
+    const ran = await this.zfs('set', `${property}=${value}`, ...all);
+    this.#check(ran, `${property} of ${all[0]} could not be set`);
+  }
+
+  /** Takes a property of ours away; one that is not there is no failure. */
+  async unset(name: string, property: string): Promise<void> {
+    this.#check(await this.zfs('inherit', property, name), `${property} of ${name} could not be removed`);
+  }
+
+  /** @throws the failure that fits what a command said, unless it ended well */
+  #check(ran: Ran, what: string): void {
+    if (!ran.ok) throw refusal(what, ran);
+  }
+
+  #below(): readonly string[] {
+    return this.#pools.length === 0 ? [] : ['-r', ...this.#pools];
+  }
+
+  #reached(ran: Ran): Ran {
+    const gone =
+      /not installed|did not end|failed to initialize ZFS|modules? (?:are|is) not loaded|\/dev\/zfs|I\/O is currently suspended/;
+    if (!ran.ok && gone.test(`${ran.why}\n${ran.stderr}`)) throw storageUnavailable(ran.why);
+    return ran;
+  }
+}
+
+/** What a command that did not do its work means for the caller. */
+export function refusal(what: string, { stderr, why }: Ran): Error {
+  return /out of space|No space left|quota exceeded/i.test(stderr)
+    ? notEnoughSpace('the pool', 'too little', 'more')
+    : storageRefused(what, why);
+}
+
+/** The pool of a dataset or snapshot. */
+export function poolOf(name: string): string {
+  return name.split(/[/@]/, 1)[0] as string;
+}
+
+/** The dataset of a snapshot. */
+export function datasetOf(snapshot: string): string {
+  return snapshot.split('@', 1)[0] as string;
+}
+
+/** A dataset is another one or lies below it. */
+export function isWithin(name: string, root: string): boolean {
+  return name === root || name.startsWith(`${root}/`);
+}
+
+function rows(text: string): string[][] {
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')]));
+}
+
+function batches(names: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(names.length / BATCH);
+  return Array.from({ length: count }, (_, at) => names.slice(at * BATCH, (at + 1) * BATCH));
+}

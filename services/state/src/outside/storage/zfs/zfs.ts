@@ -1,0 +1,237 @@
+import { contentDamaged, storageChanged } from '../../../failures.ts';
+import type { Dataset, Member, State } from '../../../model/model.ts';
+import type { Pool } from '../../../rules/save-plan.ts';
+import type {
+  Dependant,
+  EntryTree,
+  Freed,
+  MachineMarks,
+  Scan,
+  Snapshot,
+  SnapshotRequest,
+  Storage,
+} from '../storage.ts';
+import { walkedTree } from '../walked-tree.ts';
+import { commitHead } from './commit-head.ts';
+import { collectRetired, findDependants, releaseDependants } from './dependants.ts';
+import { destroySnapshots, discardSave } from './destroy-snapshots.ts';
+import { readFileSystems } from './filesystem.ts';
+import { type Booted, type Layout, layoutOf } from './layout.ts';
+import { markHead } from './machine-marks.ts';
+import { machinesOf } from './machines.ts';
+import { checkLeads, membersNow, treesFor } from './members-now.ts';
+import { prepareHead } from './prepare-head.ts';
+import { removeUnfinished } from './remove-unfinished.ts';
+import { identityOf, snapshotName } from './save-record.ts';
+import { scanStates } from './scan-states.ts';
+import { switchMounts } from './switch-mounts.ts';
+import { takeSnapshots } from './take-snapshots.ts';
+import { viewOf } from './view-snapshot.ts';
+import { writeCompletion } from './write-completion.ts';
+import { poolOf, type ZfsCommands } from './zfs-commands.ts';
+import { ZfsHomes } from './zfs-homes.ts';
+
+/** What was read so long ago is read again. */
+const SAME_MOMENT_MS = 500;
+
+/** What the driver is opened with. */
+interface ZfsOptions {
+  readonly zfs: ZfsCommands;
+  readonly booted: Booted;
+  /** Where homes are made; undefined for `USERDATA` in the pool of the machine that runs. */
+  readonly homes: string | undefined;
+  /** The daemon's own folder, where snapshots are looked into. */
+  readonly folder: string;
+  /** Keeps other daemons from the pool; undefined when the root is in none. */
+  readonly lock: Disposable | undefined;
+}
+
+/** States as snapshots of ZFS, by its own programs. `docs/decisions/0016-zfs-through-its-programs.md` says how and why. */
+export class Zfs implements Storage {
+  readonly driver = 'zfs';
+  readonly capabilities = { atomicGroup: true, needsRoot: true };
+  readonly recommendedMinFree = 20;
+  readonly homes: ZfsHomes;
+  readonly #options: ZfsOptions;
+  readonly #zfs: ZfsCommands;
+  #isSettled = false;
+  /** Roots or homes that the machine went back from were there when it was last read what lies where. */
+  #hasRetired = true;
+  #before: { readonly layout: Layout; readonly at: number } | undefined;
+
+  constructor(options: ZfsOptions) {
+    this.#options = options;
+    this.#zfs = options.zfs;
+    this.homes = new ZfsHomes(options.zfs, () => this.#layout(), options.homes);
+  }
+
+  get location(): string {
+    const { dataset, snapshot } = this.#options.booted;
+    return dataset || snapshot || 'no pool';
+  }
+
+  async scan(): Promise<Scan> {
+    this.#zfs.forgetPools();
+    if (!this.#isSettled)
+      await removeUnfinished((await this.#layout()).systems, this.#options.booted, this.#zfs);
+    this.#isSettled = true;
+    const layout = await this.#layout();
+    const { states, leftovers } = await scanStates(layout, this.#zfs);
+    return {
+      machines: machinesOf(layout, states, this.#options.booted),
+      homes: await this.homes.list(layout),
+      states,
+      leftovers,
+    };
+  }
+
+  /** What may still be written, to the byte: `zpool list` rounds, and counts what redundancy takes. */
+  async space(): Promise<readonly Pool[]> {
+    const layout = await this.#layout();
+    this.#before = { layout, at: performance.now() };
+    const { machines, homes, systems } = layout;
+    const heads = machines.filter(({ isCurrent }) => isCurrent).map(({ active }) => active);
+    const trees = [
+      ...heads.flatMap(({ system, boots }) => [system, ...boots]),
+      ...homes.flatMap((home) => home.trees),
+    ];
+    const pools = new Set(trees.map(({ root }) => poolOf(root.name)));
+    return systems
+      .filter(({ name }) => pools.has(name))
+      .map(({ name, used, available }) => ({
+        name: `the pool ${name}`,
+        size: used + available,
+        free: available,
+      }));
+  }
+
+  async snapshotGroup({ id, name, datasets, signal }: SnapshotRequest): Promise<Snapshot> {
+    // A save asks for space and snapshots at once: what lies where is read once for both.
+    const { layout: before, at = 0 } = this.#before ?? {};
+    this.#before = undefined;
+    const isFresh = before !== undefined && performance.now() - at < SAME_MOMENT_MS;
+    const layout = isFresh ? before : await this.#layout();
+    const trees = treesFor(datasets, layout);
+    const request = { id, name: snapshotName(id, name), trees, systems: layout.systems, signal };
+    return await takeSnapshots(request, this.#zfs);
+  }
+
+  async complete(states: readonly State[]): Promise<void> {
+    await writeCompletion(states, this.#zfs);
+  }
+
+  async discard(id: string): Promise<void> {
+    await discardSave(id, await this.#layout(), this.#zfs);
+  }
+
+  async destroy(states: readonly State[]): Promise<void> {
+    const [members, origins] = await Promise.all([
+      membersNow(states, () => this.#layout(), this.#zfs),
+      this.#zfs.origins(),
+    ]);
+    await destroySnapshots(members, origins, this.#zfs);
+    if (states[0]?.system !== undefined) await this.#takeOut(states, await this.#layout());
+  }
+
+  /** The rest of the save says from now on that it is all there is. */
+  async #takeOut(gone: readonly State[], layout: Layout): Promise<void> {
+    const group = gone[0]?.system;
+    const ids = new Set(gone.map(({ id }) => id));
+    const all = (await scanStates(layout, this.#zfs)).states;
+    const left = all.filter(({ id, system }) => (id === group || system === group) && !ids.has(id));
+    if (left.length > 0) await writeCompletion(left, this.#zfs);
+  }
+
+  async dependants(states: readonly State[]): Promise<readonly Dependant[]> {
+    const names = states.flatMap(({ members }) => members.map(({ snapshot }) => snapshot));
+    const origins = await this.#zfs.origins();
+    if (!origins.some(({ origin }) => names.includes(origin))) return [];
+    return await findDependants(names, await this.#layout(), this.#zfs);
+  }
+
+  async release(dependants: readonly Dependant[]): Promise<void> {
+    await releaseDependants(dependants, this.#zfs);
+  }
+
+  async annotate(states: readonly State[]): Promise<void> {
+    await checkLeads(states, this.#zfs);
+    for (const { members, pinned, description } of states) {
+      const note = JSON.stringify({ pinned, description });
+      await this.#zfs.set(members[0]?.snapshot ?? '', 'croft:note', note);
+    }
+  }
+
+  async savedTree(member: Member): Promise<EntryTree> {
+    const found = await this.#zfs.properties([member.snapshot], ['guid', 'createtxg']);
+    if (identityOf(found.get(member.snapshot)) !== member.guid)
+      throw contentDamaged(`the snapshot ${member.snapshot}`);
+    return viewOf(member.snapshot, await this.#layout(), this.#options.folder, this.#zfs);
+  }
+
+  async liveTree({ path }: Dataset): Promise<EntryTree> {
+    return walkedTree(Buffer.from(path).toString('latin1'));
+  }
+
+  async markMachine(id: string, marks: MachineMarks): Promise<void> {
+    const machine = (await this.#layout()).machines.find((one) => one.id === id);
+    if (machine === undefined) throw storageChanged(`the machine ${id}`);
+    await markHead(machine, marks, this.#zfs);
+  }
+
+  async revert(wanted: readonly Member[]): Promise<readonly string[]> {
+    await prepareHead(wanted, await this.#layout(), this.#options.booted, this.#zfs);
+    return [];
+  }
+
+  async settleBoot(): Promise<boolean> {
+    const { machines } = await this.#layout();
+    const current = machines.find(({ isCurrent, managed }) => isCurrent && managed);
+    if (current === undefined || current.before !== undefined) return false;
+    const { name, marks } = current.active.system.root;
+    // It holds only snapshots no longer.
+    if (marks.has('croft:retired')) await this.#zfs.unset(name, 'croft:retired');
+    return await switchMounts(current.active.system.root.name, this.#options.booted, this.#zfs);
+  }
+
+  async commitBoot(id: string): Promise<boolean> {
+    const layout = await this.#layout();
+    const machine = layout.machines.find((one) => one.id === id);
+    if (machine === undefined) throw storageChanged(`the machine ${id}`);
+    return await commitHead(machine, layout, this.#zfs);
+  }
+
+  async bootWords({ members: [first] }: State): Promise<readonly string[]> {
+    return [`root=ZFS=${first?.snapshot ?? ''}`];
+  }
+
+  /** Snapshots take what they hold along; what is left are roots that a machine went back from. */
+  async collect(): Promise<Freed> {
+    const objects = this.#hasRetired ? await collectRetired(await this.#layout(), this.#zfs) : 0;
+    return { objects, bytes: 0 };
+  }
+
+  async trouble(): Promise<string | undefined> {
+    try {
+      const { dataset, snapshot } = this.#options.booted;
+      const pool = poolOf(dataset || snapshot);
+      const found = (await this.#zfs.pools()).find(({ name }) => name === pool);
+      if (pool === '') return 'the root of this machine is not on ZFS';
+      if (found === undefined) return `the pool ${pool} is not imported`;
+      return ['ONLINE', 'DEGRADED'].includes(found.health)
+        ? undefined
+        : `the pool ${pool} is ${found.health}`;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#options.lock?.[Symbol.dispose]();
+  }
+
+  async #layout(): Promise<Layout> {
+    const systems = await readFileSystems(this.#zfs);
+    this.#hasRetired = systems.some(({ marks }) => marks.has('croft:retired'));
+    return layoutOf(systems, this.#options.booted);
+  }
+}

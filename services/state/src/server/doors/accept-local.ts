@@ -1,0 +1,56 @@
+import type { Socket } from 'node:net';
+import type { Log } from '@croft/runtime';
+import type { PeerLookup } from '../../outside/identity/peer-lookup.ts';
+import type { Connections } from './connections.ts';
+
+/** Connections that may wait to be looked at; more are closed. */
+const MAX_WAITING = 1024;
+/**
+ * Connections of one user, and of all that nobody knows, so that nobody uses up what the daemon may have open. Root and the
+ * daemon's own user have no limit.
+ */
+const MAX_PER_USER = 64;
+
+/** What a connection at the unix socket goes through. */
+export interface LocalDoor {
+  readonly connections: Connections;
+  /** Undefined for a socket that only its owner and root can reach. */
+  readonly lookup: PeerLookup | undefined;
+  readonly log: Log;
+  /** Hands the connection to the gRPC library. */
+  readonly serve: (socket: Socket) => void;
+}
+
+/** Lets connections in once it is known whose they are. */
+export function acceptLocal({
+  connections,
+  lookup,
+  log,
+  serve,
+}: LocalDoor): (socket: Socket) => Promise<void> {
+  const own = process.getuid?.() ?? 0;
+  let warned = false;
+  return async (socket) => {
+    socket.on('error', () => {}); // closes it as well; while it waits nobody else listens
+    if (lookup !== undefined && lookup.waiting >= MAX_WAITING) {
+      socket.destroy();
+      return;
+    }
+    const uid = lookup === undefined ? own : await lookup.uidOf(socket);
+    if (uid === undefined && !warned) {
+      log.warn(
+        {},
+        'it cannot be found out who connects to the socket (perl or python3 is needed for that), so everybody may only read',
+      );
+    }
+    warned = uid === undefined;
+    if (uid !== 0 && uid !== own && connections.countOf(uid) >= MAX_PER_USER) {
+      log.debug({ uid }, 'a connection was closed: this user has too many');
+      socket.destroy();
+    }
+    if (socket.destroyed) return;
+    connections.add(socket, { kind: 'local', uid });
+    serve(socket);
+    socket.resume();
+  };
+}

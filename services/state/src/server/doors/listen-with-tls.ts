@@ -1,0 +1,86 @@
+import type { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { StartError } from '@croft/runtime';
+import type { Caller } from '../../rules/access.ts';
+import type { TlsFiles } from './tls-files.ts';
+
+/** Connections at once; what comes on top is closed. */
+const MAX_CONNECTIONS = 512;
+const HANDSHAKE_MS = 10_000;
+
+/** Where the daemon listens for other machines. */
+export interface TlsPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly files: TlsFiles;
+  /** Names in certificates whose owners administrate. */
+  readonly admins: readonly string[];
+}
+
+/**
+ * Listens on TCP, with TLS only. A client without a certificate that counts is let in as a stranger: it may show a token with each call.
+ * @throws StartError
+ */
+export async function listenWithTls(
+  { host, port, files, admins }: TlsPlace,
+  accept: (socket: TLSSocket, caller: Caller) => void,
+): Promise<Server> {
+  const asks = files.content.ca !== undefined;
+  const server = createServer(
+    {
+      ...files.content,
+      requestCert: asks,
+      rejectUnauthorized: false, // whether it counts is decided below, for each call
+      ALPNProtocols: ['h2'],
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: HANDSHAKE_MS,
+    },
+    (socket) => {
+      socket.on('error', () => {}); // closes it as well
+      accept(socket, asks ? callerOf(socket, admins) : NO_CERTIFICATE);
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('tlsClientError', () => {}); // its connection is closed
+  files.onRenewed((content) => server.setSecureContext(content));
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: Error) => {
+    throw new StartError(
+      `cannot listen on ${host}:${port}: ${error.message}. STATESVC_LISTEN chooses another place.`,
+    );
+  });
+  return server;
+}
+
+const NO_CERTIFICATE: Caller = {
+  kind: 'stranger',
+  why: 'there is neither a client certificate nor an access token (metadata `authorization: Bearer …`)',
+};
+
+function callerOf(socket: TLSSocket, admins: readonly string[]): Caller {
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) return NO_CERTIFICATE;
+  if (!socket.authorized) {
+    return {
+      kind: 'stranger',
+      why: `the client certificate is not accepted (${String(socket.authorizationError)})`,
+    };
+  }
+  const commonName = commonNameOf(certificate);
+  const admin = admins.some((name) => name === commonName || isNamed(certificate, name));
+  return { kind: 'certificate', name: commonName ?? certificate.fingerprint256, admin };
+}
+
+/** A subject with several common names goes by none of them. */
+function commonNameOf(certificate: X509Certificate): string | undefined {
+  const { CN: name } = certificate.toLegacyObject().subject as { CN?: unknown };
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+/** Whether a name stands among the alternative names, as it is: wildcards stand for nobody. */
+function isNamed(certificate: X509Certificate, name: string): boolean {
+  return name.includes('@')
+    ? certificate.checkEmail(name, { subject: 'never' }) !== undefined
+    : certificate.checkHost(name, { subject: 'never', wildcards: false }) !== undefined;
+}

@@ -1,0 +1,43 @@
+import { Writable } from 'node:stream';
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import { expect, it } from 'vitest';
+import { Stream } from './stream.ts';
+
+/** A call as a stream of Node, which is what it is, and what has come out of it. */
+function wire() {
+  const sent: unknown[] = [];
+  const call = new Writable({
+    objectMode: true,
+    write(message: { log: string }, _encoding, done) {
+      sent.push(message.log);
+      done();
+    },
+  });
+  return { stream: new Stream(call as unknown as ServerWritableStream<unknown, unknown>), call, sent };
+}
+
+const NEVER = new AbortController().signal;
+
+it('loses no line, whenever it is said', async () => {
+  for (let turns = 0; turns < 30; turns++) {
+    const { stream, call, sent } = wire();
+    stream.line('first');
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    stream.line('second');
+    await stream.finish([{ log: 'result' }], NEVER);
+    call.end();
+    await new Promise((resolve) => call.once('finish', resolve));
+    expect([turns, sent]).toEqual([turns, ['first', 'second', 'result']]);
+  }
+});
+
+it('sends thousands in their order', async () => {
+  const { stream, call, sent } = wire();
+  const lines = Array.from({ length: 9000 }, (_, at) => `line ${at}`);
+  for (const line of lines) stream.line(line);
+  await stream.finish([], NEVER);
+  call.end();
+  await new Promise((resolve) => call.once('finish', resolve));
+  expect(sent).toEqual(lines);
+});

@@ -1,0 +1,35 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { skipWithout } from '@croft/testing';
+import { afterAll, onTestFinished, type TestContext } from 'vitest';
+import { type Daemon, type DaemonOptions, startDaemon, temporaryFolder } from '../daemon.ts';
+import { openPool, type ZfsPool } from './zfs-image.ts';
+import { missingForZfs, stopZfs } from './zfs-programs.ts';
+
+afterAll(stopZfs);
+
+/** A pool of a test; skips the test where there can be none. */
+export async function poolFor(
+  context: TestContext,
+  options?: Parameters<typeof openPool>[0],
+): Promise<ZfsPool> {
+  const missing = missingForZfs();
+  if (missing !== undefined) skipWithout(context, missing);
+  const storage = await openPool(options);
+  onTestFinished(() => storage.close());
+  return storage;
+}
+
+/** A daemon on a pool. */
+export function daemonOn(storage: ZfsPool, { settings, ...options }: DaemonOptions = {}): Promise<Daemon> {
+  return startDaemon({ ...options, folder: storage.folder, settings: { ...storage.settings, ...settings } });
+}
+
+/** A folder with a `zfs` that does something else for some arguments: a script that gets them as its own. */
+export function otherZfs(script: string): string {
+  const folder = temporaryFolder();
+  const file = join(folder, 'zfs');
+  writeFileSync(file, `#!/bin/sh\n${script}\nPATH=/usr/sbin:/sbin:/usr/bin:/bin exec zfs "$@"\n`);
+  chmodSync(file, 0o755);
+  return `${folder}:/usr/sbin:/sbin:/usr/bin:/bin`;
+}

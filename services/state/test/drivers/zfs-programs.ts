@@ -1,0 +1,99 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasProgram } from '@croft/testing';
+
+/** zfs-fuse has one socket for all, so test files share one that they start. */
+const [LOCK, PID_FILE, USERS] = ['lock', 'pid', 'users'].map((name) =>
+  join(tmpdir(), `croft-zfs-fuse.${name}`),
+) as [string, string, string];
+const ME = join(USERS, `${process.pid}-${randomUUID()}`);
+
+/** What this machine lacks to have pools. */
+export function missingForZfs(): string | undefined {
+  if (process.getuid?.() !== 0) return 'root, who may make pools,';
+  const hasKernel = existsSync('/dev/zfs');
+  if (!hasKernel && !existsSync('/dev/fuse')) return '/dev/fuse';
+  const program = ['zfs', 'zpool', ...(hasKernel ? [] : ['zfs-fuse'])].find((name) => !hasProgram(name));
+  return program === undefined ? undefined : `the program ${program} (package zfs-fuse)`;
+}
+
+/** Runs `zfs` or another program and gives what it says. */
+export function run(name: string, ...args: readonly string[]): string {
+  return execFileSync(name, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: '/usr/sbin:/sbin:/usr/bin:/bin', LC_ALL: 'C' },
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: 60_000,
+  });
+}
+
+/** The same where it may fail. */
+export function attempt(name: string, ...args: readonly string[]): string | undefined {
+  try {
+    return run(name, ...args);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes sure that pools can be made, until the tests of this file end. */
+export function startZfs(): void {
+  inTurn(() => {
+    mkdirSync(USERS, { recursive: true });
+    writeFileSync(ME, '');
+    if (attempt('zpool', 'list') !== undefined) return;
+    mkdirSync('/run/zfs', { recursive: true });
+    const child = spawn('zfs-fuse', ['--no-daemon', '--no-kstat-mount', '-a', '0', '-e', '0'], {
+      detached: true,
+      stdio: 'ignore',
+    });
+    child.unref();
+    writeFileSync(PID_FILE, String(child.pid));
+    for (let waited = 0; attempt('zpool', 'list') === undefined; waited += 100) {
+      if (waited > 20_000) throw new Error('zfs-fuse did not start');
+      wait(100);
+    }
+  });
+}
+
+/** The last one out ends what the first one began. */
+export function stopZfs(): void {
+  inTurn(() => {
+    rmSync(ME, { force: true });
+    if (!existsSync(PID_FILE) || readdirSync(USERS).some(isAlive)) return;
+    const pid = Number(readFileSync(PID_FILE, 'utf8'));
+    if (attempt('cat', `/proc/${pid}/comm`)?.trim() === 'zfs-fuse') process.kill(pid);
+    rmSync(PID_FILE);
+    rmSync(USERS, { recursive: true });
+  });
+}
+
+function isAlive(user: string): boolean {
+  return existsSync(`/proc/${Number.parseInt(user, 10)}`);
+}
+
+function inTurn(work: () => void): void {
+  for (let waited = 0; ; waited += 50) {
+    try {
+      mkdirSync(LOCK);
+      break;
+    } catch {
+      // Whoever was killed while he had it.
+      if (waited > 30_000) rmSync(LOCK, { recursive: true, force: true });
+      wait(50);
+    }
+  }
+  try {
+    work();
+  } finally {
+    rmdirSync(LOCK);
+  }
+}
+
+function wait(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

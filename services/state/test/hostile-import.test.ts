@@ -1,0 +1,221 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { archiveOf, fileEntry, pack, unpack } from './archive.ts';
+import { collect, type Daemon, startDaemon, vaultFacts } from './daemon.ts';
+import { exported, importBytes, openImport } from './extras-client.ts';
+import { fillTree } from './sample-tree.ts';
+
+/** A daemon with one of everything in its system, saved as `one`. */
+async function daemonWithState() {
+  const daemon = await startDaemon();
+  fillTree(daemon.tree);
+  await daemon.save('one');
+  return daemon;
+}
+
+/** Everything there is, to be the same after a refusal. */
+const everything = async (daemon: Daemon) => [await daemon.dump(), vaultFacts(daemon.folder)];
+
+describe('a hostile import leaves nothing', () => {
+  const link = { path: 'a', type: 'link', mode: '777', uid: 0, gid: 0, mtimeNs: '0', target: '/etc' };
+  const folder = { path: 'a', type: 'folder', mode: '755', uid: 0, gid: 0, mtimeNs: '0' };
+  const huge = fileEntry('big', 'x', { size: 2 ** 50 });
+  const attacks: [string, (good: Buffer) => Buffer, number, string][] = [
+    [
+      'a changed byte of a content',
+      (good) => {
+        const files = unpack(good);
+        const at = files.findIndex(([name, { length }]) => name.startsWith('objects/') && length > 100);
+        const [name, content] = files[at] as [string, Buffer];
+        files[at] = [name, Buffer.from(content.map((byte, position) => (position === 50 ? byte ^ 1 : byte)))];
+        return pack(files);
+      },
+      3,
+      'is damaged',
+    ],
+    [
+      'a changed byte of a list',
+      (good) => Buffer.from(good.toString('latin1').replace('"hosts"', '"hostz"'), 'latin1'),
+      3,
+      'cannot be imported',
+    ],
+    ['a missing content', (good) => pack(unpack(good).slice(0, -1)), 3, 'is missing'],
+    [
+      'a content twice',
+      (good) => pack([...unpack(good), unpack(good).at(-1) as [string, Buffer]]),
+      3,
+      'nothing in it needs',
+    ],
+    [
+      'a content that nothing needs',
+      (good) => pack([...unpack(good), [`objects/${'0'.repeat(64)}`, Buffer.alloc(1)]]),
+      3,
+      'nothing in it needs',
+    ],
+    [
+      'a file with another name',
+      (good) => pack([...unpack(good), ['../../etc/passwd', Buffer.alloc(1)]]),
+      3,
+      'nothing in it needs',
+    ],
+    ['a truncated stream', (good) => good.subarray(0, good.length - 2000), 3, 'it ends too early'],
+    ['nothing at all', () => Buffer.alloc(0), 3, 'it ends too early'],
+    ['no end', (good) => good.subarray(0, good.length - 512), 3, 'it ends too early'],
+    ['more after the end', (good) => Buffer.concat([good, Buffer.alloc(512)]), 3, 'it goes on after its end'],
+    ['no archive', () => Buffer.alloc(100_000, 'x'), 3, 'no archive that an export makes'],
+    ['a path with ..', () => archiveOf([folder, fileEntry('a/../b', 'x')], ['x']), 3, 'not where it may be'],
+    ['.. itself', () => archiveOf([fileEntry('..', 'x')], ['x']), 3, 'not where it may be'],
+    ['an absolute path', () => archiveOf([fileEntry('/etc/shadow', 'x')], ['x']), 3, 'not where it may be'],
+    ['a folder that is not there', () => archiveOf([fileEntry('a/b', 'x')], ['x']), 3, 'not where it may be'],
+    ['a symlink as parent', () => archiveOf([link, fileEntry('a/b', 'x')], ['x']), 3, 'not where it may be'],
+    [
+      'a link and then a folder of that name',
+      () => archiveOf([link, folder, fileEntry('a/b', 'x')], ['x']),
+      3,
+      'not where it may be',
+    ],
+    [
+      'entries out of order',
+      () => archiveOf([fileEntry('b', 'x'), fileEntry('a', 'x')], ['x']),
+      3,
+      'not where it may be',
+    ],
+    ['an encoded slash', () => archiveOf([fileEntry('a%2Fb', 'x')], ['x']), 3, 'as no entry has it'],
+    ['a name with a zero', () => archiveOf([fileEntry('a%00b', 'x')], ['x']), 3, 'as no entry has it'],
+    ['another spelling of a path', () => archiveOf([fileEntry('%61', 'x')], ['x']), 3, 'as no entry has it'],
+    [
+      'a field of its own',
+      () => archiveOf([fileEntry('a', 'x', { run: 'me' })], ['x']),
+      3,
+      'as no entry has it',
+    ],
+    [
+      'a prototype',
+      () =>
+        archiveOf(`{"path":".","type":"folder","mode":"755","uid":0,"gid":0,"mtimeNs":"0","__proto__":{}}\n`),
+      3,
+      'as no entry has it',
+    ],
+    [
+      'a mode of letters',
+      () => archiveOf([fileEntry('a', 'x', { mode: 'rwx' })], ['x']),
+      3,
+      'as no entry has it',
+    ],
+    ['a negative owner', () => archiveOf([fileEntry('a', 'x', { uid: -1 })], ['x']), 3, 'as no entry has it'],
+    [
+      'a hash that leads elsewhere',
+      () => archiveOf([fileEntry('a', 'x', { hash: '../../../x' })], ['x']),
+      3,
+      'as no entry has it',
+    ],
+    ['a file without content', () => archiveOf([{ ...folder, type: 'file' }]), 3, 'not what it should be'],
+    [
+      'one inode with two contents',
+      () =>
+        archiveOf([fileEntry('a', 'x', { inode: '1:1' }), fileEntry('b', 'y', { inode: '1:1' })], ['x', 'y']),
+      3,
+      'has two contents',
+    ],
+    [
+      'one content with two sizes',
+      () => archiveOf([fileEntry('a', 'x'), fileEntry('b', 'x', { size: 2 })], ['x']),
+      3,
+      'has two sizes',
+    ],
+    [
+      "a size that is not the content's",
+      () => archiveOf([fileEntry('a', 'x', { size: 2 })], ['x']),
+      3,
+      'another size than its entry',
+    ],
+    ['a huge declared size', () => archiveOf([huge], []), 8, 'not enough free space'],
+    ['a list that is no JSON', () => archiveOf('{"path":\n'), 3, 'is no entry'],
+    ['a list without a last line', () => archiveOf('{"path":"."'), 3, 'is not whole'],
+    ['an empty list', () => archiveOf(''), 3, 'is not whole'],
+    [
+      'a list that is no UTF-8',
+      (good) =>
+        pack(
+          unpack(good).map(([name, content]) => [
+            name,
+            name.startsWith('manifests') ? Buffer.concat([Buffer.from([0xff]), content]) : content,
+          ]),
+        ),
+      3,
+      'is no UTF-8',
+    ],
+    ['a line without an end', () => archiveOf(`{"path":"${'x'.repeat(400_000)}`), 3, 'is too long'],
+    ['a description with controls', () => archiveOf([], [], { description: '\u001b[2J' }), 3, 'U+001B'],
+    ['a state of nobody', () => archiveOf([], [], { kind: 'user' }), 3, 'user is missing'],
+    ['a user with a path', () => archiveOf([], [], { kind: 'user', user: '../x' }), 3, 'is no user name'],
+    ['a time that is none', () => archiveOf([], [], { createdAt: 'soon' }), 3, 'the time of a state is none'],
+    ['no members', () => archiveOf([], [], { members: [] }), 3, 'has no members'],
+    [
+      'another driver',
+      (good) =>
+        Buffer.from(
+          pack(
+            unpack(good).map(([name, content]) => [
+              name,
+              Buffer.from(String(content).replace('"driver":"vault"', '"driver":"zfs__"')),
+            ]),
+          ),
+        ),
+      3,
+      'exported from zfs__',
+    ],
+  ];
+
+  it.each(attacks)('%s', async (_name, attack, code, says) => {
+    const daemon = await daemonWithState();
+    const good = await exported(daemon, { stateName: 'one' });
+    const before = await everything(daemon);
+    const answer = await importBytes(daemon, attack(good), 'evil');
+    expect(answer).toMatchObject({ code, results: [], details: expect.stringContaining(says) });
+    expect(await everything(daemon)).toEqual(before);
+    // And the next one works.
+    expect((await importBytes(daemon, good, 'good')).code).toBe(0);
+  });
+
+  it.each([
+    ['a taken name', 'one', 6],
+    ['a name with a slash', 'a/b', 3],
+    ['a name of automatic states', 'auto_mine', 3],
+  ])('%s', async (_what, name, code) => {
+    const daemon = await daemonWithState();
+    const good = await exported(daemon, { stateName: 'one' });
+    const before = await everything(daemon);
+    expect(await importBytes(daemon, good, name)).toMatchObject({ code, results: [] });
+    expect(await everything(daemon)).toEqual(before);
+  });
+
+  it('a name of its own that no state has', async () => {
+    const daemon = await daemonWithState();
+    const before = await everything(daemon);
+    for (const name of ['../x', 'auto_', 'auto_ABCDEF', ''])
+      expect(await importBytes(daemon, archiveOf([], [], { name }))).toMatchObject({ code: 3, results: [] });
+    expect(await everything(daemon)).toEqual(before);
+  });
+
+  it('content without a header, and a second header', async () => {
+    const daemon = await daemonWithState();
+    const before = await everything(daemon);
+    for (const messages of [
+      [{ content: Buffer.from('x') }],
+      [],
+      [{}],
+      [{ header: { stateName: 'a' } }, { header: { stateName: 'b' } }],
+    ]) {
+      const stream = openImport(daemon);
+      const answer = collect(stream, {});
+      stream.on('error', () => {});
+      for (const message of messages) stream.write(message);
+      stream.end();
+      expect(await answer).toMatchObject({ code: 3, results: [] });
+    }
+    expect(await everything(daemon)).toEqual(before);
+    expect(readdirSync(join(daemon.folder, 'vault/staging'))).toEqual([]);
+  });
+});

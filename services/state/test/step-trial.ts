@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { DumpedState } from './daemon.ts';
+import type { SteppingHost, SteppingHosts } from './stepping-hosts.ts';
+import { checkVault } from './vault-check.ts';
+import type { Subject } from './written-operations.ts';
+
+/** Everything that a user could see, without times and ids. */
+export interface Look {
+  readonly states: readonly string[];
+  /** What people said of states. */
+  readonly said: readonly string[];
+  /** The state that the next boot goes back to. */
+  readonly next: string;
+  readonly homes: readonly string[];
+  readonly kernel: string;
+  readonly lastUsedAt: string | null;
+  readonly files: Record<string, string>;
+  readonly menu: string;
+}
+
+export async function look(host: SteppingHost): Promise<Look> {
+  const dump = await host.dump();
+  const [machine] = dump.machines;
+  const states = machine?.states ?? [];
+  const nameOf = ({ automatic, name }: DumpedState) => (automatic ? 'automatic' : name);
+  const files = { ...host.contents(host.tree), ...host.contents(host.homes) };
+  const menu = join(host.boot, 'grub/croft.cfg');
+  return {
+    states: states
+      .map((state) => `${state.user ?? 'system'} ${nameOf(state)} ${state.members.length}`)
+      .sort(),
+    said: states.flatMap(({ name, description, pinned }) =>
+      description === '' && !pinned ? [] : [`${name}: ${description}${pinned ? ', pinned' : ''}`],
+    ),
+    next: states.find(({ id }) => id === machine?.nextState)?.name ?? '',
+    homes: dump.homes.map(
+      ({ user, path, machines }) => `${user} ${path} ${machines.length} ${existsSync(path)}`,
+    ),
+    kernel: machine?.kernel ?? '',
+    lastUsedAt: machine?.lastUsedAt ?? null,
+    files,
+    menu: existsSync(menu) ? readFileSync(menu, 'utf8') : '',
+  };
+}
+
+/** Without what differs from one time it happens to the next. */
+const comparable = ({ lastUsedAt, ...seen }: Look) => ({ ...seen, wasUsed: lastUsedAt !== null });
+
+/** One of the operations with its daemon, and the steps that it is known to have. */
+export interface Trial {
+  readonly subject: Subject;
+  readonly host: SteppingHost;
+  readonly steps: string[];
+  /** How everything looked before this round. */
+  before: Look | undefined;
+}
+
+/** Gives an operation a daemon of its own. */
+export function makeTrial(subject: Subject, hosts: SteppingHosts): Trial {
+  return { subject, host: hosts.add(`host-of-${subject.name}`), steps: [], before: undefined };
+}
+
+/** Makes it possible that the operation happens, and looks. */
+export async function prepareRound(trial: Trial, round: number): Promise<void> {
+  await trial.subject.prepare(trial.host, round);
+  trial.before = await look(trial.host);
+  expect([trial.subject.name, happenedIn(trial, trial.before, round)]).toEqual([trial.subject.name, false]);
+}
+
+/** Right after the next start it has happened as a whole or not at all, and index and storage agree. */
+export async function checkSettled(trial: Trial, round: number, step: string): Promise<void> {
+  const { subject, host } = trial;
+  const at = `${subject.name}, ${step}`;
+  const settled = await look(host);
+  checkVault(host.folder, await host.dump());
+  const happened = happenedIn(trial, settled, round);
+  if (!happened && subject.goesOn === undefined)
+    expect([at, comparable(settled)]).toEqual([at, comparable(trial.before as Look)]);
+  // A name is no longer free, or a user is linked: whoever asks again is told, or gets the same.
+  if (!happened) {
+    const answer = await subject.ask(host, round);
+    expect([at, answer]).toEqual([at, expect.objectContaining({ code: 0 })]);
+  }
+  const after = await look(host);
+  expect([at, happenedIn(trial, after, round)]).toEqual([at, true]);
+  if (happened) expect([at, after]).toEqual([at, settled]);
+  checkVault(host.folder, await host.dump());
+  await checkNext(host, at);
+}
+
+/** Other calls work, and what they leave is what was there. */
+async function checkNext(host: SteppingHost, at: string): Promise<void> {
+  const before = await look(host);
+  for (const operation of ['SaveSystemState', 'RemoveSystemState']) {
+    const answer = await host.call(operation, { stateName: 'next' });
+    expect([at, operation, answer]).toEqual([at, operation, expect.objectContaining({ code: 0 })]);
+  }
+  expect([at, comparable(await look(host)).states]).toEqual([at, before.states]);
+}
+
+function happenedIn({ subject, before }: Trial, seen: Look, round: number): boolean {
+  return subject.happened(seen, round, before ?? seen);
+}

@@ -1,0 +1,189 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Answer, callAt, type Dump, temporaryFolder } from './daemon.ts';
+import { callExtra, exported, importBytes } from './extras-client.ts';
+import type { Order, Report } from './stepping-process.ts';
+
+/** A process of daemons, each on a host of its own, that a test stops at steps, kills, and starts again. */
+export class SteppingHosts {
+  readonly #base = temporaryFolder();
+  #child: ChildProcess | undefined;
+  #orders = 0;
+
+  constructor() {
+    onTestFinished(() => this.kill());
+  }
+
+  /** A host with a system, homes and a boot folder, all empty. */
+  add(name: string): SteppingHost {
+    return new SteppingHost(name, join(this.#base, name), (order) => this.order(order));
+  }
+
+  /** Starts the process and daemons in it. */
+  async start(hosts: readonly SteppingHost[]): Promise<void> {
+    this.#child = fork(join(import.meta.dirname, 'stepping-process.ts'), [join(this.#base, 'cache')], {
+      execArgv: [],
+    });
+    await once(this.#child, 'message');
+    await Promise.all(hosts.map((host) => host.start()));
+  }
+
+  /** Ends it as `kill -9` does; returns when it is gone. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  /** Settles with the step at which the daemon was stopped, or which was made to fail. */
+  ended(name: string): Promise<string> {
+    return this.#report((report) =>
+      'ended' in report && report.ended === name ? { value: report.before } : undefined,
+    );
+  }
+
+  async order(order: Order): Promise<string | undefined> {
+    const id = this.#orders++;
+    const answered = this.#report((report) =>
+      'done' in report && report.done === id ? { value: report } : undefined,
+    );
+    this.#child?.send({ id, order });
+    const { address, error } = await answered;
+    if (error !== undefined) throw new Error(error);
+    return address;
+  }
+
+  #report<T>(pick: (report: Report) => { value: T } | undefined): Promise<T> {
+    const child = this.#child;
+    if (child === undefined) return Promise.reject(new Error('the process was killed'));
+    return new Promise((resolve) => {
+      const listen = (report: Report) => {
+        const found = pick(report);
+        if (found === undefined) return;
+        child.off('message', listen);
+        resolve(found.value);
+      };
+      child.setMaxListeners(100).on('message', listen);
+    });
+  }
+}
+
+/** One daemon of them, and what lies around it. */
+export class SteppingHost {
+  readonly name: string;
+  readonly folder: string;
+  readonly tree: string;
+  readonly homes: string;
+  readonly boot: string;
+  readonly #root: string;
+  readonly #order: (order: Order) => Promise<string | undefined>;
+  #address = '';
+  #boots = 0;
+
+  constructor(name: string, root: string, order: (order: Order) => Promise<string | undefined>) {
+    this.name = name;
+    this.#root = root;
+    this.#order = order;
+    this.folder = join(root, 'state');
+    this.tree = join(root, 'tree');
+    this.homes = join(root, 'homes');
+    this.boot = join(root, 'boot');
+    for (const folder of [this.tree, this.homes, join(this.boot, 'grub')])
+      mkdirSync(folder, { recursive: true });
+    for (const file of ['vmlinuz-6.1.0', 'initrd.img-6.1.0', 'grub/grub.cfg'])
+      writeFileSync(join(this.boot, file), '');
+    writeFileSync(join(root, 'policy.yaml'), 'keep: {days: 0, newest: 0, rules: []}\n');
+    this.bootWith('ro');
+  }
+
+  /** What the next start finds: another boot with this command line. */
+  bootWith(line: string): void {
+    writeFileSync(join(this.#root, 'cmdline'), `${line}\n`);
+    writeFileSync(join(this.#root, 'boot_id'), `boot-${this.#boots++}\n`);
+  }
+
+  async start(): Promise<void> {
+    const settings = {
+      STATESVC_VAULT_SYSTEM: this.tree,
+      STATESVC_MIN_FREE: '0',
+      STATESVC_POLICY: join(this.#root, 'policy.yaml'),
+      STATESVC_CMDLINE_FILE: join(this.#root, 'cmdline'),
+      STATESVC_BOOT_ID_FILE: join(this.#root, 'boot_id'),
+      STATESVC_BOOT_LOADER: 'grub',
+      STATESVC_BOOT_FOLDER: this.boot,
+    };
+    this.#address =
+      (await this.#order({ do: 'start', name: this.name, folder: this.folder, settings })) ?? '';
+  }
+
+  /** Stops the daemon in good order and starts it again. */
+  async restart(): Promise<void> {
+    await this.#order({ do: 'stop', name: this.name });
+    await this.start();
+  }
+
+  async watch(mode: 'stop' | 'fail', passing: readonly string[]): Promise<void> {
+    await this.#order({ do: 'watch', name: this.name, mode, passing });
+  }
+
+  async unwatch(): Promise<void> {
+    await this.#order({ do: 'unwatch', name: this.name });
+  }
+
+  call(operation: string, request: object = {}): Promise<Answer> {
+    return callAt(this.#address, operation, request);
+  }
+
+  /** The same for an operation of `StateExtras`. */
+  extra(operation: string, request: object = {}): Promise<Answer> {
+    return callExtra(this.#address, operation, request);
+  }
+
+  /** A state as Export gives it. */
+  exported(stateName: string): Promise<Buffer> {
+    return exported(this.#address, { stateName });
+  }
+
+  import(bytes: Buffer, stateName: string): Promise<Answer> {
+    return importBytes(this.#address, bytes, stateName);
+  }
+
+  /** For what has to work. */
+  async must(operation: string, request: object = {}): Promise<Answer> {
+    const answer = await this.call(operation, request);
+    if (answer.code !== 0) throw new Error(`${this.name}: ${operation}: ${answer.code} ${answer.details}`);
+    return answer;
+  }
+
+  async dump(): Promise<Dump> {
+    const { results } = await this.must('DumpStates');
+    return JSON.parse(results.map(({ states }) => states).join('')) as Dump;
+  }
+
+  /** Puts files into a folder in place of what is there. */
+  fill(folder: string, files: Record<string, string>): void {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(join(folder, name, '..'), { recursive: true });
+      writeFileSync(join(folder, name), content);
+    }
+  }
+
+  /** What the files below a folder hold. */
+  contents(folder: string): Record<string, string> {
+    const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    return Object.fromEntries(
+      names
+        .map(({ parentPath, name }) => join(parentPath, name))
+        .sort()
+        .map((path) => [path.slice(folder.length + 1), readFileSync(path, 'utf8')]),
+    );
+  }
+}

@@ -1,0 +1,70 @@
+// Several daemons in one process, for tests that stop them at a step and kill the process.
+import { enableCompileCache, flushCompileCache } from 'node:module';
+import { interceptSteps, unwatch, watch } from './steps.ts';
+
+/** What the test asks the process to do. */
+export type Order =
+  | {
+      readonly do: 'start';
+      readonly name: string;
+      readonly folder: string;
+      readonly settings: Record<string, string>;
+    }
+  | { readonly do: 'stop'; readonly name: string }
+  | {
+      readonly do: 'watch';
+      readonly name: string;
+      readonly mode: 'stop' | 'fail';
+      readonly passing: readonly string[];
+    }
+  | { readonly do: 'unwatch'; readonly name: string };
+
+/** What it answers, and what it tells by itself. */
+export type Report =
+  | { readonly ready: true }
+  | { readonly done: number; readonly address?: string; readonly error?: string }
+  | { readonly ended: string; readonly before: string };
+
+enableCompileCache(process.argv[2]);
+const report = (one: Report) => process.send?.(one);
+await interceptSteps((ended, before) => report({ ended, before }));
+// Only now: what a module imports stays what it was when it was loaded.
+const { silentLog } = await import('@croft/runtime');
+const { readSettings } = await import('@croft/settings');
+const { startState, stateSettings } = await import('../src/index.ts');
+
+const running = new Map<string, Awaited<ReturnType<typeof startState>>>();
+
+async function obey(order: Order): Promise<string | undefined> {
+  switch (order.do) {
+    case 'start': {
+      const settings = readSettings(stateSettings, order.settings);
+      const service = await startState({
+        settings,
+        folder: order.folder,
+        log: silentLog,
+        version: '0.0.0-test',
+      });
+      running.set(order.name, service);
+      return service.address;
+    }
+    case 'stop':
+      await running.get(order.name)?.close(1000);
+      return undefined;
+    case 'watch':
+      watch(order.name, order.mode, order.passing);
+      return undefined;
+    case 'unwatch':
+      unwatch(order.name);
+      return undefined;
+  }
+}
+
+process.on('message', ({ id, order }: { id: number; order: Order }) => {
+  obey(order).then(
+    (address) => report(address === undefined ? { done: id } : { done: id, address }),
+    (error) => report({ done: id, error: (error as Error).stack ?? String(error) }),
+  );
+});
+report({ ready: true });
+flushCompileCache();

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, type TestContext } from 'vitest';
+import type { Answer, Daemon } from './daemon.ts';
+import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
+import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
+import { attempt } from './drivers/zfs-programs.ts';
+
+/** A machine with a home and a state `good`, after which everything changed. */
+async function machine(context: TestContext) {
+  const storage = await poolFor(context);
+  const { zfs, root, base, systemPath, homesFolder } = storage;
+  zfs('create', `${root}/var`);
+  zfs('create', '-o', 'canmount=noauto', `${root}/spare`);
+  const [cmdline, bootId] = [join(base, 'cmdline'), join(base, 'boot_id')];
+  const restart = (settings: Record<string, string> = {}): Promise<Daemon> =>
+    daemonOn(storage, {
+      settings: { STATESVC_CMDLINE_FILE: cmdline, STATESVC_BOOT_ID_FILE: bootId, ...settings },
+    });
+  const boot = (dataset: string, words = '', settings: Record<string, string> = {}): Promise<Daemon> => {
+    writeFileSync(cmdline, `BOOT_IMAGE=/vmlinuz-1 root=ZFS=${dataset} ro ${words}\n`);
+    writeFileSync(bootId, randomUUID());
+    return restart(settings);
+  };
+  const first = await boot(root);
+  const home = join(homesFolder, 'ada');
+  await first.call('CreateUserData', { user: 'ada', homepath: home });
+  const write = (text: string) => {
+    for (const file of [join(systemPath, 'file'), join(systemPath, 'var/file'), join(home, 'file')])
+      writeFileSync(file, text);
+  };
+  write('good');
+  await first.save('good');
+  write('bad');
+  const { snapshot } = (await memberOf(first, 'good')).member;
+  const states = await statesOf(first);
+  await first.service.close(0);
+  const canmount = (name: string) => zfs('get', '-H', '-o', 'value', 'canmount', name).trim();
+  const systems = () => zfs('list', '-H', '-r', '-o', 'name', storage.pool).trim().split('\n');
+  return { storage, boot, restart, home, snapshot, states, canmount, systems };
+}
+
+const changed = ({ code, details, results }: Answer) => (code === 0 ? results[0]?.['changed'] : details);
+
+it('switches what is mounted, keeps what was off, and promotes with the states as they were', async (context) => {
+  const { storage, boot, snapshot, states, canmount, systems } = await machine(context);
+  const { root } = storage;
+  const daemon = await boot(snapshot);
+  expect(changed(await daemon.call('PrepareBoot'))).toBe(true);
+  const head = systems().find((name) => /_[0-9a-f]{6}$/.test(name) && name.startsWith(root)) as string;
+  expect([`${root}/var`, `${root}/spare`, `${head}/var`, `${head}/spare`].map(canmount)).toEqual([
+    'noauto',
+    'noauto',
+    'on',
+    'noauto',
+  ]);
+  expect(changed(await daemon.call('PrepareBoot'))).toBe(false);
+  await storage.reopen();
+  expect(readFileSync(join(storage.systemPath, 'var/file'), 'utf8')).toBe('good');
+  expect(changed(await daemon.call('CommitBoot'))).toBe(true);
+  expect(changed(await daemon.call('CommitBoot'))).toBe(false);
+  expect(storage.zfs('get', '-H', '-o', 'value', 'origin', head).trim()).toBe('-');
+  // Promotion renamed the snapshots, and nothing else of the states.
+  const after = (await statesOf(daemon)).filter(({ name }) => name === 'good');
+  const facts = (all: typeof after) =>
+    all.map(({ id, createdAt, members }) => [
+      id,
+      createdAt,
+      members.map(({ guid, dataset }) => [guid, dataset]),
+    ]);
+  expect(facts(after)).toEqual(facts([...states]));
+  expect(after[0]?.members[0]?.snapshot).toMatch(new RegExp(`^${head}@`));
+  expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 4 states']);
+  const [machineNow] = (await daemon.dump()).machines;
+  expect(machineNow?.id).toBe(root);
+  // The next boot runs the new root by its name, and the machine is the same.
+  await daemon.service.close(0);
+  const next = await boot(head);
+  expect((await next.dump()).machines.map(({ id }) => id)).toEqual([root]);
+  await next.save('later');
+  expect((await memberOf(next, 'later')).member.dataset).toBe(head);
+});
+
+it('gives back what an old root took, when the last state of it goes', async (context) => {
+  const { storage, boot, snapshot, systems } = await machine(context);
+  const daemon = await boot(snapshot, 'statesvc.revert=userdata');
+  await daemon.call('PrepareBoot');
+  await daemon.call('CommitBoot');
+  await daemon.service.close(0);
+  await storage.reopen();
+  const head = systems().find((name) => /debian_[0-9a-f]{6}$/.test(name)) as string;
+  const next = await boot(head);
+  const [automatic] = (await namesOf(next)).filter((name) => name.startsWith('auto_'));
+  const refused = await next.call('RemoveSystemState', { stateName: 'good' });
+  expect(refused).toMatchObject({ code: 9 });
+  expect(refused.lines.join('\n')).toContain(automatic);
+  expect((await next.call('RemoveSystemState', { stateName: automatic })).code).toBe(0);
+  expect(systems()).not.toContain(storage.root);
+  expect(systems().filter((name) => name.includes('USERDATA/ada'))).toHaveLength(1);
+  expect((await next.call('RemoveSystemState', { stateName: 'good' })).code).toBe(0);
+  await storage.reopen();
+  expect(readFileSync(join(storage.systemPath, 'file'), 'utf8')).toBe('good');
+});
+
+it('makes only what an initramfs did not make', async (context) => {
+  const { storage, boot, snapshot, canmount, systems } = await machine(context);
+  const { root, zfs } = storage;
+  const end = snapshot.slice(snapshot.indexOf('@'));
+  const clone = `${root}_${end.slice(1)}`;
+  storage.exportPools();
+  storage.importPools();
+  zfs('unmount', `${root}/var`);
+  zfs('unmount', root);
+  for (const below of ['', '/var'])
+    zfs(
+      'clone',
+      '-o',
+      'canmount=noauto',
+      '-o',
+      `mountpoint=/system${below}`,
+      `${root}${below}${end}`,
+      `${clone}${below}`,
+    );
+  // zfs-fuse mounts a clone whatever `canmount` says.
+  attempt('zfs', 'mount', clone);
+  const daemon = await boot(snapshot);
+  expect(changed(await daemon.call('PrepareBoot'))).toBe(true);
+  expect(systems().filter((name) => name.startsWith(`${root}_`))).toEqual([
+    clone,
+    `${clone}/spare`,
+    `${clone}/var`,
+  ]);
+  expect([`${clone}/var`, `${clone}/spare`, `${root}/var`].map(canmount)).toEqual(['on', 'noauto', 'noauto']);
+  expect(changed(await daemon.call('CommitBoot'))).toBe(true);
+  expect(zfs('get', '-H', '-o', 'value', 'origin', `${clone}/var`).trim()).toBe('-');
+});
+
+it('takes the boot file system of another pool along', async (context) => {
+  const { storage, boot, systems } = await machine(context);
+  const bpool = storage.addPool();
+  storage.zfs('create', '-o', 'mountpoint=/boot', `${bpool}/debian`);
+  const first = await boot(storage.root);
+  await first.save('with-boot');
+  const { member, state } = await memberOf(first, 'with-boot');
+  expect(state.members.at(-1)?.dataset).toBe(`${bpool}/debian`);
+  await first.service.close(0);
+  const daemon = await boot(member.snapshot);
+  expect(changed(await daemon.call('PrepareBoot'))).toBe(true);
+  const head = systems().find((name) => /debian_[0-9a-f]{6}$/.test(name)) as string;
+  const kernels = `${bpool}/${head.slice(head.lastIndexOf('/') + 1)}`;
+  expect(storage.zfs('get', '-H', '-o', 'value', 'canmount', `${bpool}/debian`, kernels)).toBe(
+    'noauto\non\n',
+  );
+  expect(changed(await daemon.call('CommitBoot'))).toBe(true);
+  expect(storage.zfs('get', '-H', '-o', 'value', 'origin', kernels).trim()).toBe('-');
+});
+
+it('finds names that are in the way before the first promotion', async (context) => {
+  const { storage, boot, snapshot, systems } = await machine(context);
+  const { zfs, root } = storage;
+  const daemon = await boot(snapshot);
+  zfs('snapshot', `${root}/var@clash`);
+  // Older than what is booted, so that promotion would move it.
+  await daemon.service.close(0);
+  const first = await boot(root);
+  await first.save('newer');
+  const { member } = await memberOf(first, 'newer');
+  await first.service.close(0);
+  const again = await boot(member.snapshot);
+  await again.call('PrepareBoot');
+  const head = systems().find((name) => /debian_[0-9a-f]{6}$/.test(name)) as string;
+  zfs('snapshot', `${head}/var@clash`);
+  const before = [await again.dump(), await storage.facts()];
+  const answer = await again.call('CommitBoot');
+  expect(answer).toMatchObject({ code: 9, results: [] });
+  expect(answer.details).toContain(`${root}/var@clash`);
+  expect([await again.dump(), await storage.facts()]).toEqual(before);
+  zfs('rename', `${head}/var@clash`, `${head}/var@other`);
+  expect(changed(await again.call('CommitBoot'))).toBe(true);
+});
+
+it('a boot that failed leaves what was there, and the next one is mounted as before', async (context) => {
+  const { storage, boot, home, snapshot, canmount } = await machine(context);
+  const daemon = await boot(snapshot, 'statesvc.revert=userdata');
+  await daemon.call('PrepareBoot');
+  expect(canmount(`${storage.root}/var`)).toBe('noauto');
+  await daemon.service.close(0);
+  // Nobody called CommitBoot; somebody chose the entry of the root that was there before.
+  const back = await boot(storage.root);
+  expect(changed(await back.call('PrepareBoot'))).toBe(true);
+  expect(canmount(`${storage.root}/var`)).toBe('on');
+  expect((await back.dump()).homes).toMatchObject([{ user: 'ada', path: home, machines: [storage.root] }]);
+  await back.save('goes-on');
+  const { member } = await memberOf(back, 'goes-on', 'ada');
+  expect(readFileSync(join(await storage.contentOf(member), 'file'), 'utf8')).toBe('bad');
+  expect(changed(await back.call('PrepareBoot'))).toBe(false);
+});
+
+it('what a preparation that broke off made is gone at the next boot', async (context) => {
+  const { storage, boot, restart, snapshot, systems } = await machine(context);
+  const before = systems();
+  const flag = join(storage.base, 'fails');
+  writeFileSync(flag, '');
+  const search = otherZfs(
+    `if [ -e ${flag} ]; then case "$*" in clone*/var*) echo "cannot create: out of luck" >&2; exit 1;; esac; fi`,
+  );
+  const daemon = await boot(snapshot, '', { STATESVC_SEARCH_PATH: search });
+  expect(await daemon.call('PrepareBoot')).toMatchObject({ code: 9, results: [] });
+  expect(systems().length).toBeGreaterThan(before.length);
+  await daemon.service.close(0);
+  // In the same boot it is finished.
+  const { rmSync } = await import('node:fs');
+  const same = await restart();
+  expect(systems().length).toBeGreaterThan(before.length);
+  await same.service.close(0);
+  const next = await boot(storage.root);
+  expect(systems()).toEqual(before);
+  await next.service.close(0);
+  rmSync(flag);
+  const again = await boot(snapshot);
+  expect(changed(await again.call('PrepareBoot'))).toBe(true);
+  expect(existsSync(flag)).toBe(false);
+});
