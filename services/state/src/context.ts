@@ -7,7 +7,7 @@ import type { RecentErrors } from './daemon/recent-errors.ts';
 import type { Tracing } from './daemon/tracing.ts';
 import type { StateIndex } from './model/state-index.ts';
 import type { Storage } from './outside/storage/storage.ts';
-import type { CommandLine } from './rules/command-line.ts';
+import type { CommandLine } from './rules/boot/command-line.ts';
 import type { TlsFiles } from './server/doors/tls-files.ts';
 import type { StateSettings } from './settings.ts';
 import type { Turns } from './turns.ts';

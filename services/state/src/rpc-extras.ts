@@ -6,7 +6,7 @@ import { importState } from './contents/import-state.ts';
 import type { Call, Context } from './context.ts';
 import { watchHappenings } from './daemon/watch-happenings.ts';
 import { linesOnly } from './rpc.ts';
-import { extraRights } from './rules/rights-extras.ts';
+import { extraRights } from './rules/access/rights-extras.ts';
 import { type Results, type Service, serve } from './server/serve.ts';
 import { describeState, pinState } from './states/annotate-state.ts';
 import type { ExtraName, ExtraRequestOf, ExtraResultOf } from './wire-extras.ts';

@@ -12,7 +12,7 @@ import { stopDaemon } from './daemon/stop-daemon.ts';
 import { takeTrace } from './daemon/take-trace.ts';
 import { listMachines } from './machines/list-machines.ts';
 import { showMachine } from './machines/show-machine.ts';
-import { rights } from './rules/rights.ts';
+import { rights } from './rules/access/rights.ts';
 import { type Operation, type Service, serve } from './server/serve.ts';
 import { collectGarbage } from './states/collect-garbage.ts';
 import { dumpStates } from './states/dump-states.ts';

@@ -11,7 +11,7 @@ import {
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { materialise } from '../src/outside/storage/vault/materialise.ts';
+import { materialise } from '../src/outside/storage/vault/trees/materialise.ts';
 import { startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
 
 describe('names', () => {

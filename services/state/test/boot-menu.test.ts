@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasProgram, skipWithout } from '@croft/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LoaderEntries } from '../src/outside/boot-loader/loader-entries.ts';
-import { planMenu } from '../src/rules/boot-menu.ts';
+import { planMenu } from '../src/rules/boot/boot-menu.ts';
 import { type DaemonOptions, startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
 import { aMachine, aModel, aState } from './models.ts';
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { materialise } from '../src/outside/storage/vault/materialise.ts';
+import { materialise } from '../src/outside/storage/vault/trees/materialise.ts';
 import { callAt, type Dump, temporaryFolder, treeFacts, vaultFacts } from './daemon.ts';
 import { startProcess } from './spawned-daemon.ts';
 

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { operationNames } from '../src/rpc.ts';
 import { extraNames } from '../src/rpc-extras.ts';
-import { rights } from '../src/rules/rights.ts';
-import { extraRights } from '../src/rules/rights-extras.ts';
+import { rights } from '../src/rules/access/rights.ts';
+import { extraRights } from '../src/rules/access/rights-extras.ts';
 import { stateSettings } from '../src/settings.ts';
 import { startDaemon, temporaryFolder } from './daemon.ts';
 

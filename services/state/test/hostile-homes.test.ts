@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
-import { emptyFolder } from '../src/outside/storage/vault/empty-folder.ts';
+import { emptyFolder } from '../src/outside/storage/vault/trees/empty-folder.ts';
 import { type Daemon, type DumpedState, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
 import { restore } from './sample-tree.ts';
 

@@ -1,6 +1,6 @@
 import { chmodSync, linkSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { materialise } from '../src/outside/storage/vault/materialise.ts';
+import { materialise } from '../src/outside/storage/vault/trees/materialise.ts';
 import { type Daemon, temporaryFolder } from './daemon.ts';
 
 /** A tree with one of everything a system folder has. */

@@ -1,6 +1,6 @@
 import type { Call, Context } from '../context.ts';
-import { planCommitBoot } from '../rules/boot-plan.ts';
-import { currentMachine } from '../rules/find-machine.ts';
+import { planCommitBoot } from '../rules/boot/boot-plan.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
 import { markMachine } from './mark-machine.ts';
 import { refreshMenu } from './update-boot-menu.ts';
 

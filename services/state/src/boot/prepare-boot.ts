@@ -8,8 +8,8 @@ import {
   type State,
   storageName,
 } from '../model/model.ts';
-import { type PrepareBootPlan, planPrepareBoot } from '../rules/boot-plan.ts';
-import { currentMachine } from '../rules/find-machine.ts';
+import { type PrepareBootPlan, planPrepareBoot } from '../rules/boot/boot-plan.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
 import { saveStates } from '../states/save-states.ts';
 import { markMachine } from './mark-machine.ts';
 

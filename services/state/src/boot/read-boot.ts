@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Boot } from '../context.ts';
-import { parseCommandLine } from '../rules/command-line.ts';
+import { parseCommandLine } from '../rules/boot/command-line.ts';
 import type { StateSettings } from '../settings.ts';
 
 /** The boot that the daemon runs in. Without a kernel that tells, each daemon counts as a boot of its own. */

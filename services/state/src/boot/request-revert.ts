@@ -1,7 +1,7 @@
 import type { Call, Context } from '../context.ts';
 import { isPartial, savedWith, storageName } from '../model/model.ts';
-import { planRevertRequest } from '../rules/boot-plan.ts';
-import { currentMachine } from '../rules/find-machine.ts';
+import { planRevertRequest } from '../rules/boot/boot-plan.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
 import type { ExtraRequestOf } from '../wire-extras.ts';
 import { markMachine } from './mark-machine.ts';
 

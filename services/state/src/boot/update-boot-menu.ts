@@ -2,8 +2,8 @@ import type { Call, Context } from '../context.ts';
 import { machineNotManaged, noBootLoader } from '../failures.ts';
 import type { BootLoader } from '../outside/boot-loader/boot-loader.ts';
 import { findBootLoaders, listKernels, systemName } from '../outside/boot-loader/find-boot-loaders.ts';
-import { menuStates, planMenu } from '../rules/boot-menu.ts';
-import { currentMachine } from '../rules/find-machine.ts';
+import { menuStates, planMenu } from '../rules/boot/boot-menu.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
 import type { RequestOf } from '../wire.ts';
 
 const NEVER = new AbortController().signal;

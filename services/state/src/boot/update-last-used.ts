@@ -1,6 +1,6 @@
 import type { Call, Context } from '../context.ts';
-import { currentMachine } from '../rules/find-machine.ts';
-import { timeText } from '../rules/machine-text.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
+import { timeText } from '../rules/machines/machine-text.ts';
 import { markMachine } from './mark-machine.ts';
 
 /** Writes down that the machine was in use until now. On one that is not managed nothing is written. */

@@ -1,4 +1,4 @@
-import { findMachine } from '../rules/find-machine.ts';
+import { findMachine } from '../rules/machines/find-machine.ts';
 import { type CommandCall, dumpText, printJson } from './command-call.ts';
 import { readDump } from './dumped-model.ts';
 

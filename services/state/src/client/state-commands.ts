@@ -1,5 +1,5 @@
-import { materialise } from '../outside/storage/vault/materialise.ts';
-import { findState } from '../rules/find-state.ts';
+import { materialise } from '../outside/storage/vault/trees/materialise.ts';
+import { findState } from '../rules/states/find-state.ts';
 import { type CommandCall, dumpText, isConfirmed, printJson } from './command-call.ts';
 import { readDump } from './dumped-model.ts';
 import { Misuse } from './parse-command.ts';

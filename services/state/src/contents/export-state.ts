@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Call, Context } from '../context.ts';
 import { cannotTransfer } from '../failures-extras.ts';
 import { savedWith, storageName } from '../model/model.ts';
-import { nameState } from '../rules/find-state.ts';
-import { sizeText } from '../rules/sizes.ts';
-import { checkUserName } from '../rules/user-data.ts';
+import { sizeText } from '../rules/machines/sizes.ts';
+import { checkUserName } from '../rules/machines/user-data.ts';
+import { nameState } from '../rules/states/find-state.ts';
 import type { ExtraRequestOf, ExtraResultOf } from '../wire-extras.ts';
 import { whilePresent } from './while-present.ts';
 

@@ -5,11 +5,11 @@ import { machineNotManaged } from '../failures.ts';
 import { alreadyImporting, badImport, cannotTransfer, importStalled } from '../failures-extras.ts';
 import { type State, storageName } from '../model/model.ts';
 import type { Transfer } from '../outside/storage/storage.ts';
-import { currentMachine } from '../rules/find-machine.ts';
-import { checkImportName, planImport } from '../rules/import-plan.ts';
-import { spaceToWrite } from '../rules/save-plan.ts';
-import { sizeText } from '../rules/sizes.ts';
-import { checkTypedName } from '../rules/state-name.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
+import { sizeText } from '../rules/machines/sizes.ts';
+import { checkImportName, planImport } from '../rules/states/import-plan.ts';
+import { spaceToWrite } from '../rules/states/save-plan.ts';
+import { checkTypedName } from '../rules/states/state-name.ts';
 import { recorded, undoSave } from '../states/save-states.ts';
 import type { ExtraRequestOf, ImportPart } from '../wire-extras.ts';
 

@@ -1,7 +1,7 @@
 import { contentDamaged } from '../failures.ts';
 import type { Entry } from '../model/entry.ts';
 import { comparePaths } from '../model/path-order.ts';
-import { isClosed } from '../rules/compare-entries.ts';
+import { isClosed } from '../rules/contents/compare-entries.ts';
 
 /** What two trees have at one path: at least one of them has something. */
 interface Pair {

@@ -1,6 +1,6 @@
 import type { Clock } from '@croft/runtime';
 import type { Model } from '../model/model.ts';
-import { changesBetween } from '../rules/changes-between.ts';
+import { changesBetween } from '../rules/contents/changes-between.ts';
 import type { ExtraResultOf, Happening } from '../wire-extras.ts';
 
 /** Something that happened, with its number and its time. */

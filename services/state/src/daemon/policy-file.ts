@@ -1,5 +1,5 @@
 import { readPolicyFile } from '../outside/read-policy-file.ts';
-import type { Policy } from '../rules/policy.ts';
+import type { Policy } from '../rules/states/policy.ts';
 
 /** The policy that is in force, and the file it comes from. */
 export class PolicyFile {

@@ -1,5 +1,5 @@
 import type { Call, Context } from '../context.ts';
-import { reconcile } from '../rules/reconcile.ts';
+import { reconcile } from '../rules/states/reconcile.ts';
 
 /** Reads the storage again while nobody writes, believes it, and tells what differed. */
 export async function refresh(call: Call, context: Context): Promise<void> {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call, Context } from '../context.ts';
-import { currentMachine } from '../rules/find-machine.ts';
-import { timeText } from '../rules/machine-text.ts';
-import { sizeText } from '../rules/sizes.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
+import { timeText } from '../rules/machines/machine-text.ts';
+import { sizeText } from '../rules/machines/sizes.ts';
 
 /** Status answers within a second, also when the disk does not. */
 const STORAGE_WAIT_MS = 700;

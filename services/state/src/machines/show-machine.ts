@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Model } from '../model/model.ts';
-import { findMachine } from '../rules/find-machine.ts';
-import { machineShowText } from '../rules/machine-text.ts';
+import { findMachine } from '../rules/machines/find-machine.ts';
+import { machineShowText } from '../rules/machines/machine-text.ts';
 import type { RequestOf } from '../wire.ts';
 
 /** What was made of models, which never change: with thousands of states making it takes longer than sending it. */

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diskFailure } from '../rules/disk-failure.ts';
-import type { Intent } from '../rules/reconcile.ts';
+import { diskFailure } from '../rules/machines/disk-failure.ts';
+import type { Intent } from '../rules/states/reconcile.ts';
 import type { State } from './model.ts';
 
 /** One line of the journal: a write is begun, ends well, or is undone. */

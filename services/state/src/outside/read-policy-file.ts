@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type * as Yaml from 'yaml';
 import { badPolicy } from '../failures.ts';
-import { DEFAULT_POLICY, type Located, type Policy, readPolicy } from '../rules/policy.ts';
+import { DEFAULT_POLICY, type Located, type Policy, readPolicy } from '../rules/states/policy.ts';
 
 const MAX_BYTES = 64 * 1024;
 

@@ -1,9 +1,9 @@
 import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { type State, storageName } from '../model/model.ts';
-import { checkDescription } from '../rules/description.ts';
-import { nameState } from '../rules/find-state.ts';
-import { checkUserName } from '../rules/user-data.ts';
+import { checkUserName } from '../rules/machines/user-data.ts';
+import { checkDescription } from '../rules/states/description.ts';
+import { nameState } from '../rules/states/find-state.ts';
 import type { ExtraRequestOf } from '../wire-extras.ts';
 
 /** Writes down what somebody says of a state, in place of what was said before. */

@@ -2,8 +2,8 @@ import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { collectionIncomplete } from '../failures.ts';
 import { type Machine, type State, savedWith, storageName } from '../model/model.ts';
-import { planCollection, planForSpace } from '../rules/gc-plan.ts';
-import { isShortOfSpace } from '../rules/save-plan.ts';
+import { planCollection, planForSpace } from '../rules/states/gc-plan.ts';
+import { isShortOfSpace } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
 import { freeContent, haveDependants, removeStates } from './remove-states.ts';
 

@@ -3,7 +3,8 @@ import type { Call, Context } from '../context.ts';
 import { needsForce } from '../failures.ts';
 import type { State } from '../model/model.ts';
 import type { Dependant, Storage } from '../outside/storage/storage.ts';
-import { findState, type Wanted } from '../rules/find-state.ts';
+import { sizeText } from '../rules/machines/sizes.ts';
+import { findState, type Wanted } from '../rules/states/find-state.ts';
 import {
   describeStep,
   isDependant,
@@ -11,8 +12,7 @@ import {
   planRemoval,
   removalSteps,
   removedWith,
-} from '../rules/remove-plan.ts';
-import { sizeText } from '../rules/sizes.ts';
+} from '../rules/states/remove-plan.ts';
 
 /** How a removal is asked for. */
 interface Options {

@@ -1,5 +1,5 @@
 import type { Call, Context } from '../context.ts';
-import { checkUserName } from '../rules/user-data.ts';
+import { checkUserName } from '../rules/machines/user-data.ts';
 import type { RequestOf } from '../wire.ts';
 import { removeNamed } from './remove-states.ts';
 

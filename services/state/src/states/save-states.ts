@@ -2,14 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Call, Context } from '../context.ts';
 import { isPartial, type Machine, type State } from '../model/model.ts';
 import type { Snapshot } from '../outside/storage/storage.ts';
+import { sizeText } from '../rules/machines/sizes.ts';
 import {
   checkSaveTarget,
   isShortOfSpace,
   planSave,
   type SavePlan,
   type SaveRequest,
-} from '../rules/save-plan.ts';
-import { sizeText } from '../rules/sizes.ts';
+} from '../rules/states/save-plan.ts';
 import { makeRoom } from './collect-garbage.ts';
 
 /** So many generated names are tried; with 2 billion of them the second is hardly ever needed. */

@@ -1,7 +1,7 @@
 import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
-import { currentMachine } from '../rules/find-machine.ts';
-import { checkSaveRequest } from '../rules/save-plan.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
+import { checkSaveRequest } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
 import { saveStates } from './save-states.ts';
 

@@ -1,7 +1,7 @@
 import type { Call, Context } from '../context.ts';
-import { currentMachine } from '../rules/find-machine.ts';
-import { checkSaveRequest } from '../rules/save-plan.ts';
-import { checkUserName } from '../rules/user-data.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
+import { checkUserName } from '../rules/machines/user-data.ts';
+import { checkSaveRequest } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
 import { saveStates } from './save-states.ts';
 

@@ -3,7 +3,7 @@ import { Journal } from '../model/journal.ts';
 import type { Home, State } from '../model/model.ts';
 import { StateIndex, worthKnowing } from '../model/state-index.ts';
 import type { Storage } from '../outside/storage/storage.ts';
-import { reconcile } from '../rules/reconcile.ts';
+import { reconcile } from '../rules/states/reconcile.ts';
 
 /** Opens the index at start: finishes or clears away what a crash left, and believes the storage where the two differ. */
 export async function settleStates(folder: string, storage: Storage, log: Log): Promise<StateIndex> {

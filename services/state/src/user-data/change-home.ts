@@ -1,6 +1,6 @@
 import type { Call, Context } from '../context.ts';
-import { currentMachine } from '../rules/find-machine.ts';
-import { homePath, planMove } from '../rules/user-data.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
+import { homePath, planMove } from '../rules/machines/user-data.ts';
 import type { RequestOf } from '../wire.ts';
 import { changeHomes } from './change-homes.ts';
 

@@ -1,6 +1,6 @@
 import type { Call, Context } from '../context.ts';
 import type { Storage } from '../outside/storage/storage.ts';
-import { currentMachine } from '../rules/find-machine.ts';
+import { currentMachine } from '../rules/machines/find-machine.ts';
 
 /**
  * Changes homes in the turn of the machine that runs, and reads them again whatever came of it. No save of it sees half of a

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:f
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { materialise } from '../../src/outside/storage/vault/materialise.ts';
+import { materialise } from '../../src/outside/storage/vault/trees/materialise.ts';
 import { vaultFacts } from '../daemon.ts';
 import type { StorageFixture } from './fixture.ts';
 

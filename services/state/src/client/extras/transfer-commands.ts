@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, stat, unlink } from 'node:fs/promises';
-import { sizeText } from '../../rules/sizes.ts';
+import { sizeText } from '../../rules/machines/sizes.ts';
 import { type CommandCall, printJson } from '../command-call.ts';
 import { Misuse } from '../parse-command.ts';
 import { namedState } from './annotate-commands.ts';

@@ -1,4 +1,4 @@
-import { timeText } from '../../rules/machine-text.ts';
+import { timeText } from '../../rules/machines/machine-text.ts';
 import type { Happening } from '../../wire-extras.ts';
 import type { CommandCall } from '../command-call.ts';
 

@@ -1,4 +1,4 @@
-import type { MenuEntry } from '../../rules/boot-menu.ts';
+import type { MenuEntry } from '../../rules/boot/boot-menu.ts';
 
 /** A program that starts kernels and shows a menu. */
 export interface BootLoader {

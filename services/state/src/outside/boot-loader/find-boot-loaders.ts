@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Kernel } from '../../rules/boot-menu.ts';
+import type { Kernel } from '../../rules/boot/boot-menu.ts';
 import type { StateSettings } from '../../settings.ts';
 import type { BootLoader } from './boot-loader.ts';
 import { Grub, hasGrub } from './grub.ts';

@@ -14,9 +14,9 @@ import {
 } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { menuRefused } from '../../failures.ts';
-import type { Kernel, MenuEntry } from '../../rules/boot-menu.ts';
-import { entryText } from '../../rules/entry-text.ts';
-import { sizeText } from '../../rules/sizes.ts';
+import type { Kernel, MenuEntry } from '../../rules/boot/boot-menu.ts';
+import { entryText } from '../../rules/boot/entry-text.ts';
+import { sizeText } from '../../rules/machines/sizes.ts';
 import { syncFolder } from '../sync-folder.ts';
 import type { BootLoader } from './boot-loader.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Machine, State } from '../../model/model.ts';
-import { parseCommandLine } from '../../rules/command-line.ts';
+import { parseCommandLine } from '../../rules/boot/command-line.ts';
 import type { MachineMarks } from './storage.ts';
 
 /** The machine that runs, and those that only states tell of, with what is written down of each. */

@@ -1,6 +1,6 @@
 import type { Entry } from '../../model/entry.ts';
 import type { Dataset, Home, Machine, Member, State } from '../../model/model.ts';
-import type { Pool } from '../../rules/save-plan.ts';
+import type { Pool } from '../../rules/states/save-plan.ts';
 
 /** What the storage holds. */
 export interface Scan {

@@ -6,7 +6,7 @@ import { startDaemon } from '../../../test/daemon.ts';
 import { fillTree } from '../../../test/sample-tree.ts';
 import type { Entry } from '../../model/entry.ts';
 import { comparePaths } from '../../model/path-order.ts';
-import { entriesOf } from './vault/manifest.ts';
+import { entriesOf } from './vault/trees/manifest.ts';
 import { walkedTree } from './walked-tree.ts';
 
 const signal = new AbortController().signal;

@@ -2,7 +2,7 @@ import type { Entry } from '../../model/entry.ts';
 import { openFolder, splitPath } from './open-folder.ts';
 import type { EntryTree } from './storage.ts';
 import { TreeWalk, type WalkOptions } from './tree-walk.ts';
-import { copyContent, PIECE_BYTES } from './vault/copy-content.ts';
+import { copyContent, PIECE_BYTES } from './vault/content/copy-content.ts';
 import { bytesOf, close, errorCode, fstat, open, READ } from './vault/files.ts';
 
 /**

@@ -4,8 +4,8 @@ import type { Metadata } from '@grpc/grpc-js';
 import type { Model } from '../../model/model.ts';
 import { findAccount, isMember } from '../../outside/identity/accounts.ts';
 import type { RunProgram } from '../../outside/programs.ts';
-import { type Caller, checkAccess, isBornAdministrator } from '../../rules/access.ts';
-import type { Right } from '../../rules/rights.ts';
+import { type Caller, checkAccess, isBornAdministrator } from '../../rules/access/access.ts';
+import type { Right } from '../../rules/access/rights.ts';
 import type { Connections } from './connections.ts';
 
 /** What a call shows of its caller. */

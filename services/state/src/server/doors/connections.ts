@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Caller } from '../../rules/access.ts';
+import type { Caller } from '../../rules/access/access.ts';
 
 /** Who is at the other end of each connection. The gRPC library shows a call no more than its peer's address, so that is a key. */
 export class Connections {

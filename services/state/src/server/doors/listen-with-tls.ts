@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { StartError } from '@croft/runtime';
-import type { Caller } from '../../rules/access.ts';
+import type { Caller } from '../../rules/access/access.ts';
 import type { TlsFiles } from './tls-files.ts';
 
 /** Connections at once; what comes on top is closed. */

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
-import { diskFailure } from '../../../rules/disk-failure.ts';
+import { diskFailure } from '../../../rules/machines/disk-failure.ts';
 import { syncFolder } from '../../sync-folder.ts';
 
 /** A file's facts with whole nanoseconds. */

@@ -6,9 +6,9 @@ import { pathBytes } from '../../../model/path-text.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import { HomesFile } from '../homes-file.ts';
 import type { Homes } from '../storage.ts';
-import { emptyFolder } from './empty-folder.ts';
 import { bytesOf, errorCode, lstat, type Stat } from './files.ts';
 import { ownerOf } from './passwd.ts';
+import { emptyFolder } from './trees/empty-folder.ts';
 
 /** A home as it is written down. */
 interface Kept extends Home {

@@ -1,4 +1,4 @@
-import { json } from './save-record.ts';
+import { json } from './states/save-record.ts';
 import { isWithin, type Properties, poolOf, type ZfsCommands } from './zfs-commands.ts';
 
 /** Marks of ours on file systems. `docs/operations.md` explains them. */

@@ -1,5 +1,5 @@
 import { type FileSystem, jsonMarkOf, linksOf, markOf, nativePath } from './filesystem.ts';
-import { findHomes, type ZfsHome } from './home-layout.ts';
+import { findHomes, type ZfsHome } from './homes/home-layout.ts';
 import { type Tree, treeOf } from './tree.ts';
 import { datasetOf, isWithin } from './zfs-commands.ts';
 

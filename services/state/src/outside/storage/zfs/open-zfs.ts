@@ -1,14 +1,14 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { FolderInUse, lockFolder, StartError } from '@croft/runtime';
-import { parseCommandLine } from '../../../rules/command-line.ts';
+import { parseCommandLine } from '../../../rules/boot/command-line.ts';
 import type { StateSettings } from '../../../settings.ts';
 import { mountOf, readMounts } from '../../mounts.ts';
 import { programsIn } from '../../programs.ts';
 import type { Storage } from '../storage.ts';
-import { adoptMachine } from './adopt-machine.ts';
+import { adoptMachine } from './boot/adopt-machine.ts';
 import { readFileSystems } from './filesystem.ts';
 import { type Booted, layoutOf } from './layout.ts';
-import { removeViews } from './view-snapshot.ts';
+import { removeViews } from './states/view-snapshot.ts';
 import { Zfs } from './zfs.ts';
 import { poolOf, ZfsCommands } from './zfs-commands.ts';
 

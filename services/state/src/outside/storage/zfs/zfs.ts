@@ -1,6 +1,6 @@
 import { contentDamaged, storageChanged } from '../../../failures.ts';
 import type { Dataset, Member, State } from '../../../model/model.ts';
-import type { Pool } from '../../../rules/save-plan.ts';
+import type { Pool } from '../../../rules/states/save-plan.ts';
 import type {
   Dependant,
   EntryTree,
@@ -12,24 +12,24 @@ import type {
   Storage,
 } from '../storage.ts';
 import { walkedTree } from '../walked-tree.ts';
-import { commitHead } from './commit-head.ts';
-import { collectRetired, findDependants, releaseDependants } from './dependants.ts';
-import { destroySnapshots, discardSave } from './destroy-snapshots.ts';
+import { commitHead } from './boot/commit-head.ts';
+import { markHead } from './boot/machine-marks.ts';
+import { machinesOf } from './boot/machines.ts';
+import { checkLeads, membersNow, treesFor } from './boot/members-now.ts';
+import { prepareHead } from './boot/prepare-head.ts';
+import { switchMounts } from './boot/switch-mounts.ts';
 import { readFileSystems } from './filesystem.ts';
+import { ZfsHomes } from './homes/zfs-homes.ts';
 import { type Booted, type Layout, layoutOf } from './layout.ts';
-import { markHead } from './machine-marks.ts';
-import { machinesOf } from './machines.ts';
-import { checkLeads, membersNow, treesFor } from './members-now.ts';
-import { prepareHead } from './prepare-head.ts';
-import { removeUnfinished } from './remove-unfinished.ts';
-import { identityOf, snapshotName } from './save-record.ts';
-import { scanStates } from './scan-states.ts';
-import { switchMounts } from './switch-mounts.ts';
-import { takeSnapshots } from './take-snapshots.ts';
-import { viewOf } from './view-snapshot.ts';
-import { writeCompletion } from './write-completion.ts';
+import { collectRetired, findDependants, releaseDependants } from './states/dependants.ts';
+import { destroySnapshots, discardSave } from './states/destroy-snapshots.ts';
+import { removeUnfinished } from './states/remove-unfinished.ts';
+import { identityOf, snapshotName } from './states/save-record.ts';
+import { scanStates } from './states/scan-states.ts';
+import { takeSnapshots } from './states/take-snapshots.ts';
+import { viewOf } from './states/view-snapshot.ts';
+import { writeCompletion } from './states/write-completion.ts';
 import { poolOf, type ZfsCommands } from './zfs-commands.ts';
-import { ZfsHomes } from './zfs-homes.ts';
 
 /** What was read so long ago is read again. */
 const SAME_MOMENT_MS = 500;

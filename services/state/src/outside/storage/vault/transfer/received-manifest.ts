@@ -1,8 +1,8 @@
 import { badImport } from '../../../../failures-extras.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import { comparePaths } from '../../../../model/path-order.ts';
-import { isInPlace } from '../../../../rules/entry-place.ts';
-import { readExportedEntry } from '../../../../rules/exported-entry.ts';
+import { isInPlace } from '../../../../rules/contents/entry-place.ts';
+import { readExportedEntry } from '../../../../rules/contents/exported-entry.ts';
 
 /** A line of a manifest; the longest path in it is far shorter. */
 const MAX_LINE_BYTES = 256 * 1024;

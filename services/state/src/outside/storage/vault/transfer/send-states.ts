@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { contentDamaged } from '../../../../failures.ts';
 import type { State } from '../../../../model/model.ts';
-import { exportedText } from '../../../../rules/exported-states.ts';
-import { PIECE_BYTES } from '../copy-content.ts';
+import { exportedText } from '../../../../rules/contents/exported-states.ts';
+import { PIECE_BYTES } from '../content/copy-content.ts';
+import type { Objects } from '../content/objects.ts';
 import { close, errorCode, fstat, open, READ, readFully } from '../files.ts';
-import { readManifest } from '../manifest.ts';
-import type { Objects } from '../objects.ts';
+import { readManifest } from '../trees/manifest.ts';
 import { END, paddingOf, tarHeader } from './tar.ts';
 
 /** The file of an archive that says what it is. */

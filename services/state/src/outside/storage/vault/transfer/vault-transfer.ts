@@ -1,7 +1,7 @@
 import type { Member, State } from '../../../../model/model.ts';
 import type { ReceiveRequest, Transfer } from '../../storage.ts';
-import type { Objects } from '../objects.ts';
-import { placeStaged } from '../staging.ts';
+import type { Objects } from '../content/objects.ts';
+import { placeStaged } from '../content/staging.ts';
 import { StatesReceiver } from './receive-states.ts';
 import { sendStates } from './send-states.ts';
 

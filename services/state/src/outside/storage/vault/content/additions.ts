@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { readdir, rename, unlink } from 'node:fs/promises';
+import { notEnoughSpace } from '../../../../failures.ts';
+import { sizeText } from '../../../../rules/machines/sizes.ts';
+import { syncFileSystem } from '../../../sync-file-system.ts';
+import { CREATE, close, datasync, errorCode, open, readFully, writeFully } from '../files.ts';
+import { type Content, cloneFile, copyContent, PIECE_BYTES, setLength } from './copy-content.ts';
+import type { Objects } from './objects.ts';
+import { placeStaged } from './staging.ts';
+
+/** So many objects are each waited for; what is more goes to the disk in one go, which takes a fraction of the time. */
+const FEW = 64;
+
+/**
+ * Objects being added by one save. They lie in a folder of its own, by their hashes, until all of them are on the disk; only
+ * then they get their names among the others.
+ */
+export class Additions {
+  readonly #objects: Objects;
+  readonly #staging: string;
+  readonly #budget: number;
+  readonly #buffers: Buffer[] = [];
+  #files = 0;
+  #kept = 0;
+  #written = 0;
+  #canClone = true;
+
+  constructor(objects: Objects, staging: string, budget: number) {
+    this.#objects = objects;
+    this.#staging = staging;
+    this.#budget = budget;
+  }
+
+  /** Stores what an open file holds now, up to a length: one may grow faster than it is read. */
+  async put(fd: number, sparse: boolean, limit: number): Promise<Content> {
+    const buffer = this.#buffers.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES);
+    try {
+      const clone = await this.#clone(fd);
+      if (clone !== undefined) return await this.#putClone(clone, buffer, limit);
+      if (limit >= buffer.length) return await this.#putLarge(fd, buffer, sparse, limit);
+      const piece = buffer.subarray(0, limit);
+      return await this.#putSmall(piece.subarray(0, await readFully(fd, piece, 0)));
+    } finally {
+      this.#buffers.push(buffer);
+    }
+  }
+
+  /** Stores a text that comes in pieces. */
+  async putText(pieces: Iterable<string>): Promise<Content> {
+    const hash = createHash('sha256');
+    let size = 0;
+    return this.#withNewFile(async (path, fd) => {
+      for (const piece of pieces) {
+        const bytes = Buffer.from(piece);
+        hash.update(bytes);
+        await this.#write(fd, bytes, size);
+        size += bytes.length;
+      }
+      return this.#keep(path, fd, { hash: hash.digest('hex'), size });
+    });
+  }
+
+  /** Puts everything that was added on the disk, and then in its place. */
+  async finish(): Promise<void> {
+    if (this.#kept > FEW && !(await syncFileSystem(this.#staging))) await this.#syncEach();
+    await placeStaged(this.#objects, this.#staging);
+  }
+
+  async #syncEach(): Promise<void> {
+    for (const name of await readdir(this.#staging)) {
+      const fd = await open(`${this.#staging}/${name}`, constants.O_RDONLY);
+      try {
+        await datasync(fd);
+      } finally {
+        await close(fd);
+      }
+    }
+  }
+
+  async #putSmall(bytes: Buffer): Promise<Content> {
+    const content = { hash: createHash('sha256').update(bytes).digest('hex'), size: bytes.length };
+    if (await this.#objects.has(content.hash)) return content;
+    let fd: number;
+    try {
+      fd = await open(`${this.#staging}/${content.hash}`, CREATE, 0o600);
+    } catch (error) {
+      // Another file of this save has the same content.
+      if (errorCode(error) === 'EEXIST') return content;
+      throw error;
+    }
+    try {
+      await this.#write(fd, bytes, 0);
+      await this.#syncIfFew(fd);
+    } finally {
+      await close(fd);
+    }
+    return content;
+  }
+
+  async #putLarge(source: number, buffer: Buffer, sparse: boolean, limit: number): Promise<Content> {
+    return this.#withNewFile(async (path, fd) => {
+      const write = (bytes: Buffer, at: number) => this.#write(fd, bytes, at);
+      const content = await copyContent(source, buffer, sparse, write, limit);
+      if (sparse) await setLength(fd, content.size);
+      return this.#keep(path, fd, content);
+    });
+  }
+
+  async #putClone(path: string, buffer: Buffer, limit: number): Promise<Content> {
+    const fd = await open(path, constants.O_RDWR);
+    try {
+      const content = await copyContent(fd, buffer, false, undefined, limit);
+      await setLength(fd, content.size);
+      return await this.#keep(path, fd, content);
+    } finally {
+      await close(fd);
+    }
+  }
+
+  /** Gives a finished temporary file its hash for a name, unless the content is there already. */
+  async #keep(path: string, fd: number, content: Content): Promise<Content> {
+    if (await this.#objects.has(content.hash)) {
+      await unlink(path);
+      return content;
+    }
+    await this.#syncIfFew(fd);
+    await rename(path, `${this.#staging}/${content.hash}`);
+    return content;
+  }
+
+  async #syncIfFew(fd: number): Promise<void> {
+    if (++this.#kept <= FEW) await datasync(fd);
+  }
+
+  async #clone(fd: number): Promise<string | undefined> {
+    if (!this.#canClone) return undefined;
+    const path = `${this.#staging}/${this.#files++}`;
+    this.#canClone = await cloneFile(fd, path);
+    return this.#canClone ? path : undefined;
+  }
+
+  async #withNewFile<T>(use: (path: string, fd: number) => Promise<T>): Promise<T> {
+    const path = `${this.#staging}/${this.#files++}`;
+    const fd = await open(path, CREATE, 0o600);
+    try {
+      return await use(path, fd);
+    } finally {
+      await close(fd);
+    }
+  }
+
+  async #write(fd: number, bytes: Buffer, position: number): Promise<void> {
+    this.#written += bytes.length;
+    if (this.#written > this.#budget) {
+      throw notEnoughSpace(
+        this.#objects.folder,
+        `${sizeText(this.#budget)} above the reserve`,
+        'more than that',
+      );
+    }
+    await writeFully(fd, bytes, position);
+  }
+}

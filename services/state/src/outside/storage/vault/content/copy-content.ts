@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { constants, ftruncate } from 'node:fs';
+import { copyFile, rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { errorCode, fstat, readFully } from '../files.ts';
+
+/** Files are read in pieces of this size: hashing one keeps the event loop for about a millisecond. */
+export const PIECE_BYTES = 256 * 1024;
+
+const ZEROS = Buffer.alloc(PIECE_BYTES);
+
+/** What a file holds. */
+export interface Content {
+  readonly hash: string;
+  readonly size: number;
+}
+
+/**
+ * Reads a file to its end, hands on every piece (when `sparse`, all that are not only zeros) and tells hash and size.
+ * @param limit nothing after so many bytes is read: a file can grow faster than anybody reads
+ */
+export async function copyContent(
+  source: number,
+  buffer: Buffer,
+  sparse: boolean,
+  write?: (bytes: Buffer, position: number) => Promise<void>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<Content> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for (;;) {
+    const piece = buffer.subarray(0, Math.min(buffer.length, limit - size));
+    const bytes = piece.subarray(0, await readFully(source, piece, size));
+    hash.update(bytes);
+    if (!(sparse && bytes.equals(ZEROS.subarray(0, bytes.length)))) await write?.(bytes, size);
+    size += bytes.length;
+    if (bytes.length < buffer.length) return { hash: hash.digest('hex'), size };
+  }
+}
+
+/** Gives a file its length where its end is a hole. */
+export async function setLength(fd: number, size: number): Promise<void> {
+  if ((await fstat(fd)).size !== BigInt(size)) await promisify(ftruncate)(fd, size);
+}
+
+/**
+ * Copies an open file by sharing its disk blocks (reflink), which some file systems can within themselves.
+ * @returns false when this one cannot, and nothing is there then
+ */
+export async function cloneFile(fd: number, target: string | Buffer): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  try {
+    // Through the descriptor, so that it is the file we opened and not what its name means by now.
+    await copyFile(`/proc/self/fd/${fd}`, target, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') await rm(target, { force: true });
+    return false;
+  }
+}

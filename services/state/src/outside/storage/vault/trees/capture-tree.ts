@@ -1,0 +1,207 @@
+import { readdir, readlink } from 'node:fs/promises';
+import type { Entry } from '../../../../model/entry.ts';
+import { pathText } from '../../../../model/path-text.ts';
+import { closedMount, entryOf, MAX_FOLDER_PATH } from '../../entry-of.ts';
+import type { Additions } from '../content/additions.ts';
+import { FileReader, inodeOf, isSparse } from '../content/read-file.ts';
+import type { StatCache } from '../content/stat-cache.ts';
+import { Workers } from '../content/workers.ts';
+import { bytesOf, close, errorCode, fstat, lstat, mountOf, open, READ_FOLDER, type Stat } from '../files.ts';
+import type { Tree } from './manifest.ts';
+
+/** What capturing a tree needs. */
+interface Capture {
+  /** The tree's folder, as latin1 bytes. */
+  readonly root: string;
+  /** A folder whose content is never saved, by device and inode: where states are kept. */
+  readonly leaveOut: { readonly dev: bigint; readonly ino: bigint };
+  readonly additions: Additions;
+  readonly cache: StatCache;
+  readonly signal: AbortSignal;
+}
+
+/** A captured tree and what could not be captured as it should. */
+export interface Captured {
+  readonly tree: Tree;
+  readonly entries: number;
+  readonly bytes: number;
+  /** Path texts, and why. */
+  readonly unreadable: readonly { readonly path: string; readonly code: string }[];
+  /** Path texts. */
+  readonly torn: readonly string[];
+  readonly mounts: readonly string[];
+}
+
+/**
+ * Reads a tree into manifest lines and stores its files. Links are never followed: each folder is opened without following,
+ * and its entries are looked up through the open descriptor, so that swapping a folder for a link changes nothing.
+ * What cannot be read is listed, never left out in silence; only failures of the storage itself end the capture.
+ */
+export async function captureTree(capture: Capture): Promise<Captured> {
+  return new TreeCapture(capture).run();
+}
+
+class TreeCapture {
+  readonly #capture: Capture;
+  readonly #workers: Workers;
+  readonly #reader: FileReader;
+  readonly #unreadable: { path: string; code: string }[] = [];
+  readonly #torn: string[] = [];
+  readonly #mounts: string[] = [];
+  #device = 0n;
+  #mount: string | undefined;
+  #entries = 0;
+  #bytes = 0;
+
+  constructor(capture: Capture) {
+    this.#capture = capture;
+    this.#workers = new Workers(capture.signal);
+    this.#reader = new FileReader(capture.additions, capture.cache);
+  }
+
+  async run(): Promise<Captured> {
+    const root = this.#capture.root;
+    const stat = await lstat(bytesOf(root));
+    this.#device = stat.dev;
+    const tree: Tree = { line: '', items: [] };
+    this.#workers.add(() => this.#folder(root, '.', stat, tree, async () => {}));
+    await this.#workers.done();
+    return {
+      tree,
+      entries: this.#entries,
+      bytes: this.#bytes,
+      unreadable: this.#unreadable.sort((a, b) => (a.path < b.path ? -1 : 1)),
+      torn: this.#torn.sort(),
+      mounts: this.#mounts.sort(),
+    };
+  }
+
+  async #folder(at: string, text: string, seen: Stat, tree: Tree, found: () => Promise<void>): Promise<void> {
+    let fd: number;
+    try {
+      fd = await open(bytesOf(at), READ_FOLDER);
+    } catch (error) {
+      tree.line = this.#line(text, seen, this.#failed(text, error));
+      return;
+    } finally {
+      await found();
+    }
+    // The descriptor stays open until every folder in this one has been opened through it.
+    let users = 1;
+    const leave = async () => {
+      if (--users === 0) await close(fd);
+    };
+    try {
+      const before = await fstat(fd);
+      const leftOut = this.#leftOut(text, before, fd);
+      if (leftOut !== undefined) {
+        tree.line = this.#line(text, before, { leftOut });
+        return;
+      }
+      const inside = process.platform === 'linux' ? `/proc/self/fd/${fd}` : at;
+      const names = (await readdir(inside, { encoding: 'latin1' })).sort();
+      tree.items.length = names.length;
+      await this.#workers.each(names, async (name, position) => {
+        const childText = text === '.' ? pathText(name) : `${text}/${pathText(name)}`;
+        tree.items[position] = await this.#entry(`${inside}/${name}`, childText, (stat, child) => {
+          users++;
+          this.#workers.add(() => this.#folder(`${inside}/${name}`, childText, stat, child, leave), leave);
+        });
+      });
+      const after = await fstat(fd);
+      const torn = after.mtimeNs !== before.mtimeNs || before.ino !== seen.ino || before.dev !== seen.dev;
+      if (torn) this.#torn.push(text);
+      tree.line = this.#line(text, after, torn ? { torn: true } : {});
+    } catch (error) {
+      tree.line = this.#line(text, seen, this.#failed(text, error));
+    } finally {
+      await leave();
+    }
+  }
+
+  async #entry(
+    at: string,
+    text: string,
+    descend: (stat: Stat, tree: Tree) => void,
+  ): Promise<string | Tree | undefined> {
+    let stat: Stat;
+    try {
+      stat = await lstat(bytesOf(at));
+    } catch (error) {
+      // Listed a moment ago and gone now: the folder's own entry says that it changed.
+      if (errorCode(error) === 'ENOENT') return undefined;
+      if (errorCode(error) === 'EACCES' && process.geteuid?.() === 0) return this.#closedMount(text);
+      throw error;
+    }
+    if (stat.isFile()) return this.#file(at, text, stat);
+    if (stat.isSymbolicLink()) return this.#link(at, text, stat);
+    if (!stat.isDirectory()) {
+      const device = stat.isBlockDevice() || stat.isCharacterDevice() ? { rdev: String(stat.rdev) } : {};
+      return this.#line(text, stat, device);
+    }
+    // Asked before opening, because opening can wake an automounter or hang on a dead server, and again after.
+    const leftOut = this.#leftOut(text, stat);
+    if (leftOut !== undefined) return this.#line(text, stat, { leftOut });
+    if (text.length > MAX_FOLDER_PATH) return this.#line(text, stat, this.#failed(text, tooLong()));
+    const tree: Tree = { line: '', items: [] };
+    descend(stat, tree);
+    return tree;
+  }
+
+  #closedMount(text: string): string {
+    this.#mounts.push(text);
+    this.#entries++;
+    return JSON.stringify(closedMount(text));
+  }
+
+  /** @param fd of the folder, when it is open: only then a mount of the same file system can be told from a folder */
+  #leftOut(text: string, stat: Stat, fd?: number): 'storage' | 'mount' | undefined {
+    const { leaveOut } = this.#capture;
+    if (stat.dev === leaveOut.dev && stat.ino === leaveOut.ino) return 'storage';
+    const mount = fd === undefined ? this.#mount : mountOf(fd);
+    this.#mount ??= mount;
+    if (stat.dev === this.#device && mount === this.#mount) return undefined;
+    this.#mounts.push(text);
+    return 'mount';
+  }
+
+  async #link(at: string, text: string, stat: Stat): Promise<string> {
+    try {
+      const target = (await readlink(bytesOf(at), { encoding: 'latin1' })) as string;
+      return this.#line(text, stat, { target: pathText(target) });
+    } catch (error) {
+      return this.#line(text, stat, this.#failed(text, error));
+    }
+  }
+
+  async #file(at: string, text: string, stat: Stat): Promise<string> {
+    const inode = inodeOf(stat);
+    const read = await this.#reader.read(at, stat);
+    if ('error' in read) return this.#line(text, stat, this.#failed(text, read.error));
+    if (read.torn) this.#torn.push(text);
+    this.#bytes += read.size;
+    return this.#line(text, read.stat, {
+      size: read.size,
+      hash: read.hash,
+      ...(isSparse(read.stat) ? { sparse: true } : {}),
+      ...(inode === undefined ? {} : { inode }),
+      ...(read.torn ? { torn: true } : {}),
+    });
+  }
+
+  #failed(text: string, error: unknown): Partial<Entry> {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    this.#unreadable.push({ path: text, code });
+    return { unreadable: code };
+  }
+
+  #line(text: string, stat: Stat, more: Partial<Entry>): string {
+    this.#entries++;
+    return JSON.stringify(entryOf(text, stat, more));
+  }
+}
+
+function tooLong(): Error {
+  return Object.assign(new Error('its path is too long'), { errno: 0, code: 'ENAMETOOLONG' });
+}

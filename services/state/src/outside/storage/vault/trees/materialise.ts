@@ -1,0 +1,189 @@
+import { constants, fchmod, fchown, futimes } from 'node:fs';
+import { chmod, lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { contentDamaged, restoreTargetRefused, storageChanged } from '../../../../failures.ts';
+import type { Entry } from '../../../../model/entry.ts';
+import { pathBytes } from '../../../../model/path-text.ts';
+import { isInPlace } from '../../../../rules/contents/entry-place.ts';
+import { typeOf } from '../../entry-of.ts';
+import { cloneFile, copyContent, PIECE_BYTES, setLength } from '../content/copy-content.ts';
+import { Objects } from '../content/objects.ts';
+import { CREATE, close, errorCode, fstat, lstat, open, READ, writeFully } from '../files.ts';
+import { readManifest } from './manifest.ts';
+
+/** What a restore did, and what it could not. */
+interface Materialised {
+  readonly entries: number;
+  /** One line for each entry that is not as it was. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Puts a saved tree into an empty or missing folder: content, modes, times (to the microsecond, which is as exact as Node
+ * can set them), links, hardlinks, holes; owners when run as root. Nobody else can enter the folder before it is finished,
+ * and no name of the manifest leads out of it.
+ */
+export async function materialise(vault: string, manifest: string, target: string): Promise<Materialised> {
+  return new Restore(new Objects(`${vault}/objects`), target).run(manifest);
+}
+
+class Restore {
+  readonly #objects: Objects;
+  readonly #target: string;
+  readonly #folders: Entry[] = [];
+  readonly #folderPaths = new Set<string>();
+  readonly #firstNames = new Map<string, string>();
+  readonly #problems: string[] = [];
+  #entries = 0;
+
+  constructor(objects: Objects, target: string) {
+    this.#objects = objects;
+    this.#target = target;
+  }
+
+  async run(manifest: string): Promise<Materialised> {
+    await this.#checkTarget();
+    try {
+      return await this.#restore(manifest);
+    } catch (error) {
+      // Half a tree that looks like a whole one is worse than none.
+      for (const name of await readdir(this.#target, { encoding: 'latin1' })) {
+        await rm(Buffer.from(`${Buffer.from(this.#target).toString('latin1')}/${name}`, 'latin1'), {
+          recursive: true,
+        });
+      }
+      throw error;
+    }
+  }
+
+  async #restore(manifest: string): Promise<Materialised> {
+    if (!(await this.#objects.has(manifest))) throw contentDamaged('the list of its files');
+    for await (const entries of readManifest(this.#objects.pathOf(manifest))) {
+      for (const entry of entries) await this.#entry(entry);
+    }
+    // Deepest first: a folder's own time changes with what is put into it, and its mode may close it.
+    for (const entry of this.#folders.reverse()) await applyFacts(this.#place(entry), entry);
+    return { entries: this.#entries, problems: this.#problems };
+  }
+
+  async #checkTarget(): Promise<void> {
+    const made = await mkdir(this.#target, { recursive: true, mode: 0o700 }).catch((error) => {
+      throw restoreTargetRefused(this.#target, (error as Error).message);
+    });
+    if (made !== undefined) return;
+    const stat = await lstat(this.#target);
+    if (!stat.isDirectory()) throw restoreTargetRefused(this.#target, 'it is a link or no folder');
+    if ((await readdir(this.#target)).length > 0) throw restoreTargetRefused(this.#target, 'it is not empty');
+    await chmod(this.#target, 0o700);
+  }
+
+  async #entry(entry: Entry): Promise<void> {
+    const place = this.#place(entry);
+    if (entry.type === 'folder') {
+      if (entry.path !== '.') await mkdir(place, { mode: 0o700 });
+      this.#folders.push(entry);
+      this.#folderPaths.add(entry.path);
+      if (entry.unreadable !== undefined)
+        this.#problem(entry, `its content was unreadable (${entry.unreadable})`);
+    } else if (entry.unreadable !== undefined) {
+      this.#problem(entry, `is missing: it was unreadable (${entry.unreadable})`);
+      return;
+    } else if (entry.type === 'link') {
+      await symlink(Buffer.from(pathBytes(entry.target ?? ''), 'latin1'), place);
+      await applyFacts(place, entry);
+    } else if (entry.type === 'file') {
+      await this.#file(place, entry);
+    } else {
+      this.#problem(entry, `is missing: a ${entry.type} is not made again`);
+      return;
+    }
+    if (entry.torn === true) this.#problem(entry, 'may be inconsistent: it changed while it was saved');
+    this.#entries++;
+  }
+
+  async #file(place: Buffer, entry: Entry): Promise<void> {
+    const first = entry.inode === undefined ? undefined : this.#firstNames.get(entry.inode);
+    if (first !== undefined) {
+      await link(Buffer.from(first, 'latin1'), place);
+      return;
+    }
+    await writeContent(this.#objects, entry, place);
+    await applyFacts(place, entry);
+    if (entry.inode !== undefined) this.#firstNames.set(entry.inode, place.toString('latin1'));
+  }
+
+  /** Where an entry goes: below a folder that this restore made itself, so never through a link and never outside. */
+  #place(entry: Entry): Buffer {
+    const { path } = entry;
+    if (!isInPlace(entry, this.#folderPaths)) throw contentDamaged(`the entry ${JSON.stringify(path)}`);
+    const below = path === '.' ? '' : pathBytes(path);
+    return Buffer.from(`${Buffer.from(this.#target).toString('latin1')}/${below}`, 'latin1');
+  }
+
+  #problem(entry: Entry, what: string): void {
+    this.#problems.push(`${entry.path} ${what}`);
+  }
+}
+
+/**
+ * Writes the content of a saved file to a place where nothing is yet, and checks it on the way.
+ * @throws FAILED_PRECONDITION when it is missing or damaged; nothing is left then
+ */
+export async function writeContent(objects: Objects, entry: Entry, place: Buffer): Promise<void> {
+  const hash = entry.hash ?? '';
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw contentDamaged(`the entry ${entry.path}`);
+  const source = await open(objects.pathOf(hash), READ).catch((error) => {
+    throw errorCode(error) === 'ENOENT' ? contentDamaged(`the content of ${entry.path}`) : error;
+  });
+  try {
+    const cloned = await cloneFile(source, place);
+    const fd = await open(place, cloned ? constants.O_RDWR | constants.O_NOFOLLOW : CREATE, 0o600);
+    try {
+      const write = (bytes: Buffer, at: number) => writeFully(fd, bytes, at);
+      const content = await copyContent(
+        cloned ? fd : source,
+        Buffer.allocUnsafe(Math.min(PIECE_BYTES, (entry.size ?? PIECE_BYTES) + 1)),
+        entry.sparse === true,
+        cloned ? undefined : write,
+      );
+      await setLength(fd, content.size);
+      if (content.hash !== hash) {
+        await unlink(place);
+        throw contentDamaged(`the content of ${entry.path}`);
+      }
+    } finally {
+      await close(fd);
+    }
+  } finally {
+    await close(source);
+  }
+}
+
+/**
+ * Gives something its owner (as root), mode and time, through an open descriptor, so that nothing is given to what somebody
+ * put in its place. Owner before mode, because a change of owner clears the set-user-id bit.
+ */
+export async function applyFacts(place: Buffer, entry: Entry): Promise<void> {
+  const asRoot = process.geteuid?.() === 0;
+  const seconds = secondsOf(entry.mtimeNs);
+  if (entry.type === 'link') {
+    if (asRoot) await lchown(place, entry.uid, entry.gid);
+    await lutimes(place, seconds, seconds);
+    return;
+  }
+  const fd = await open(place, READ);
+  try {
+    if (typeOf(await fstat(fd)) !== entry.type) throw storageChanged(`the entry ${entry.path}`);
+    if (asRoot) await promisify(fchown)(fd, entry.uid, entry.gid);
+    await promisify(fchmod)(fd, Number.parseInt(entry.mode, 8) & 0o7777);
+    await promisify(futimes)(fd, seconds, seconds);
+  } finally {
+    await close(fd);
+  }
+}
+
+/** Seconds as a floating point number, which holds the microsecond; rounded so that it is never cut to the one before. */
+function secondsOf(nanoseconds: string): number {
+  const microseconds = BigInt(nanoseconds) / 1000n;
+  return Number(microseconds / 1_000_000n) + (Number(microseconds % 1_000_000n) + 0.5) / 1_000_000;
+}

@@ -1,0 +1,229 @@
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder, treeFacts } from '../../../../../test/daemon.ts';
+import { aMachine } from '../../../../../test/models.ts';
+import { fillTree } from '../../../../../test/sample-tree.ts';
+import type { Entry } from '../../../../model/entry.ts';
+import { Objects } from '../content/objects.ts';
+import { openVault } from '../vault.ts';
+import { entriesOf } from './manifest.ts';
+import { planRevert } from './plan-revert.ts';
+import { revertTree } from './revert-tree.ts';
+
+/** A tree and a vault, and a way to read the tree's entries and to store its content. */
+async function scene() {
+  const tree = temporaryFolder();
+  const folder = temporaryFolder();
+  const vault = await openVault({ folder, machine: aMachine(), leaveOut: folder });
+  let saves = 0;
+  const save = async (): Promise<Entry[]> => {
+    const id = `save-${saves++}`;
+    const { members } = await vault.snapshotGroup({
+      id,
+      datasets: [{ name: 'system', role: 'system', path: tree }],
+      budget: Number.POSITIVE_INFINITY,
+      signal: new AbortController().signal,
+      report: () => {},
+    });
+    return entriesOf(new Objects(`${folder}/objects`).pathOf(members[0]?.snapshot as string));
+  };
+  const revert = async (wanted: Entry[]) =>
+    revertTree(new Objects(`${folder}/objects`), tree, await save(), wanted);
+  return { tree, save, revert, objects: new Objects(`${folder}/objects`) };
+}
+
+/** Everything that may become of a tree. */
+const CHANGES: [string, (tree: string) => void][] = [
+  ['nothing', () => {}],
+  ['content', (tree) => writeFileSync(join(tree, 'hosts'), 'other\n')],
+  ['a new file', (tree) => writeFileSync(join(tree, 'sub/new'), 'x')],
+  [
+    'a new folder with something in it',
+    (tree) => fillTree(mkdirSync(join(tree, 'new/er'), { recursive: true }) as string),
+  ],
+  ['a file less', (tree) => rmSync(join(tree, 'large'))],
+  ['a folder less', (tree) => rmSync(join(tree, 'sub'), { recursive: true })],
+  [
+    'everything less',
+    (tree) => {
+      rmSync(tree, { recursive: true });
+      mkdirSync(tree);
+    },
+  ],
+  ['a mode', (tree) => chmodSync(join(tree, 'sub/secret'), 0o644)],
+  ['the mode of a folder', (tree) => chmodSync(join(tree, 'sub'), 0o700)],
+  ['the mode of the tree itself', (tree) => chmodSync(tree, 0o750)],
+  ['a time', (tree) => utimesSync(join(tree, 'empty'), 1, 1)],
+  [
+    'a link to elsewhere',
+    (tree) => {
+      rmSync(join(tree, 'broken'));
+      symlinkSync('/other', join(tree, 'broken'));
+    },
+  ],
+  [
+    'a file for a folder',
+    (tree) => {
+      rmSync(join(tree, 'sub/deep'), { recursive: true });
+      writeFileSync(join(tree, 'sub/deep'), 'a file');
+    },
+  ],
+  [
+    'a folder for a file',
+    (tree) => {
+      rmSync(join(tree, 'empty'));
+      mkdirSync(join(tree, 'empty/er'), { recursive: true });
+    },
+  ],
+  [
+    'a link for a folder',
+    (tree) => {
+      renameSync(join(tree, 'sub'), join(tree, 'moved'));
+      symlinkSync('moved', join(tree, 'sub'));
+    },
+  ],
+  [
+    'two names made one file',
+    (tree) => {
+      rmSync(join(tree, 'large'));
+      linkSync(join(tree, 'empty'), join(tree, 'large'));
+    },
+  ],
+  [
+    'one file made two',
+    (tree) => {
+      rmSync(join(tree, 'sub/hosts-too'));
+      writeFileSync(join(tree, 'sub/hosts-too'), readFileSync(join(tree, 'hosts')));
+    },
+  ],
+  [
+    'the other name of a file written to',
+    (tree) => writeFileSync(join(tree, 'sub/hosts-too'), 'through the other'),
+  ],
+  ['the first name of a file gone', (tree) => rmSync(join(tree, 'hosts'))],
+];
+
+describe('revertTree', () => {
+  it.each(CHANGES)('brings back the tree after: %s', async (_what, change) => {
+    const { tree, save, revert } = await scene();
+    fillTree(tree);
+    const before = treeFacts(tree);
+    const wanted = await save();
+    change(tree);
+    expect(await revert(wanted)).toEqual([]);
+    expect(treeFacts(tree)).toEqual(before);
+    // And once more there is nothing to do.
+    expect(planRevert(await save(), wanted)).toEqual({ steps: [], problems: [] });
+  });
+
+  it('touches nothing that is the same', async () => {
+    const { tree, save } = await scene();
+    fillTree(tree);
+    const wanted = await save();
+    writeFileSync(join(tree, 'hosts'), 'other');
+    const { steps } = planRevert(await save(), wanted);
+    expect(steps.map((step) => [step.do, step.do === 'remove' ? step.path : step.entry.path])).toEqual([
+      ['file', 'hosts'],
+      ['name', 'sub/hosts-too'],
+      ['facts', 'sub'],
+      ['facts', '.'],
+    ]);
+  });
+
+  it('does not write through a link that was put in the place of a folder meanwhile', async () => {
+    const { tree, save, objects } = await scene();
+    const outside = temporaryFolder();
+    fillTree(tree);
+    const wanted = await save();
+    writeFileSync(join(tree, 'sub/secret'), 'changed');
+    const present = await save();
+    renameSync(join(tree, 'sub'), join(tree, 'moved'));
+    symlinkSync(outside, join(tree, 'sub'));
+    await expect(revertTree(objects, tree, present, wanted)).rejects.toThrow(/ENOTDIR|ELOOP/);
+    expect(treeFacts(outside)).toEqual({ '': expect.any(String) });
+  });
+
+  it('gives no mode to what a link that was put in the place of a file leads to', async () => {
+    const { tree, save, objects } = await scene();
+    const outside = temporaryFolder();
+    writeFileSync(join(outside, 'victim'), '', { mode: 0o600 });
+    writeFileSync(join(tree, 'file'), '');
+    chmodSync(join(tree, 'file'), 0o4755);
+    const wanted = await save();
+    chmodSync(join(tree, 'file'), 0o600);
+    const present = await save();
+    rmSync(join(tree, 'file'));
+    symlinkSync(join(outside, 'victim'), join(tree, 'file'));
+    const before = treeFacts(outside);
+    await revertTree(objects, tree, present, wanted);
+    expect(treeFacts(outside)).toEqual(before);
+    expect(lstatSync(join(tree, 'file')).mode & 0o7777).toBe(0o4755);
+  });
+});
+
+describe('planRevert', () => {
+  const entry = (path: string, more: Partial<Entry> = {}): Entry => ({
+    path,
+    type: 'file',
+    mode: '644',
+    uid: 0,
+    gid: 0,
+    mtimeNs: '1000000000',
+    hash: 'a'.repeat(64),
+    ...more,
+  });
+  const folder = (path: string, more: Partial<Entry> = {}) => entry(path, { type: 'folder', ...more });
+  const root = folder('.');
+
+  it('leaves what was unreadable as it is, and says so', () => {
+    const wanted = [root, entry('a', { unreadable: 'EACCES' }), entry('b', { unreadable: 'EACCES' })];
+    expect(planRevert([root, entry('a')], wanted)).toEqual({
+      steps: [],
+      problems: ['a stays as it is: it was unreadable (EACCES)', 'b is missing: it was unreadable (EACCES)'],
+    });
+  });
+
+  it('leaves what is in a folder that could not be read', () => {
+    const wanted = [root, folder('a', { unreadable: 'EACCES' })];
+    const { steps } = planRevert([root, folder('a'), entry('a/x'), folder('a/y'), entry('a/y/z')], wanted);
+    expect(steps).toEqual([]);
+  });
+
+  it('removes no folder with another file system, or the states, in it', () => {
+    const present = [root, folder('a'), folder('a/b', { leftOut: 'mount' }), entry('a/c')];
+    const { steps, problems } = planRevert(present, [root]);
+    expect(steps).toEqual([{ do: 'remove', path: 'a/c', folder: false }]);
+    expect(problems).toEqual([
+      'a stays: another file system, the states, or what cannot be read, are in it',
+      'a/b stays: another file system, the states, or what cannot be read, are in it',
+    ]);
+  });
+
+  it('leaves sockets, pipes and devices that are there alone, whoever they belong to now', () => {
+    const socket = entry('agent', { type: 'socket' });
+    expect(planRevert([root, { ...socket, uid: 7, mtimeNs: '5' }], [root, socket])).toEqual({
+      steps: [],
+      problems: [],
+    });
+  });
+
+  it('makes no device, and keeps one that is there', () => {
+    const device = entry('null', { type: 'char', rdev: '259' });
+    expect(planRevert([root], [root, device]).problems).toEqual([
+      'null is missing: a char is not made again',
+    ]);
+    expect(planRevert([root, device], [root, device])).toEqual({ steps: [], problems: [] });
+  });
+});

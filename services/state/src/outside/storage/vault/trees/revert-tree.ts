@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { constants, fdatasync, fsync } from 'node:fs';
+import { link, mkdir, rename, rmdir, symlink, unlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { contentDamaged } from '../../../../failures.ts';
+import type { Entry } from '../../../../model/entry.ts';
+import { pathBytes } from '../../../../model/path-text.ts';
+import { openFolder, splitPath } from '../../open-folder.ts';
+import type { Objects } from '../content/objects.ts';
+import { bytesOf, close, errorCode, open } from '../files.ts';
+import { applyFacts, writeContent } from './materialise.ts';
+import { planRevert } from './plan-revert.ts';
+
+/**
+ * Makes a tree what it was in a state: only what differs is touched, each file is replaced as a whole, and doing it again
+ * after an interruption finishes it. Links are never followed: each folder is opened without following, from the tree's own
+ * on. On the disk when this returns.
+ * @param root as latin1 bytes
+ * @param present the entries of the tree now
+ * @param wanted those of the state
+ * @returns what is not as it was, one line each
+ */
+export async function revertTree(
+  objects: Objects,
+  root: string,
+  present: readonly Entry[],
+  wanted: readonly Entry[],
+): Promise<readonly string[]> {
+  const { steps, problems } = planRevert(present, wanted);
+  // What is missing is found before anything is touched; what is damaged only when it is read.
+  for (const step of steps)
+    if (step.do === 'file' && !(await objects.has(step.entry.hash ?? '')))
+      throw contentDamaged(`the content of ${step.entry.path}`);
+  if (steps.length > 0) await makeRoot(root);
+  const tree = new Tree(root);
+  try {
+    for (const step of steps) {
+      const path = step.do === 'remove' ? step.path : step.entry.path;
+      const at = await tree.at(path);
+      switch (step.do) {
+        case 'remove':
+          await (step.folder ? rmdir(at) : unlink(at));
+          break;
+        case 'folder':
+          await mkdir(at, { mode: 0o700 });
+          break;
+        case 'file':
+          await replace(at, async (temporary) => {
+            await writeContent(objects, step.entry, temporary);
+            await applyFacts(temporary, step.entry);
+            await flush(temporary);
+          });
+          break;
+        case 'link':
+          await replace(at, async (temporary) => {
+            await symlink(bytesOf(pathBytes(step.entry.target ?? '')), temporary);
+            await applyFacts(temporary, step.entry);
+          });
+          break;
+        case 'name': {
+          // The folder of the new name is the one that is open; the other name is reached from the root.
+          const other = await tree.atBeside(step.of);
+          try {
+            await replace(at, (temporary) => link(other.path, temporary));
+          } finally {
+            await close(other.folder);
+          }
+          break;
+        }
+        case 'facts':
+          await applyFacts(at, step.entry);
+          break;
+      }
+    }
+  } finally {
+    await tree.close();
+  }
+  return problems;
+}
+
+/** A home that was deleted as a whole comes back, too. */
+async function makeRoot(root: string): Promise<void> {
+  await mkdir(bytesOf(root), { mode: 0o700 }).catch((error) => {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  });
+}
+
+/** Puts something new in the place of what is there, which stays until the new one is complete. */
+async function replace(at: Buffer, make: (temporary: Buffer) => Promise<void>): Promise<void> {
+  const text = at.toString('latin1');
+  const folder = text.slice(0, text.lastIndexOf('/'));
+  const temporary = bytesOf(`${folder}/.croft-${randomBytes(8).toString('hex')}`);
+  try {
+    await make(temporary);
+    await rename(temporary, at);
+  } finally {
+    // Renaming one name of a file over another leaves both.
+    await unlink(temporary).catch(() => {});
+  }
+}
+
+async function flush(path: Buffer): Promise<void> {
+  const fd = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    await promisify(fdatasync)(fd);
+  } finally {
+    await close(fd);
+  }
+}
+
+/** Names below a tree, looked up through its open folders; steps stay in one folder for long. */
+class Tree {
+  readonly #root: string;
+  #folder: { readonly path: string; readonly fd: number } | undefined;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** An entry, through its folder, which is open until the next one is asked for. */
+  async at(path: string): Promise<Buffer> {
+    if (path === '.') return bytesOf(this.#root);
+    const { parent, name } = splitPath(path);
+    if (this.#folder?.path !== parent) {
+      await this.close();
+      this.#folder = { path: parent, fd: await openFolder(this.#root, parent) };
+    }
+    return bytesOf(`/proc/self/fd/${this.#folder.fd}/${name}`);
+  }
+
+  /** An entry, through a folder that the caller closes. */
+  async atBeside(path: string): Promise<{ path: Buffer; folder: number }> {
+    const { parent, name } = splitPath(path);
+    const folder = await openFolder(this.#root, parent);
+    return { path: bytesOf(`/proc/self/fd/${folder}/${name}`), folder };
+  }
+
+  /** Leaves the open folder, its names on the disk. */
+  async close(): Promise<void> {
+    const folder = this.#folder;
+    this.#folder = undefined;
+    if (folder === undefined) return;
+    try {
+      await promisify(fsync)(folder.fd);
+    } finally {
+      await close(folder.fd);
+    }
+  }
+}

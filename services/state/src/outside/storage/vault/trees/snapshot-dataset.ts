@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { treeMissing } from '../../../../failures.ts';
+import type { Entry } from '../../../../model/entry.ts';
+import type { Dataset, Member } from '../../../../model/model.ts';
+import { pathBytes } from '../../../../model/path-text.ts';
+import type { SnapshotRequest } from '../../storage.ts';
+import type { Additions } from '../content/additions.ts';
+import type { StatCache } from '../content/stat-cache.ts';
+import { bytesOf, errorCode, lstat, type Stat } from '../files.ts';
+import { type Captured, captureTree } from './capture-tree.ts';
+import { manifestPieces } from './manifest.ts';
+
+/** Lines about single files that a save sends; the manifest has them all. */
+const MAX_LINES = 20;
+
+/** What was left out because it would take too long, by the code in the manifest. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  EFBIG: 'is hardly anything but a hole and was left out',
+  ENAMETOOLONG: 'lies too deep and was left out',
+};
+
+/** Stores one dataset's tree and its manifest, and tells the caller what could not be stored as it should. */
+export async function snapshotDataset(
+  dataset: Dataset,
+  leaveOut: Stat,
+  additions: Additions,
+  cache: StatCache,
+  request: SnapshotRequest,
+): Promise<Member> {
+  const root = pathBytes(dataset.path);
+  const reason = await whyMissing(root);
+  // A home that somebody deleted must not keep the machine and the other homes from being saved.
+  const isAlone = request.datasets.every(({ role }) => role === 'user');
+  if (reason !== undefined && (isAlone || dataset.role !== 'user'))
+    throw treeMissing(dataset.path, reason.message);
+  const captured =
+    reason === undefined
+      ? await captureTree({ root, leaveOut, additions, cache, signal: request.signal })
+      : missingTree(reason.code);
+  if (reason === undefined) reportProblems(dataset, captured, request.report);
+  else request.report(`${dataset.path}, the home of ${dataset.user}, was not saved: ${reason.message}`);
+  const manifest = await additions.putText(manifestPieces(captured.tree));
+  return {
+    dataset: dataset.name,
+    role: dataset.role,
+    ...(dataset.user === undefined ? {} : { user: dataset.user }),
+    path: dataset.path,
+    guid: randomUUID(),
+    snapshot: manifest.hash,
+    entries: captured.entries,
+    bytes: captured.bytes,
+    unreadable: captured.unreadable.length,
+    torn: captured.torn.length,
+  };
+}
+
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
+async function whyMissing(root: string): Promise<Reason | undefined> {
+  try {
+    const stat = await lstat(bytesOf(root));
+    return stat.isDirectory() ? undefined : { code: 'ENOTDIR', message: 'it is no folder' };
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return { code, message: (error as Error).message };
+  }
+}
+
+/** A tree of which nothing is known, so that going back to it changes nothing. */
+function missingTree(code: string): Captured {
+  const entry = {
+    path: '.',
+    type: 'folder',
+    mode: '700',
+    uid: 0,
+    gid: 0,
+    mtimeNs: '0',
+    unreadable: code,
+  } as const;
+  const none = { bytes: 0, torn: [], mounts: [] };
+  const tree = { line: JSON.stringify(entry satisfies Entry), items: [] };
+  return { ...none, tree, entries: 0, unreadable: [{ path: '.', code }] };
+}
+
+function reportProblems(dataset: Dataset, captured: Captured, report: (line: string) => void): void {
+  const { unreadable } = captured;
+  const because = (code: string) => unreadable.filter((one) => one.code === code).map(({ path }) => path);
+  const others = unreadable.filter(({ code }) => !(code in LEFT_OUT)).map(({ path }) => path);
+  const kinds: [readonly string[], string][] = [
+    [others, 'could not be read'],
+    ...Object.entries(LEFT_OUT).map(([code, what]): [string[], string] => [because(code), what]),
+    [captured.torn, 'changed while it was read'],
+    [captured.mounts, 'is another file system and was left out'],
+  ];
+  for (const [paths, what] of kinds) {
+    for (const path of paths.slice(0, MAX_LINES)) report(`${dataset.path}/${path} ${what}`);
+    if (paths.length > MAX_LINES) {
+      report(`and ${paths.length - MAX_LINES} more of ${dataset.path}: ${what}`);
+    }
+  }
+}

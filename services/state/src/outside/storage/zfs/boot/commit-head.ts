@@ -1,0 +1,105 @@
+import { storageRefused } from '../../../../failures.ts';
+import { type FileSystem, linksOf, readFileSystems } from '../filesystem.ts';
+import { isPreparedFor } from '../homes/home-layout.ts';
+import type { Head, Layout, ZfsMachine } from '../layout.ts';
+import type { Tree } from '../tree.ts';
+import { datasetOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
+
+/** More generations of clones than anybody goes back through. */
+const MAX_GENERATIONS = 1000;
+
+/**
+ * Makes the head that runs stand on its own: what it was cloned from becomes a clone of it, and homes that went back with it
+ * take the place of those they were cloned from.
+ * @returns whether anything was done
+ * @throws FAILED_PRECONDITION before anything is done when snapshots of the same name are in the way
+ */
+export async function commitHead(machine: ZfsMachine, layout: Layout, zfs: ZfsCommands): Promise<boolean> {
+  const { active } = machine;
+  const head = active.system.root.name;
+  const homes = layout.homes.flatMap(({ trees }) => trees).filter(({ root }) => isPreparedFor(root, head));
+  const trees = [...homes, ...active.boots, active.system];
+  const clones = trees.flatMap(({ datasets }) => datasets).filter(({ origin }) => origin !== '');
+  const prepared = trees
+    .flatMap(({ datasets }) => datasets)
+    .filter(({ marks }) => marks.has('croft:prepared'));
+  if (clones.length === 0 && prepared.length === 0) return false;
+  await checkNames(clones, layout.systems, zfs);
+  for (const { name } of clones) await promote(name, zfs);
+  await takeOver(homes, machine, layout, zfs);
+  await retire(machine, active, zfs);
+  // Last: while it is there, all of this is done again.
+  for (const { name } of prepared) await zfs.unset(name, 'croft:prepared');
+  return true;
+}
+
+/** Promotion moves the snapshots up to the one that was cloned, and none may have a name that is there already. */
+async function checkNames(
+  clones: readonly FileSystem[],
+  systems: readonly FileSystem[],
+  zfs: ZfsCommands,
+): Promise<void> {
+  for (const clone of clones) {
+    const own = new Set((await zfs.snapshotsOf([clone.name])).map(endOf));
+    let { origin } = clone;
+    for (let generation = 0; origin !== '' && generation < MAX_GENERATIONS; generation++) {
+      const source = datasetOf(origin);
+      const clashing = (await zfs.snapshotsOf([source])).filter((name) => own.has(endOf(name)));
+      const found = await zfs.properties([origin, ...clashing], ['createtxg']);
+      const txgOf = (name: string) => Number(found.get(name)?.get('createtxg')?.value);
+      const moving = clashing.find((name) => txgOf(name) <= txgOf(origin));
+      if (moving !== undefined)
+        throw storageRefused(
+          `${clone.name} cannot take over`,
+          `${moving} has the name of one of its own snapshots: rename one with "zfs rename"`,
+        );
+      origin = systems.find(({ name }) => name === source)?.origin ?? '';
+    }
+  }
+}
+
+async function promote(name: string, zfs: ZfsCommands): Promise<void> {
+  for (let generation = 0; generation < MAX_GENERATIONS; generation++) {
+    const before = (await zfs.properties([name], ['origin'])).get(name)?.get('origin')?.value;
+    if (before === undefined) return;
+    const ran = await zfs.zfs('promote', name);
+    const after = (await zfs.properties([name], ['origin'])).get(name)?.get('origin')?.value;
+    if (after === before) throw refusal(`${name} was not promoted`, ran);
+  }
+}
+
+/** The machine's home is the one that went back; other machines keep the one they have. */
+async function takeOver(
+  homes: readonly Tree[],
+  { id }: ZfsMachine,
+  { homes: all }: Layout,
+  zfs: ZfsCommands,
+): Promise<void> {
+  const now = new Map((await readFileSystems(zfs)).map((system) => [system.name, system]));
+  for (const { user, root } of homes) {
+    await zfs.set(root.name, 'croft:links', id);
+    const others = all.find((home) => home.user === user)?.heads ?? [];
+    for (const other of others) {
+      const system = now.get(other.root.name);
+      if (system === undefined || system.name === root.name || datasetOf(system.origin) !== root.name)
+        continue;
+      const links = linksOf(system).filter((link) => link !== id);
+      if (links.length === 0) await zfs.set(system.name, 'croft:retired', 'yes');
+      await zfs.set(system.name, 'croft:links', links.join(',') || ',');
+    }
+  }
+}
+
+async function retire(machine: ZfsMachine, active: Head, zfs: ZfsCommands): Promise<void> {
+  if (active.system.root.marks.has('croft:retired'))
+    await zfs.unset(active.system.root.name, 'croft:retired');
+  const others = machine.heads.filter((head) => head !== active);
+  for (const { root } of others.flatMap(({ system, boots }) => [system, ...boots])) {
+    const isShared = active.boots.some((boot) => boot.root === root);
+    if (!isShared && !root.marks.has('croft:retired')) await zfs.set(root.name, 'croft:retired', 'yes');
+  }
+}
+
+function endOf(snapshot: string): string {
+  return snapshot.slice(snapshot.indexOf('@'));
+}

@@ -1,0 +1,19 @@
+import type { ExtraName, ExtraRequestOf } from '../../wire-extras.ts';
+import type { Right } from './rights.ts';
+
+/** The user whose state it is; of states of the system nobody but administrators. */
+const own = { own: ({ userName }: { readonly userName: string }) => userName || undefined };
+
+/** Who may call what of `StateExtras`. An operation without a line here does not compile. */
+export const extraRights: { readonly [N in ExtraName]: Right<ExtraRequestOf<N>> } = {
+  Describe: own,
+  Pin: own,
+  Unpin: own,
+  Diff: own,
+  Export: own,
+  // What it shows is in DumpStates, too; what people wrote about their states is not in it.
+  Watch: 'read',
+  RequestRevert: 'admin',
+  CancelRevert: 'admin',
+  Import: 'admin',
+};

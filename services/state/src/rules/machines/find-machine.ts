@@ -1,0 +1,29 @@
+import { ambiguousMachine, machineNotFound } from '../../failures.ts';
+import type { Machine, Model } from '../../model/model.ts';
+
+/**
+ * The one machine that goes by `wanted`: its id, the end of its id from a separator on, or the id of one of its states.
+ * Empty means the one that runs.
+ */
+export function findMachine(model: Model, wanted: string): Machine {
+  if (wanted === '') return currentMachine(model);
+  const exact = model.machines.find((machine) => machine.id === wanted);
+  if (exact !== undefined) return exact;
+  const ends = model.machines.filter(
+    ({ id }) => id.endsWith(wanted) && /[:/]/.test(id.charAt(id.length - wanted.length - 1)),
+  );
+  if (ends.length > 1)
+    throw ambiguousMachine(
+      wanted,
+      ends.map(({ id }) => id),
+    );
+  const state = model.states.find(({ id }) => id === wanted);
+  const found = ends[0] ?? model.machines.find(({ id }) => id === state?.machine);
+  if (found === undefined) throw machineNotFound(wanted);
+  return found;
+}
+
+/** The machine that runs: there is always one, managed or not. */
+export function currentMachine(model: Model): Machine {
+  return model.machines.find((machine) => machine.current) as Machine;
+}

@@ -1,0 +1,69 @@
+import { isPartial, type State, storageName } from '../../model/model.ts';
+
+/** A write that was begun and of which nobody knows that it ended. */
+export interface Intent {
+  readonly do: 'save' | 'remove';
+  /** Id of the state; of a save that of its first. */
+  readonly id: string;
+  /** Ids of all states that a removal takes. */
+  readonly ids?: readonly string[];
+}
+
+/** What is left to do after a crash, and why. */
+interface Reconciliation {
+  readonly states: readonly State[];
+  /** Ids whose unfinished save is cleared away. */
+  readonly discard: readonly string[];
+  /** States whose removal is finished now. */
+  readonly destroy: readonly State[];
+  /** Content may lie in the storage that no state uses. */
+  readonly collect: boolean;
+  /** What differed, for the log. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Brings the index and the storage together at start. Storage is the truth: a state is there when the storage holds its
+ * completion mark, whatever the index remembers.
+ */
+export function reconcile(
+  remembered: readonly State[],
+  intents: readonly Intent[],
+  stored: readonly State[],
+  leftovers: readonly string[],
+): Reconciliation {
+  const notes: string[] = [];
+  const storedById = new Map(stored.map((state) => [state.id, state]));
+  const rememberedIds = new Set(remembered.map((state) => state.id));
+  const removals = new Set(
+    intents.filter((intent) => intent.do === 'remove').flatMap(({ id, ids }) => ids ?? [id]),
+  );
+  const saves = new Set(intents.filter((intent) => intent.do === 'save').map(({ id }) => id));
+  const destroy = stored.filter((state) => removals.has(state.id));
+  for (const state of destroy)
+    notes.push(`the removal of ${storageName(state)} was interrupted and is finished now`);
+  const discard = [...new Set([...saves, ...leftovers])].filter((id) => !storedById.has(id));
+  for (const id of discard) notes.push(`the save of state ${id} was interrupted and is cleared away`);
+  for (const state of remembered) {
+    const found = storedById.get(state.id);
+    if (removals.has(state.id)) continue;
+    if (found === undefined)
+      notes.push(`${storageName(state)} (${state.id}) is no longer in the storage and was forgotten`);
+    else if (isPartial(found) && !isPartial(state))
+      notes.push(`${storageName(state)} (${state.id}) is no longer whole in the storage`);
+  }
+  for (const state of stored) {
+    const isOfSave = saves.has(state.system ?? state.id);
+    if (!rememberedIds.has(state.id) && !isOfSave && !removals.has(state.id)) {
+      notes.push(`${storageName(state)} (${state.id}) was found in the storage`);
+    }
+  }
+  return {
+    states: stored.filter((state) => !removals.has(state.id)),
+    discard,
+    destroy,
+    // What a state held that lost its record is needed by nobody, too.
+    collect: intents.length > 0 || leftovers.length > 0 || remembered.some(({ id }) => !storedById.has(id)),
+    notes,
+  };
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { aModel, aState } from '../../../test/models.ts';
+import { planRemoval } from './remove-plan.ts';
+
+const base = aState({ id: 'base', name: 'base' });
+const system = aState({ id: 'later', name: 'later' });
+const home = aState({ id: 'home', name: 'later', user: 'ada', system: 'later' });
+const snapshots = (id: string) => [
+  {
+    dataset: id,
+    role: 'system' as const,
+    path: '/',
+    guid: id,
+    snapshot: `pool/${id}@x`,
+    entries: 0,
+    bytes: 0,
+    unreadable: 0,
+    torn: 0,
+  },
+];
+const states = [base, system, home].map((state) => ({ ...state, members: snapshots(state.id) }));
+const dependant = (name: string, inUse = false) => ({ name, kind: 'clone', inUse });
+const plan = (force: boolean, dependants: readonly ReturnType<typeof dependant>[]) =>
+  planRemoval(aModel({ states }), { name: 'base', user: undefined }, force, dependants);
+
+describe('what was made from a state', () => {
+  const all = [
+    dependant('pool/second'),
+    dependant('pool/later@x'),
+    dependant('pool/home@x'),
+    dependant('pool/clone'),
+  ];
+
+  it('is in the way without force, one line each', () => {
+    const { inTheWay } = plan(false, all);
+    expect(inTheWay).toHaveLength(3);
+    expect(inTheWay[0]).toContain('pool/second');
+  });
+
+  it('goes before it with force, in the order that the storage gave, states as a whole', () => {
+    const { steps, inTheWay } = plan(true, all);
+    expect(inTheWay).toEqual([]);
+    expect(steps.map((step) => (step.do === 'destroy' ? step.states.map(({ id }) => id) : step.do))).toEqual([
+      'release',
+      ['later', 'home'],
+      'collect',
+      'forget',
+      'release',
+      ['base'],
+      'collect',
+      'forget',
+    ]);
+  });
+
+  it('keeps it, force or not, when it is in use', () => {
+    for (const force of [false, true])
+      expect(() => plan(force, [dependant('pool/clone', true)])).toThrow(
+        'pool/clone was made from it and is in use',
+      );
+  });
+
+  it('keeps it when a state that would go is the one that was booted', () => {
+    const machines = aModel().machines.map((machine) => ({ ...machine, bootedState: 'later' }));
+    expect(() =>
+      planRemoval(aModel({ states, machines }), { name: 'base', user: undefined }, true, [
+        dependant('pool/later@x'),
+      ]),
+    ).toThrow('cannot be removed, not even with force');
+  });
+});
