@@ -42,8 +42,6 @@ export interface Outbox {
 const SLOTS = 16;
 /** Deliveries that end together are followed by one look for more. */
 const GATHER_MS = 2;
-/** Rows that commit one soon after the other are looked for together: nobody notices, and many cost little more than one. */
-const NOTICE_MS = 25;
 /** A lane whose delivery took longer has to wait for itself. */
 const SLOW_MS = 1_000;
 const DELIVERY_TIMEOUT_MS = 30_000;
@@ -67,7 +65,6 @@ export function startOutbox(options: OutboxOptions): Outbox {
   const lanes = laneCounter(perLane, withoutLane);
   let wake = Promise.withResolvers<void>();
   let gathering = false;
-  let noticed: NodeJS.Timeout | undefined;
   /** Whether the last look found anything: then there may be more than there was room for. */
   let more = false;
 
@@ -167,20 +164,12 @@ export function startOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  function notice(): void {
-    noticed ??= setTimeout(() => {
-      noticed = undefined;
-      wake.resolve();
-    }, NOTICE_MS);
-  }
-
-  const listener = listen(database, log, stop.signal, notice);
+  const listener = listen(database, log, stop.signal, () => wake.resolve());
   const worker = work();
   return {
     drain,
     async close() {
       stop.abort();
-      clearTimeout(noticed);
       wake.resolve();
       await Promise.all([worker, listener]);
       await Promise.all(running);
