@@ -29,6 +29,7 @@ export async function serveMetrics({ scrape }: Scrape, render: Render): Promise<
     const why = code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${code ?? message})`;
     throw new StartError(
       `The address ${scrape.host}:${scrape.port} for metrics ${why}. Choose another with ${scrape.portSetting}.`,
+      { cause: error },
     );
   }
   const bound = server.address();

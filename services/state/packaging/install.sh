@@ -1,7 +1,9 @@
 #!/bin/sh
 # Installs the state service of this Croft as a service of the system: `install.sh` as root, or `DESTDIR=<folder> install.sh`
-# to look at what would be where. `install.sh remove` takes it away again; states and settings stay.
+# to look at what would be where. `install.sh check` only says whether this Croft may be run by root. `install.sh remove` takes
+# it away again; states and settings stay.
 set -eu
+umask 022
 here=$(cd "$(dirname "$0")" && pwd)
 croft=$(cd "$here/../../.." && pwd)
 root=${DESTDIR-}
@@ -35,12 +37,65 @@ find_node() {
   node=$(command -v node) || { echo "install.sh: there is no Node.js; run npm ci in $croft first" >&2; exit 1; }
 }
 
-install_all() {
-  case $croft$client in
-    *[\|\&\ \\]*) echo "install.sh: paths with blanks, |, & or \\ cannot stand in units: $croft $client" >&2; exit 1 ;;
-  esac
+refuse() {
+  echo "install.sh: $1" >&2
+  exit 1
+}
+
+# Units, hooks and shells each have characters of their own, so only those that none of them has.
+check_paths() {
+  for path in "$croft" "$node" "$client"; do
+    case $path in
+      *[!A-Za-z0-9/._+,=@~-]*) refuse "$path cannot stand in units: letters, digits and / . _ + , = @ ~ - can" ;;
+      /*) ;;
+      *) refuse "$path is not absolute" ;;
+    esac
+  done
+}
+
+# What lies there is run by root, so nobody else may change it, or put something else in its place.
+check_owners() {
+  if [ -n "$root" ] || [ "${ALLOW_UNSAFE-}" = 1 ]; then return; fi
+  program=$(readlink -f "$node")
+  parents=
+  for path in "$croft" "$program"; do
+    while [ "$path" != / ]; do
+      path=$(dirname "$path")
+      parents="$parents $path"
+    done
+  done
+  # shellcheck disable=SC2086
+  unsafe=$({
+    find "$croft" ! -type l \( ! -user 0 -o -perm -020 -o -perm -002 \)
+    find "$program" $parents -prune \( ! -user 0 -o -perm -020 -o -perm -002 \)
+  } | head -n 1)
+  [ -z "$unsafe" ] || refuse "others than root can change $unsafe, and with it what root runs; ALLOW_UNSAFE=1 installs all the same"
+}
+
+check_all() {
   find_node
-  if [ ! -e "$root$client" ] || is_ours; then put croft "$client" 755; fi
+  check_paths
+  check_owners
+}
+
+# Where bash, zsh and fish look for what was not installed by a package manager.
+completions="bash:/usr/local/share/bash-completion/completions/croft zsh:/usr/local/share/zsh/site-functions/_croft fish:/usr/local/share/fish/vendor_completions.d/croft.fish"
+
+put_completions() {
+  for completion in $completions; do
+    file=$root${completion#*:}
+    mkdir -p "$(dirname "$file")"
+    "$root$client" state completion "${completion%%:*}" >"$file.new"
+    mv -f "$file.new" "$file"
+  done
+}
+
+install_all() {
+  check_all
+  if [ ! -e "$root$client" ] || is_ours; then
+    put croft "$client" 755
+    put_completions
+  fi
   for unit in $units; do put "systemd/system/$unit" "/etc/systemd/system/$unit"; done
   for unit in $user_units; do put "systemd/user/$unit" "/etc/systemd/user/$unit"; done
   put package-hook "$hook" 755
@@ -59,6 +114,8 @@ install_all() {
   # shellcheck disable=SC2086
   systemd enable $enabled
   systemd start croft-state.socket croft-state-gc.timer
+  # One that runs is the old one.
+  systemd try-restart croft-state.service
   systemd --global enable croft-state-save-home.timer
 }
 
@@ -75,11 +132,15 @@ remove_all() {
     "$root/usr/share/libalpm/hooks/05-croft-state-save.hook" "$root/usr/share/libalpm/hooks/95-croft-state-menu.hook"
   rmdir "$root$(dirname "$hook")" 2>/dev/null || true
   if is_ours; then rm -f "$root$client"; fi
+  for completion in $completions; do
+    if grep -q '^# croft state completion' "$root${completion#*:}" 2>/dev/null; then rm -f "$root${completion#*:}"; fi
+  done
   systemd daemon-reload
 }
 
 case ${1-install} in
   install) install_all ;;
+  check) check_all ;;
   remove) remove_all ;;
-  *) echo "usage: install.sh [install|remove]" >&2; exit 2 ;;
+  *) echo "usage: install.sh [install|check|remove]" >&2; exit 2 ;;
 esac

@@ -6,6 +6,7 @@ import type { PolicyFile } from './daemon/policy-file.ts';
 import type { RecentErrors } from './daemon/recent-errors.ts';
 import type { Tracing } from './daemon/tracing.ts';
 import type { StateIndex } from './model/state-index.ts';
+import type { LateAddresses } from './outside/late-addresses.ts';
 import type { Storage } from './outside/storage/storage.ts';
 import type { CommandLine } from './rules/boot/command-line.ts';
 import type { TlsFiles } from './server/doors/tls-files.ts';
@@ -43,6 +44,8 @@ export interface Context {
   readonly tracing: Tracing;
   /** Where they are wanted. */
   readonly metrics: Metrics | undefined;
+  /** What the daemon shall listen on and cannot yet. */
+  readonly late: LateAddresses;
   /** Asks whoever started the daemon to stop it. */
   readonly stop: () => void;
 }

@@ -4,6 +4,14 @@ import { shown } from './failures.ts';
 /** What somebody wants to say of a state cannot be written down; `why` is a whole sentence. */
 export const badDescription = (why: string): Failure => new Failure('invalid', 'bad_description', why);
 
+/** The states that a user pinned are kept from garbage collection, and with them those of the system. */
+export const tooManyPins = (user: string, most: number): Failure =>
+  new Failure(
+    'exhausted',
+    'too_many_pins',
+    `${most} states of ${shown(user)} are pinned, which is the most: unpin another one first`,
+  );
+
 /** The next boot cannot go back to the state of another machine. */
 export const foreignState = (name: string, machine: string): Failure =>
   new Failure(

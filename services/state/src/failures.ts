@@ -126,6 +126,15 @@ export const storageChanged = (what: string): Failure =>
 export const storageRefused = (what: string, why: string): Failure =>
   new Failure('precondition', 'storage_refused', `${what}: ${why}`);
 
+/** A removal that began and could not go on. Something is gone, so it is finished later and never taken back. */
+export const removalUnfinished = (cause: Failure): Failure =>
+  new Failure(
+    cause.kind,
+    'removal_unfinished',
+    `${cause.message}. The removal has begun and is finished at the next start of the daemon`,
+    { cause },
+  );
+
 /** The storage does not answer, or its programs are not there. */
 export const storageUnavailable = (why: string): Failure =>
   new Failure('unavailable', 'storage_unavailable', `the storage cannot be used now: ${why}`);
@@ -207,6 +216,22 @@ export const tooManyWaiting = (): Failure =>
 
 /** The certificates or keys for TLS cannot be used; those in use stay. */
 export const badCertificates = (why: string): Failure => new Failure('invalid', 'bad_certificates', why);
+
+/** A caller has too many calls in flight; `what` are the calls that are counted. */
+export const tooManyCalls = (caller: string, most: number, what: string): Failure =>
+  new Failure(
+    'exhausted',
+    'too_many_calls',
+    `${caller} has ${most} ${what} in flight, which is the most there may be: wait until one of them has ended`,
+  );
+
+/** Whether the caller may do this depends on users and groups, and the system does not say. */
+export const directorySilent = (why: string): Failure =>
+  new Failure(
+    'unavailable',
+    'directory_silent',
+    `the directory of users and groups did not answer (${why}), so it is not known what you may do: try again`,
+  );
 
 /** Nobody knows who calls; `why` ends the sentence. */
 export const notIdentified = (why: string): Failure =>

@@ -18,6 +18,7 @@ import { PolicyFile } from './daemon/policy-file.ts';
 import { RecentErrors } from './daemon/recent-errors.ts';
 import { Tracing } from './daemon/tracing.ts';
 import { daemonStopping } from './failures.ts';
+import { LateAddresses } from './outside/late-addresses.ts';
 import { openStorage } from './outside/storage/open-storage.ts';
 import { stateService } from './rpc.ts';
 import { stateExtras } from './rpc-extras.ts';
@@ -59,20 +60,22 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   // `level` of a child can be changed without changing it for the other services.
   const log = options.log.child({ service: 'state' });
   const clock = options.clock ?? systemClock;
-  const doors = await explained(() => openDoors(settings, folder, { ...options, log, clock }));
+  const late = new LateAddresses(log);
+  const doors = await explained(() => openDoors(settings, folder, { ...options, log, clock, late }));
   const { path } = doors.socket;
   await using opened = new AsyncDisposableStack();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   opened.use(lock(folder));
-  const storage = await explained(() => openStorage(settings, folder));
+  const storage = await explained(() => openStorage(settings, folder, (line) => log.warn({}, line)));
   opened.defer(() => storage.close?.());
   const index = await explained(() => settleStates(folder, storage, log));
   opened.defer(() => index.close());
   const policy = await explained(() => PolicyFile.open(settings.POLICY));
   const gate = new Gate();
   const turns = new Turns();
-  const metrics = await openMetrics(settings, { index, storage, turns }, { ...options, log });
+  const metrics = await openMetrics(settings, { index, storage, turns }, { ...options, late, log });
   opened.defer(() => metrics?.close());
+  opened.defer(() => late.close());
   const context: Context = {
     version: options.version,
     startedAt: clock.now(),
@@ -89,6 +92,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
     happenings: new Happenings(clock),
     tracing: new Tracing(),
     metrics,
+    late,
     stop: () => (options.onStop === undefined ? void close(OWN_GRACE_MS) : options.onStop()),
   };
   index.tell((before, after) => context.happenings.tellChanges(before, after));
@@ -126,8 +130,12 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   return {
     name: 'state',
     address: `unix:${path}`,
-    tcpAddress: server.tcpAddress,
-    metricsAddress: metrics?.address,
+    get tcpAddress() {
+      return server.tcpAddress;
+    },
+    get metricsAddress() {
+      return metrics?.address;
+    },
     close,
   };
 }

@@ -101,8 +101,8 @@ export const stateSettings = defineSettings('State service', 'STATESVC_', {
   },
   BTRFS_SYSTEM: {
     kind: text,
-    about: "btrfs only: the subvolume that is this machine's system, from the top level on",
-    default: '@',
+    about:
+      "btrfs only: the subvolume that is this machine's system, from the top level on (the one that `/` is; `@` where `/` is on another file system)",
   },
   BTRFS_HOMES: {
     kind: text,

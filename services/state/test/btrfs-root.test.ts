@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasProgram, skipWithout } from '@croft/testing';
-import { expect, it, onTestFinished, type TestContext } from 'vitest';
+import { expect, it, onTestFinished, type TestContext, vi } from 'vitest';
 import { callAt, type Dump } from './daemon.ts';
 import { type BtrfsImage, missingForBtrfs, openBtrfs, run } from './drivers/btrfs-image.ts';
 
@@ -31,7 +31,12 @@ mkdir -p "$ROOT/home"; mount -o subvol=@home "$DEVICE" "$ROOT/home"
 exec chroot "$ROOT" "$NODE" "$SCRIPT" ${STATE} /nonexistent "$SETTINGS"`;
 
 /** Boots a machine from a subvolume: its daemon runs when this returns. */
-async function boot(storage: BtrfsImage, subvolume: string, commandLine: string) {
+async function boot(
+  storage: BtrfsImage,
+  subvolume: string,
+  commandLine: string,
+  more: Readonly<Record<string, string>> = {},
+) {
   const root = join(storage.base, `root-${Math.random().toString(36).slice(2)}`);
   mkdirSync(root);
   run('mount', '-o', `subvol=${subvolume}`, storage.device, root);
@@ -49,6 +54,7 @@ async function boot(storage: BtrfsImage, subvolume: string, commandLine: string)
     STATESVC_STORAGE: 'auto',
     STATESVC_CMDLINE_FILE: '/etc/cmdline',
     STATESVC_BOOT_ID_FILE: '/etc/boot_id',
+    ...more,
   };
   const child: ChildProcess = spawn(
     'unshare',
@@ -67,14 +73,15 @@ async function boot(storage: BtrfsImage, subvolume: string, commandLine: string)
   );
   const exited = once(child, 'exit');
   let said = '';
-  child.stderr?.on('data', (data) => (said += String(data)));
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (said += String(data)));
   const stop = async () => {
     child.kill('SIGKILL');
     await exited;
   };
   onTestFinished(stop);
+  // What it logs comes before its address.
   const started = await Promise.race([
-    once(child.stdout as NodeJS.ReadableStream, 'data'),
+    vi.waitFor(() => expect(said).toMatch(/^unix:/m), { timeout: 20_000 }).then(() => true),
     exited.then(() => undefined),
   ]);
   if (started === undefined) throw new Error(`the daemon did not start: ${said}`);
@@ -87,6 +94,7 @@ async function boot(storage: BtrfsImage, subvolume: string, commandLine: string)
   return {
     root,
     must,
+    said: () => said,
     read: (path: string) => readFileSync(join(root, path), 'utf8'),
     write: (path: string, text: string) => writeFileSync(join(root, path), text),
     dump: async () =>
@@ -99,12 +107,17 @@ async function boot(storage: BtrfsImage, subvolume: string, commandLine: string)
   };
 }
 
-async function machine(context: TestContext) {
+async function disk(context: TestContext): Promise<BtrfsImage> {
   const missing = missingForBtrfs() ?? ['unshare', 'chroot', 'perl'].find((name) => !hasProgram(name));
   if (missing !== undefined) skipWithout(context, missing);
   const storage = await openBtrfs();
   onTestFinished(() => storage.close());
   run('umount', storage.systemPath, storage.homesFolder);
+  return storage;
+}
+
+async function machine(context: TestContext) {
+  const storage = await disk(context);
   const first = await boot(storage, '@', 'root=UUID=1 ro rootflags=subvol=@');
   await first.must('CreateUserData', { user: 'ada', homepath: '/home/ada' });
   writeFileSync(join(storage.root, '@home/ada/file'), 'good');
@@ -179,4 +192,82 @@ it('a machine that is told of a state by words alone runs on it after one more b
   expect(readdirSync(join(storage.root, '@states/work'))).toEqual([]);
   expect(await third.must('CommitBoot')).toMatchObject({ results: [{ changed: true }] });
   await third.shutDown();
+});
+
+it('what a boot wrote to a copy that did not become the machine is kept', {
+  timeout: 60_000,
+}, async (context) => {
+  const { storage, first, id } = await machine(context);
+  await first.shutDown();
+  const copies = join(storage.root, '@states/boot');
+  const second = await boot(storage, `@states/boot/${id}`, 'root=UUID=1 ro');
+  second.write('etc/since', 'a day of work');
+  await second.shutDown();
+  // Somebody else's, under no name and under a name of ours.
+  const foreign = ['of-somebody', '11111111-1111-4111-8111-111111111111'];
+  for (const name of foreign) run('btrfs', 'subvolume', 'create', join(copies, name));
+  const third = await boot(storage, '@', 'root=UUID=1 ro rootflags=subvol=@');
+  const { lines } = await third.must('UpdateBootMenu');
+  const [aside = ''] = readdirSync(copies).filter((name) => name.includes('.written-'));
+  expect(lines.join('\n')).toContain(`warning: what a boot wrote to the copy @states/boot/${id} is kept in`);
+  expect(lines.join('\n')).toContain(aside);
+  expect(readFileSync(join(copies, aside, 'etc/since'), 'utf8')).toBe('a day of work');
+  expect(readdirSync(join(copies, id, 'etc'))).not.toContain('since');
+  // The same when the state goes while nothing names the copy, and when the storage is read anew.
+  writeFileSync(join(copies, id, 'etc/late'), 'written a moment ago');
+  await third.must('RemoveSystemState', { stateName: 'good' });
+  await third.must('Refresh');
+  expect(readdirSync(copies).sort()).toEqual([...foreign, id, aside].sort());
+  expect(readFileSync(join(copies, id, 'etc/late'), 'utf8')).toBe('written a moment ago');
+  expect(third.said()).toContain(`the copy @states/boot/${id} of a state that is gone is kept`);
+  await third.shutDown();
+});
+
+it('the system is what runs, whatever else lies on the disk', { timeout: 60_000 }, async (context) => {
+  const storage = await disk(context);
+  const at = (path: string) => join(storage.root, path);
+  mkdirSync(at('@/etc'));
+  writeFileSync(at('@/etc/release'), 'debian');
+  run('btrfs', 'subvolume', 'create', at('fedora'));
+  const first = await boot(storage, 'fedora', 'root=UUID=1 ro rootflags=subvol=fedora');
+  first.write('etc/release', 'fedora');
+  await first.must('SaveSystemState', { stateName: 'good', updateBootMenu: true });
+  const { machines } = await first.dump();
+  expect(machines).toMatchObject([{ id: 'btrfs:fedora', datasets: [{ path: '/' }] }]);
+  const [state] = machines[0]?.states ?? [];
+  expect(readFileSync(at(`${state?.members[0]?.snapshot}/etc/release`), 'utf8')).toBe('fedora');
+  await first.shutDown();
+
+  const list = () => [
+    run('btrfs', 'subvolume', 'list', '-u', storage.root).replaceAll(/ gen \d+/g, ''),
+    readdirSync(at('@states/records')),
+  ];
+  const before = list();
+  const copy = `@states/boot/${state?.id}`;
+  for (const subvolume of ['fedora', copy])
+    await expect(boot(storage, subvolume, 'ro', { STATESVC_BTRFS_SYSTEM: '@' })).rejects.toThrow(
+      'STATESVC_BTRFS_SYSTEM=@: this machine runs from the subvolume fedora',
+    );
+  expect(list()).toEqual(before);
+
+  run('btrfs', 'subvolume', 'delete', at('@'));
+  for (const subvolume of ['fedora', copy]) {
+    const next = await boot(storage, subvolume, 'ro');
+    expect((await next.dump()).machines).toMatchObject([{ id: 'btrfs:fedora', states: [{ name: 'good' }] }]);
+    await next.shutDown();
+  }
+});
+
+it('a machine that runs from the top level keeps its states in the vault, and says so', {
+  timeout: 60_000,
+}, async (context) => {
+  const storage = await disk(context);
+  await expect(boot(storage, '/', 'ro', { STATESVC_STORAGE: 'btrfs' })).rejects.toThrow(
+    'runs from the top level',
+  );
+  const machine = await boot(storage, '/', 'ro', { STATESVC_VAULT_SYSTEM: '/etc' });
+  expect((await machine.dump()).storage.driver).toBe('vault');
+  expect(machine.said()).toMatch(/states are kept in the vault: .+ runs from the top level/);
+  expect(readdirSync(storage.root)).not.toContain('@states');
+  await machine.shutDown();
 });

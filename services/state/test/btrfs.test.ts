@@ -1,7 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { StartError } from '@croft/runtime';
 import { describe, expect, it, type TestContext } from 'vitest';
+import { programsIn } from '../src/outside/programs.ts';
+import { StatesOnDisk } from '../src/outside/storage/btrfs/states-on-disk.ts';
+import { Subvolumes } from '../src/outside/storage/btrfs/subvolumes.ts';
 import { startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
 import { type BtrfsImage, btrfs, openBtrfs, run } from './drivers/btrfs-image.ts';
 import { memberOf, namesOf, openHost, statesOf } from './drivers/fixture.ts';
@@ -29,6 +32,8 @@ describe('a member of a state on btrfs', () => {
     const { daemon, storage, snapshot } = await withState(context);
     subvolume('delete', snapshot);
     subvolume('snapshot', '-r', join(storage.root, '@'), snapshot);
+    // Of a way back or a home that is being made: looking at what is there while others write deletes nothing of theirs.
+    subvolume('create', join(storage.root, '@states/work/under-way'));
     const before = await storage.facts();
     const answer = await daemon.call('RemoveSystemState', { stateName: 'one' });
     expect(answer).toMatchObject({ code: 10, results: [] });
@@ -36,11 +41,36 @@ describe('a member of a state on btrfs', () => {
     expect(await namesOf(daemon)).toEqual(['one']);
     // Once it is known, the state is partial, goes when it is removed, and what is in its place stays.
     const { lines } = await daemon.call('Refresh');
+    expect(readdirSync(join(storage.root, '@states/work'))).toEqual([]);
     expect(lines.join('\n')).toMatch(/btrfs:@@one \(.+\) is no longer whole in the storage/);
     expect((await statesOf(daemon))[0]).toMatchObject({ name: 'one', partial: true });
     expect((await daemon.call('RemoveSystemState', { stateName: 'one' })).code).toBe(0);
     expect(statSync(snapshot).ino).toBe(256);
     expect(await namesOf(daemon)).toEqual([]);
+  });
+
+  it('is not deleted as garbage when its record comes late, and neither is what took its place', async (context) => {
+    const { storage, daemon, state, snapshot } = await withState(context);
+    await daemon.service.close(0);
+    const open = () => new StatesOnDisk(new Subvolumes(storage.root, programsIn(process.env['PATH'] ?? '')));
+    const record = join(storage.root, `@states/records/${state.id}.json`);
+    const content = readFileSync(record);
+    rmSync(record);
+    const [late, replaced] = [open(), open()];
+    for (const each of [late, replaced]) expect((await each.scan()).leftovers).toEqual([state.id]);
+    writeFileSync(record, content);
+    expect(await late.collect()).toBe(0);
+    expect(statSync(snapshot).ino).toBe(256);
+    rmSync(record);
+    subvolume('delete', snapshot);
+    subvolume('snapshot', '-r', join(storage.root, '@'), snapshot);
+    expect(await replaced.collect()).toBe(0);
+    expect(statSync(snapshot).ino).toBe(256);
+    // What nobody needs goes all the same.
+    const last = open();
+    await last.scan();
+    expect(await last.collect()).toBe(1);
+    expect(existsSync(dirname(snapshot))).toBe(false);
   });
 
   it('that was sent and received is another one', async (context) => {
@@ -183,11 +213,16 @@ describe('subvolumes in what goes back', () => {
     ],
   ])('that %s keep it from going back, and nothing changes', async ([, make], context) => {
     const { storage, booted } = await goingBack(context, ({ systemPath }) => make(systemPath));
-    const before = [treeFacts(storage.systemPath), subvolume('list', '-o', join(storage.root, '@'))];
+    // The generation moves with every sync.
+    const facts = () => [
+      treeFacts(storage.systemPath),
+      subvolume('list', '-o', join(storage.root, '@')).replace(/ gen \d+ /g, ' '),
+    ];
+    const before = facts();
     const answer = await booted.call('PrepareBoot');
     expect(answer).toMatchObject({ code: 9, results: [] });
     expect(answer.details).toMatch(/would be lost/);
-    expect([treeFacts(storage.systemPath), subvolume('list', '-o', join(storage.root, '@'))]).toEqual(before);
+    expect(facts()).toEqual(before);
     expect(readdirSync(join(storage.root, '@states/work'))).toEqual([]);
   });
 });

@@ -130,6 +130,7 @@ export interface DumpedState {
   readonly description: string;
   readonly imported: { readonly id: string } | null;
   readonly partial: boolean;
+  readonly removing: boolean;
   readonly createdAt: string;
   readonly members: readonly {
     readonly dataset: string;

@@ -111,6 +111,20 @@ describe('pinning a state', () => {
     expect((await daemon.call('RemoveSystemState', { stateName: 'one' })).code).toBe(9);
     expect((await statesOf(daemon)).length).toBe(2);
   });
+
+  it('a user has ten, so that the history of the system can go', async () => {
+    const daemon = await daemonWithHome();
+    const pin = (name: string, userName: string) => callExtra(daemon, 'Pin', { stateName: name, userName });
+    for (let at = 0; at < 11; at++) await daemon.save(`s${at}`);
+    for (let at = 0; at < 10; at++) expect((await pin(`s${at}`, 'ada')).code).toBe(0);
+    const before = await daemon.dump();
+    expect(await pin('s10', 'ada')).toMatchObject({ code: 8, details: expect.stringContaining('unpin') });
+    expect(await daemon.dump()).toEqual(before);
+    expect((await pin('s9', 'ada')).code).toBe(0);
+    for (let at = 0; at < 11; at++) expect((await pin(`s${at}`, '')).code).toBe(0);
+    await callExtra(daemon, 'Unpin', { stateName: 's9', userName: 'ada' });
+    expect((await pin('s10', 'ada')).code).toBe(0);
+  });
 });
 
 describe('reflection', () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -137,8 +137,40 @@ function bindMount(context: TestContext, folder: string, at: string): void {
   } catch {
     context.skip('nothing can be mounted here');
   }
-  onTestFinished(() => void execFileSync('umount', ['-l', at]));
+  onTestFinished(() => void spawnSync('umount', ['-l', at]));
 }
+
+describe('what is mounted over a home', () => {
+  it('is not emptied in its place, and nothing is changed', async (context) => {
+    const { daemon, home } = await withHome();
+    const other = temporaryFolder();
+    writeFileSync(join(other, 'precious'), 'of others');
+    bindMount(context, other, home);
+    const before = [await daemon.dump(), treeFacts(other)];
+    const refused = await daemon.call('DissociateUser', { user: 'eve', removeHome: true });
+    expect(refused).toMatchObject({ code: 9, results: [] });
+    expect(refused.details).toMatch(/another file system is mounted there/);
+    expect([await daemon.dump(), treeFacts(other)]).toEqual(before);
+    execFileSync('umount', [home]);
+    expect(readFileSync(join(home, 'file'), 'utf8')).toBe('of the user');
+    expect((await daemon.call('DissociateUser', { user: 'eve', removeHome: true })).code).toBe(0);
+    expect([readdirSync(home), treeFacts(other)]).toEqual([[], before[1]]);
+  });
+
+  it('is the home when it was registered so', async (context) => {
+    const { daemon, home } = await withHome();
+    const other = temporaryFolder();
+    writeFileSync(join(other, 'file'), 'of the user');
+    bindMount(context, other, home);
+    expect((await daemon.call('CreateUserData', { user: 'eve', homepath: home })).code).toBe(0);
+    expect((await daemon.call('DissociateUser', { user: 'eve' })).code).toBe(0);
+    expect((await daemon.call('CreateUserData', { user: 'eve', homepath: home })).code).toBe(0);
+    expect((await daemon.call('DissociateUser', { user: 'eve', removeHome: true })).code).toBe(0);
+    expect(readdirSync(other)).toEqual([]);
+    execFileSync('umount', [home]);
+    expect(readdirSync(home)).toEqual(['file']);
+  });
+});
 
 describe('a folder that is mounted into a home', () => {
   it('is neither saved, nor emptied, nor gone back into', async (context) => {

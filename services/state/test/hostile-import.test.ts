@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { archiveOf, fileEntry, pack, unpack } from './archive.ts';
+import { archiveOf, fileEntry, pack, sha256, unpack } from './archive.ts';
 import { collect, type Daemon, startDaemon, vaultFacts } from './daemon.ts';
 import { exported, importBytes, openImport } from './extras-client.ts';
 import { fillTree } from './sample-tree.ts';
@@ -20,6 +20,27 @@ const everything = async (daemon: Daemon) => [await daemon.dump(), vaultFacts(da
 describe('a hostile import leaves nothing', () => {
   const link = { path: 'a', type: 'link', mode: '777', uid: 0, gid: 0, mtimeNs: '0', target: '/etc' };
   const folder = { path: 'a', type: 'folder', mode: '755', uid: 0, gid: 0, mtimeNs: '0' };
+  /** Folders in folders, until one lies deeper than a save looks. */
+  const deep = Array.from({ length: 15 }, (_, at) => ({
+    ...folder,
+    path: Array.from({ length: at + 1 }, () => 'x'.repeat(250)).join('/'),
+  }));
+  const anyMember = {
+    dataset: 'system',
+    role: 'system',
+    path: '/etc',
+    snapshot: sha256(''),
+    entries: 1,
+    bytes: 0,
+    unreadable: 0,
+    torn: 0,
+  };
+  const ofAda = (member: object) =>
+    archiveOf([], [], {
+      kind: 'user',
+      user: 'ada',
+      members: [{ ...anyMember, role: 'user', user: 'ada', ...member }],
+    });
   const huge = fileEntry('big', 'x', { size: 2 ** 50 });
   const attacks: [string, (good: Buffer) => Buffer, number, string][] = [
     [
@@ -150,6 +171,28 @@ describe('a hostile import leaves nothing', () => {
     ['a description with controls', () => archiveOf([], [], { description: '\u001b[2J' }), 3, 'U+001B'],
     ['a state of nobody', () => archiveOf([], [], { kind: 'user' }), 3, 'user is missing'],
     ['a user with a path', () => archiveOf([], [], { kind: 'user', user: '../x' }), 3, 'is no user name'],
+    ['a home that is not the one of its user', () => ofAda({ dataset: 'home-bob' }), 3, 'does not belong'],
+    ['the system as a home', () => ofAda({ dataset: 'system' }), 3, 'does not belong'],
+    [
+      'a home as part of the system',
+      () => archiveOf([], [], { members: [{ ...anyMember, dataset: 'home-ada' }] }),
+      3,
+      'does not belong',
+    ],
+    [
+      'a user of the system',
+      () => archiveOf([], [], { members: [{ ...anyMember, user: 'ada' }] }),
+      3,
+      'does not belong',
+    ],
+    [
+      'a name that no file can have',
+      () => archiveOf([fileEntry('x'.repeat(256), 'x')], ['x']),
+      3,
+      'too long',
+    ],
+    ['a path that is too deep', () => archiveOf(deep), 3, 'too long'],
+    ['a path of 60 KB', () => archiveOf([fileEntry('x/'.repeat(30_000), 'x')], ['x']), 3, 'as no entry has'],
     ['a time that is none', () => archiveOf([], [], { createdAt: 'soon' }), 3, 'the time of a state is none'],
     ['no members', () => archiveOf([], [], { members: [] }), 3, 'has no members'],
     [

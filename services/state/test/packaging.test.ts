@@ -1,6 +1,20 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { rmdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -62,6 +76,9 @@ describe('install.sh', () => {
       '/etc/systemd/user/croft-state-save-home.service',
       '/etc/systemd/user/croft-state-save-home.timer',
       '/usr/local/lib/croft/package-hook',
+      '/usr/local/share/bash-completion/completions/croft',
+      '/usr/local/share/fish/vendor_completions.d/croft.fish',
+      '/usr/local/share/zsh/site-functions/_croft',
       '/usr/share/libalpm/hooks/05-croft-state-save.hook',
       '/usr/share/libalpm/hooks/95-croft-state-menu.hook',
     ]);
@@ -77,6 +94,67 @@ describe('install.sh', () => {
     expect(readFileSync(client, 'utf8')).toBe('#!/bin/sh\n');
     install('remove');
     expect(filesIn(root)).toEqual(['/croft']);
+  });
+
+  it('writes what the shells complete, as everybody may read it', () => {
+    const { root, install } = installInto([]);
+    const shares = join(root, 'usr/local/share');
+    const files = filesIn(shares).map((file) => join(shares, file));
+    expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o644, 0o644, 0o644]);
+    for (const file of files) expect(readFileSync(file, 'utf8')).toContain('restore');
+    for (const file of files) rmSync(file);
+    install();
+    expect(filesIn(shares)).toHaveLength(3);
+  });
+
+  it.each(['/a b', '/a%b', '/a$b', '/a"b', "/a'b", '/a\nb', '/a|b', '/a\\b', 'relative'])(
+    'refuses the path %j, and puts nothing anywhere',
+    (client) => {
+      const root = temporaryFolder();
+      const ran = spawnSync('sh', [join(packaging, 'install.sh')], {
+        env: { DESTDIR: root, CLIENT: client, PATH: process.env['PATH'] },
+      });
+      expect([ran.status, ran.stderr.toString()]).toEqual([
+        1,
+        expect.stringMatching(/^install.sh: .*(cannot stand in units|is not absolute)/s),
+      ]);
+      expect(readdirSync(root)).toEqual([]);
+    },
+  );
+
+  it('refuses what others than root can change, unless told that they may', (context) => {
+    if (process.getuid?.() !== 0) skipWithout(context, 'the right to be another user');
+    // Nobody else can write above it, as above a temporary folder.
+    const croft = mkdtempSync('/run/croft-test-');
+    onTestFinished(() => rmSync(croft, { recursive: true }));
+    chmodSync(croft, 0o755);
+    const inside = join(croft, 'services/state/packaging');
+    mkdirSync(join(croft, 'node_modules/node-linux-x/bin'), { recursive: true });
+    const node = join(croft, 'node_modules/node-linux-x/bin/node');
+    writeFileSync(node, '', { mode: 0o755 });
+    mkdirSync(inside, { recursive: true });
+    copyFileSync(join(packaging, 'install.sh'), join(inside, 'install.sh'));
+    const check = (more: Record<string, string> = {}) => {
+      const env = { PATH: process.env['PATH'], ...more };
+      const { status, stderr } = spawnSync('sh', [join(inside, 'install.sh'), 'check'], { env });
+      return [status, stderr.toString()];
+    };
+    const refused = (path: string) => [1, expect.stringContaining(`others than root can change ${path},`)];
+    expect(check()).toEqual([0, '']);
+    for (const mode of [0o775, 0o757]) {
+      chmodSync(inside, mode);
+      expect(check()).toEqual(refused(inside));
+      chmodSync(inside, 0o755);
+    }
+    chownSync(node, 65_534, 0);
+    expect(check()).toEqual(refused(node));
+    expect(check({ ALLOW_UNSAFE: '1' })).toEqual([0, '']);
+    chownSync(node, 0, 0);
+    const elsewhere = join(temporaryFolder(), 'node');
+    writeFileSync(elsewhere, '', { mode: 0o755 });
+    rmSync(node);
+    symlinkSync(elsewhere, node);
+    expect(check()).toEqual([1, expect.stringContaining('others than root can change /')]);
   });
 
   it('installs a client that runs', async () => {
@@ -204,6 +282,7 @@ describe('hooks of package managers', () => {
     commands: readonly string[],
     daemon: Daemon | undefined,
     hook: ReturnType<typeof installInto>,
+    more: Record<string, string> = {},
   ) {
     const script =
       'const {spawnSync}=require("child_process");for(const c of JSON.parse(process.argv[1])){const r=spawnSync("sh",["-c",c]);process.stdout.write(`${r.status} ${r.stdout}`);process.stderr.write(r.stderr)}';
@@ -213,6 +292,7 @@ describe('hooks of package managers', () => {
         STATESVC_SOCKET: daemon?.service.address.replace('unix:', '') ?? join(hook.root, 'no.sock'),
         CROFT_CLIENT: hook.client,
         CROFT_HOOK_STAMP: join(hook.root, 'stamp'),
+        ...more,
       },
     });
   }
@@ -250,8 +330,8 @@ describe('hooks of package managers', () => {
   ];
 
   it.each(managers)(
-    '%s: saves once in a run and once in the next, and never fails',
-    async (_name, files, pattern) => {
+    '%s: saves once in a run and once in the next, says so where nobody parses it, and never fails',
+    async (name, files, pattern) => {
       const installed = installInto();
       const { root } = installed;
       const [before, after, ...more] = files.flatMap((file) => commandsOf(join(root, file), pattern, root));
@@ -261,14 +341,20 @@ describe('hooks of package managers', () => {
         [],
       ]);
       const daemon = await startDaemon();
-      const once = await asManager([before, before, after, before, after] as string[], daemon, installed);
+      // apt asks before each of its steps, the others once in a transaction, of which a service of them makes many.
+      const steps = name === 'apt' ? [before, before, after, before, after] : [before, after];
+      const once = await asManager(steps as string[], daemon, installed);
       expect([once.stdout, once.stderr]).toEqual([
-        '0 croft: saved the state before this change\n0 0 0 0 ',
-        '',
+        '0 '.repeat(steps.length),
+        'croft: saved the state before this change\n',
       ]);
       expect(await states(daemon)).toMatchObject([{ automatic: true }]);
-      await asManager([before as string], daemon, installed);
-      expect(await states(daemon)).toHaveLength(2);
+      await asManager(
+        name === 'apt' ? [before as string] : ([before, before] as string[]),
+        daemon,
+        installed,
+      );
+      expect(await states(daemon)).toHaveLength(name === 'apt' ? 2 : 3);
     },
   );
 
@@ -286,6 +372,33 @@ describe('hooks of package managers', () => {
     expect(await states(daemon)).toEqual([]);
     await daemon.service.close(0);
     expect(await asManager([command], daemon, installed)).toEqual({ stdout: '0 ', stderr: '' });
+  });
+
+  it('saves again in a run that goes on for more than ten minutes', async () => {
+    const installed = installInto();
+    const daemon = await startDaemon();
+    const command = `${installed.hook} before each-step`;
+    const stamp = join(installed.root, 'stamp');
+    // As if the save was so long ago, or the clock was put back.
+    const age = (seconds: number) =>
+      `read -r pid start at <${stamp}; echo "$pid $start $((at - ${seconds}))" >${stamp}`;
+    const commands = [command, age(590), command, age(20), command, age(-60), command, command];
+    await asManager(commands, daemon, installed);
+    expect(await states(daemon)).toHaveLength(3);
+  });
+
+  it('gives a daemon up that takes calls and does not answer', async () => {
+    const installed = installInto();
+    const socket = join(installed.root, 'silent.sock');
+    const server = createServer(() => {}).listen(socket);
+    onTestFinished(() => void server.close());
+    const silent = { service: { address: `unix:${socket}` } } as Daemon;
+    const commands = [`${installed.hook} before each-step`, `${installed.hook} after`];
+    expect(await asManager(commands, silent, installed, { CROFT_HOOK_PATIENCE: '1' })).toEqual({
+      stdout: '0 0 ',
+      stderr:
+        'croft: the state before this change was not saved: the daemon does not answer\ncroft: the boot menu was not updated: the daemon does not answer\n',
+    });
   });
 
   it('does nothing where there is no daemon, no client, or nothing it knows', async () => {
@@ -308,7 +421,7 @@ describe('hooks of package managers', () => {
     const { stdout } = await run('apt-config', ['dump', '--no-empty', 'DPkg::Pre-Invoke'], {
       env: { APT_CONFIG: join(root, 'etc/apt/apt.conf.d/80croft-state'), PATH: process.env['PATH'] },
     });
-    expect(stdout).toContain('/usr/local/lib/croft/package-hook before || true');
+    expect(stdout).toContain('/usr/local/lib/croft/package-hook before each-step || true');
   });
 
   it('pacman finds every key in its hooks that it asks for, and no other', () => {
@@ -337,9 +450,9 @@ describe('hooks of package managers', () => {
       await run(program, [...words, '-n', join(packaging, script)]);
     const installed = installInto();
     const daemon = await startDaemon();
-    const command = `${shell.join(' ')} -c '${shell.join(' ')} ${installed.hook} before || true'`;
+    const command = `${shell.join(' ')} -c '${shell.join(' ')} ${installed.hook} before each-step || true'`;
     const { stdout, stderr } = await asManager([command, command], daemon, installed);
-    expect([stdout, stderr]).toEqual(['0 croft: saved the state before this change\n0 ', '']);
+    expect([stdout, stderr]).toEqual(['0 0 ', 'croft: saved the state before this change\n']);
     expect(await states(daemon)).toHaveLength(1);
   });
 });

@@ -49,7 +49,7 @@ async function writeMenu(
   const [machine, limits] = [currentMachine(index.model), policy.policy.menu];
   const bootWords = new Map<string, readonly string[]>();
   for (const state of menuStates(index.model, machine, limits)) {
-    const words = await storage.bootWords?.(state);
+    const words = await storage.bootWords?.(state, (line) => call.warning(line));
     if (words !== undefined) bootWords.set(state.id, words);
   }
   const facts = { system: await systemName(), kernels, commandLine: boot.text, bootWords };

@@ -95,9 +95,10 @@ async function sidesOf(
       })),
     );
   }
-  const present = datasetsOf(index.model, currentMachine(index.model)).filter(({ name }) =>
-    members.has(name),
-  );
+  const present = datasetsOf(index.model, currentMachine(index.model)).filter(({ name, user }) => {
+    const member = members.get(name);
+    return member !== undefined && member.user === user;
+  });
   for (const name of members.keys())
     if (!present.some((dataset) => dataset.name === name))
       call.warning(`${name} is no longer there and was left out`);

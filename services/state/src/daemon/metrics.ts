@@ -1,6 +1,7 @@
 import type { Log } from '@croft/runtime';
-import { openTelemetry, type Reading } from '@croft/telemetry';
+import { openTelemetry, type Reading, type Telemetry } from '@croft/telemetry';
 import type { StateIndex } from '../model/state-index.ts';
+import type { LateAddresses } from '../outside/late-addresses.ts';
 import type { Storage } from '../outside/storage/storage.ts';
 import type { StateSettings } from '../settings.ts';
 import type { Turns } from '../turns.ts';
@@ -29,17 +30,32 @@ interface Sources {
 /** Metrics for Prometheus, if the settings want them. @throws StartError when the address cannot be used */
 export async function openMetrics(
   { METRICS_LISTEN: place }: StateSettings,
-  { index, storage, turns }: Sources,
-  { version, log }: { version: string; log: Log },
+  sources: Sources,
+  { version, log, late }: { version: string; log: Log; late: LateAddresses },
 ): Promise<Metrics | undefined> {
   if (place === undefined) return undefined;
-  const telemetry = await openTelemetry({
-    service: 'croft-state',
-    attributes: { 'state.version': version },
-    metrics: { scrape: { ...place, portSetting: 'STATESVC_METRICS_LISTEN' } },
-    debug: false,
-    log,
+  const setting = 'STATESVC_METRICS_LISTEN';
+  let metrics: Metrics | undefined;
+  await late.open({ setting, address: `${place.host}:${place.port}` }, async () => {
+    const telemetry = await openTelemetry({
+      service: 'croft-state',
+      attributes: { 'state.version': version },
+      metrics: { scrape: { ...place, portSetting: setting } },
+      debug: false,
+      log,
+    });
+    metrics = measure(telemetry, sources);
   });
+  return {
+    get address() {
+      return metrics?.address;
+    },
+    ended: (...call) => metrics?.ended(...call),
+    close: async () => metrics?.close(),
+  };
+}
+
+function measure(telemetry: Telemetry | undefined, { index, storage, turns }: Sources): Metrics {
   const calls = telemetry?.histogram(
     'state.call.duration',
     'Calls that ended, by operation and status.',

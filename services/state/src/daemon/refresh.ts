@@ -5,9 +5,12 @@ import { reconcile } from '../rules/states/reconcile.ts';
 export async function refresh(call: Call, context: Context): Promise<void> {
   const { index, storage } = context;
   await inTurnOfAll(call, context, async () => {
-    const scan = await storage.scan();
+    const scan = await storage.scan({ alone: true });
     // No write is under way, so what no record needs came too late or lost its record.
-    const { notes, discard, collect } = reconcile(index.model.states, [], scan.states, scan.leftovers);
+    const doubts = { ...scan, canKeep: storage.keep !== undefined };
+    const todo = reconcile(index.model.states, [], scan.states, scan.leftovers, doubts);
+    const { notes, keep, discard, collect } = todo;
+    for (const id of keep) await storage.keep?.(id);
     for (const id of discard) await storage.discard(id);
     if (collect) await storage.collect();
     const homes = JSON.stringify(index.model.homes) === JSON.stringify(scan.homes);

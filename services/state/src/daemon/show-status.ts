@@ -6,6 +6,7 @@ import { sizeText } from '../rules/machines/sizes.ts';
 
 /** Status answers within a second, also when the disk does not. */
 const STORAGE_WAIT_MS = 700;
+const DIRECTORY_WAIT_MS = 200;
 
 /** Tells how the daemon is; never writes and never waits for a writer. */
 export async function showStatus(call: Call, context: Context): Promise<void> {
@@ -25,15 +26,23 @@ export async function showStatus(call: Call, context: Context): Promise<void> {
   for (const { key, running, waiting } of turns) {
     call.info(`writers: ${running} on ${key}, waiting: ${waiting}`);
   }
+  for (const { setting, address } of context.late.waiting)
+    call.info(`not open yet: ${address} (${setting}), which this machine does not have`);
   const errors = context.errors.list();
   // What went wrong may name a file in a home.
-  if (errors.length > 0 && !(await call.isAdministrator())) {
+  if (errors.length > 0 && !(await isAdministratorSoon(call))) {
     call.info(`errors: ${errors.length}, which administrators are told`);
     return;
   }
   for (const { at, operation, message } of errors) {
     call.info(`error: ${timeText(at.toISOString())} ${operation}: ${message}`);
   }
+}
+
+/** A directory of users that does not answer must not keep anybody from the rest. */
+async function isAdministratorSoon(call: Call): Promise<boolean> {
+  const late = sleep(DIRECTORY_WAIT_MS, false, { ref: false });
+  return Promise.race([call.isAdministrator().catch(() => false), late]);
 }
 
 async function storageHealth({ storage }: Context): Promise<string> {

@@ -79,6 +79,8 @@ export interface Home {
   readonly machines: readonly string[];
   /** What is in it is being deleted, and that was interrupted. */
   readonly emptying?: true;
+  /** What it consists of, where the storage has names of its own for that. */
+  readonly datasets?: readonly Dataset[];
 }
 
 /** One dataset's part of a state. */
@@ -152,7 +154,9 @@ export interface Model {
 export function datasetsOf({ homes }: Pick<Model, 'homes'>, machine: Machine): readonly Dataset[] {
   return [
     ...machine.datasets,
-    ...homes.filter(({ machines }) => machines.includes(machine.id)).map(homeDataset),
+    ...homes
+      .filter(({ machines }) => machines.includes(machine.id))
+      .flatMap((home) => home.datasets ?? [homeDataset(home)]),
   ];
 }
 

@@ -12,11 +12,43 @@ nonsense
 describe('parseMounts', () => {
   it('reads every line that makes sense', () => {
     expect(parseMounts(TEXT)).toEqual([
-      { device: '0:41', root: '/@', path: '/', type: 'btrfs', source: '/dev/vda2', readOnly: false },
-      { device: '0:41', root: '/@home', path: '/home', type: 'btrfs', source: '/dev/vda2', readOnly: false },
-      { device: '0:22', root: '/', path: '/mnt/a b\\c', type: 'tmpfs', source: 'tmp fs', readOnly: true },
-      { device: '0:30', root: '/', path: '/mnt', type: 'ext4', source: '/dev/vdb', readOnly: true },
-      { device: '0:31', root: '/', path: '/home/ada', type: 'ext4', source: '/dev/vdc', readOnly: false },
+      {
+        id: '27',
+        device: '0:41',
+        root: '/@',
+        path: '/',
+        type: 'btrfs',
+        source: '/dev/vda2',
+        readOnly: false,
+      },
+      {
+        id: '46',
+        device: '0:41',
+        root: '/@home',
+        path: '/home',
+        type: 'btrfs',
+        source: '/dev/vda2',
+        readOnly: false,
+      },
+      {
+        id: '47',
+        device: '0:22',
+        root: '/',
+        path: '/mnt/a b\\c',
+        type: 'tmpfs',
+        source: 'tmp fs',
+        readOnly: true,
+      },
+      { id: '48', device: '0:30', root: '/', path: '/mnt', type: 'ext4', source: '/dev/vdb', readOnly: true },
+      {
+        id: '49',
+        device: '0:31',
+        root: '/',
+        path: '/home/ada',
+        type: 'ext4',
+        source: '/dev/vdc',
+        readOnly: false,
+      },
     ]);
   });
 

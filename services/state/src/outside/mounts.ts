@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 
 /** One line of the kernel's list of mounts. */
 export interface Mount {
+  /** Of this mount, as `fdinfo` of an open file has it. */
+  readonly id: string;
   /** Of the file system, `0:41`: equal for all mounts of one. */
   readonly device: string;
   /** The folder of the file system that is shown, `/@home`. */
@@ -24,12 +26,13 @@ export async function readMounts(): Promise<readonly Mount[]> {
 export function parseMounts(text: string): readonly Mount[] {
   return text.split('\n').flatMap((line) => {
     const fields = line.split(' ');
-    const [, , device, root, path, options] = fields;
+    const [id = '', , device, root, path, options] = fields;
     const [type, source, ofAll] = fields.slice(fields.indexOf('-') + 1);
     if (device === undefined || root === undefined || path === undefined || source === undefined) return [];
     const readOnly = [options, ofAll].some((each) => each?.split(',').includes('ro'));
     return [
       {
+        id,
         device,
         root: unescaped(root),
         path: unescaped(path),

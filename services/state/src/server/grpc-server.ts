@@ -10,8 +10,11 @@ import {
 } from '@grpc/grpc-js';
 import { HealthImplementation, service as healthService } from 'grpc-health-check';
 import type { PeerLookup } from '../outside/identity/peer-lookup.ts';
+import type { LateAddresses } from '../outside/late-addresses.ts';
+import { limitCalls } from './calls-in-flight.ts';
 import { loadDefinition, stateExtrasOf, stateServiceOf } from './definition.ts';
 import { acceptLocal } from './doors/accept-local.ts';
+import type { AccessControl } from './doors/access-control.ts';
 import type { Connections } from './doors/connections.ts';
 import { listenOnSocket, type SocketPlace } from './doors/listen-on-socket.ts';
 import { listenWithTls, type TlsPlace } from './doors/listen-with-tls.ts';
@@ -19,6 +22,10 @@ import { serveReflection } from './reflection.ts';
 
 /** A request of the contract has a few names in it. */
 const MAX_REQUEST_BYTES = 64 * 1024;
+/** Calls at once on one connection; a client keeps more to itself until one has ended. */
+const MAX_STREAMS = 100;
+/** A connection without a call is closed after this; clients connect again by themselves. */
+const IDLE_MS = 10 * 60_000;
 /** How long the daemon waits for its own answer; finding out who it is itself may take ten seconds. */
 const READY_MS = 15_000;
 /** How long last messages get to leave; streams without an end, such as a watched health, are cut then. */
@@ -35,6 +42,8 @@ export interface ServerOptions {
   readonly connections: Connections;
   /** Undefined for a socket that only its owner and root can reach. */
   readonly lookup: PeerLookup | undefined;
+  readonly access: AccessControl;
+  readonly late: LateAddresses;
   readonly log: Log;
 }
 
@@ -42,12 +51,14 @@ export interface ServerOptions {
 export class GrpcServer {
   readonly #server: Server;
   readonly #health: HealthImplementation;
+  readonly #late: LateAddresses;
   readonly #injector: ConnectionInjector;
   readonly #listeners: SocketServer[] = [];
   readonly #sockets = new Set<Socket>();
 
-  private constructor(server: Server, health: HealthImplementation) {
+  private constructor(server: Server, health: HealthImplementation, late: LateAddresses) {
     this.#server = server;
+    this.#late = late;
     this.#health = health;
     // Connections are accepted here and handed on, because the library neither sets the mode of a socket nor tells who connects.
     this.#injector = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -59,13 +70,18 @@ export class GrpcServer {
     implementation: UntypedServiceImplementation,
   ): Promise<GrpcServer> {
     const definition = loadDefinition();
-    const server = new Server({ 'grpc.max_receive_message_length': MAX_REQUEST_BYTES });
+    const server = new Server({
+      'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
+      'grpc.max_concurrent_streams': MAX_STREAMS,
+      'grpc.max_connection_idle_ms': IDLE_MS,
+      interceptors: [limitCalls(options.access)],
+    });
     server.addService(stateServiceOf(definition), implementation);
     server.addService(stateExtrasOf(definition), implementation);
     const health = new HealthImplementation(Object.fromEntries(SERVICES.map((name) => [name, 'SERVING'])));
     health.addToServer(server);
     serveReflection(server, definition);
-    const grpc = new GrpcServer(server, health);
+    const grpc = new GrpcServer(server, health, options.late);
     try {
       await grpc.#listen(options);
     } catch (error) {
@@ -82,7 +98,7 @@ export class GrpcServer {
     return `${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
   }
 
-  async #listen({ socket: place, tls, connections, lookup, log }: ServerOptions): Promise<void> {
+  async #listen({ socket: place, tls, connections, lookup, late, log }: ServerOptions): Promise<void> {
     const serveSocket = (socket: Socket) => this.#injector.injectConnection(socket);
     const door = acceptLocal({ connections, lookup, log, serve: serveSocket });
     const accept = (socket: Socket) =>
@@ -92,11 +108,8 @@ export class GrpcServer {
       });
     this.#add(await listenOnSocket(place, accept));
     if (tls !== undefined) {
-      const listener = await listenWithTls(tls, (socket, caller) => {
-        connections.add(socket, caller);
-        serveSocket(socket);
-      });
-      this.#add(listener);
+      const wanted = { setting: 'STATESVC_LISTEN', address: `${tls.host}:${tls.port}` };
+      await late.open(wanted, async () => this.#add(await listenWithTls(tls, connections, serveSocket)));
     }
     await checkHealth(place.path).catch((error: Error) => {
       throw new StartError(`the daemon does not answer on its own socket ${place.path}: ${error.message}`);
@@ -118,6 +131,7 @@ export class GrpcServer {
 
   /** Lets what was answered reach the clients, then ends every connection. Closing the listener removes the socket file. */
   async close(): Promise<void> {
+    await this.#late.close();
     // A listener closes when its last connection has.
     const closed = this.#listeners.map((listener) => once(listener, 'close'));
     for (const listener of this.#listeners) listener.close();

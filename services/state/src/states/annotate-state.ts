@@ -4,6 +4,7 @@ import { type State, storageName } from '../model/model.ts';
 import { checkUserName } from '../rules/machines/user-data.ts';
 import { checkDescription } from '../rules/states/description.ts';
 import { nameState } from '../rules/states/find-state.ts';
+import { checkPin } from '../rules/states/pins.ts';
 import type { ExtraRequestOf } from '../wire-extras.ts';
 
 /** Writes down what somebody says of a state, in place of what was said before. */
@@ -46,6 +47,7 @@ async function annotate(
       call.info(`${storageName(state)} is so already`);
       return;
     }
+    if (state.pinned && !before.pinned) checkPin(index.model, state);
     try {
       await storage.annotate([state]);
     } catch (error) {

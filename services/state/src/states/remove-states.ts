@@ -1,3 +1,4 @@
+import { Failure } from '@croft/failure';
 import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { needsForce } from '../failures.ts';
@@ -111,8 +112,11 @@ async function destroy(states: readonly State[], { index, storage }: Context): P
   try {
     await storage.destroy(states);
   } catch (error) {
-    // An error is not the truth: it may come after what it is about.
-    if (await areGone(states, storage)) return;
+    const { code, kind } = error instanceof Failure ? error : {};
+    // Half of a state is none: it is told as being removed until that is done.
+    if (code === 'removal_unfinished') throw error;
+    // An error is not the truth: it may come after what it is about. Of a storage that is away nothing is known.
+    if (kind !== 'unavailable' && (await areGone(states, storage))) return;
     const ids = idsOf(states);
     await index.undone(ids[0], ids);
     throw error;
@@ -121,7 +125,14 @@ async function destroy(states: readonly State[], { index, storage }: Context): P
 
 async function areGone(states: readonly State[], storage: Storage): Promise<boolean> {
   const found = await storage.scan().catch(() => undefined);
-  return found !== undefined && !found.states.some(({ id }) => states.some((state) => state.id === id));
+  if (found === undefined) return false;
+  const ids = new Set(idsOf(states));
+  // A save that cannot be read any more may hold them still.
+  const unread = [...found.leftovers, ...(found.kept ?? []).map(({ id }) => id)];
+  return (
+    !found.states.some(({ id }) => ids.has(id)) &&
+    !states.some(({ id, system }) => unread.includes(system ?? id))
+  );
 }
 
 /** Frees the content that no state uses. @returns false when it could not */

@@ -8,27 +8,69 @@ import { reconcile } from '../rules/states/reconcile.ts';
 /** Opens the index at start: finishes or clears away what a crash left, and believes the storage where the two differ. */
 export async function settleStates(folder: string, storage: Storage, log: Log): Promise<StateIndex> {
   const { journal, remembered } = await Journal.open(folder);
-  const scan = await storage.scan();
-  const todo = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers);
-  for (const note of todo.notes) log.warn({}, note);
-  for (const states of bySave(todo.destroy)) await storage.destroy(states);
+  const scan = await storage.scan({ alone: true });
+  const doubts = { ...scan, canKeep: storage.keep !== undefined };
+  const todo = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers, doubts);
+  for (const note of [...(scan.notes ?? []), ...todo.notes]) log.warn({}, note);
+  const removing = await finishRemovals(todo.destroy, storage, log);
+  const states = scan.states.filter((state) => todo.states.includes(state) || removing.includes(state));
+  for (const id of todo.keep) await storage.keep?.(id);
   for (const id of todo.discard) await storage.discard(id);
   if (todo.collect) log.info({ ...(await storage.collect()) }, 'freed what interrupted writes had left');
   // What is written down already is not written again: with thousands of states that takes longer than all before.
-  if (todo.notes.length > 0 || !remembered.isCheckpoint)
-    await journal.writeCheckpoint(todo.states).catch((error) => {
+  if (removing.length === 0 && (todo.notes.length > 0 || !remembered.isCheckpoint))
+    await journal.writeCheckpoint(states).catch((error) => {
       // A daemon that starts on a full disk is needed to make room on it; what is settled now is settled again next time.
       log.error({ err: error }, 'the checkpoint could not be written');
     });
-  const machines = worthKnowing(scan.machines, todo.states);
+  const machines = worthKnowing(scan.machines, states);
   const homes = await finishEmptying(scan.homes, storage, log);
-  return new StateIndex(journal, { machines, homes, states: todo.states });
+  const index = new StateIndex(journal, { machines, homes, states });
+  for (const group of bySave(removing)) {
+    const ids = group.map(({ id }) => id) as [string, ...string[]];
+    await index
+      .beginRemoval(ids)
+      .catch((error) => log.error({ err: error }, 'the journal could not be written'));
+  }
+  return index;
+}
+
+/**
+ * What cannot be removed now, as it is read or its pool is away, does not keep the daemon from starting.
+ * @returns states whose removal stays begun, until the next start
+ */
+async function finishRemovals(
+  states: readonly State[],
+  storage: Storage,
+  log: Log,
+): Promise<readonly State[]> {
+  const left: State[] = [];
+  for (const group of bySave(states)) {
+    try {
+      await storage.destroy(group);
+    } catch (error) {
+      log.error(
+        { err: error, state: group[0]?.id },
+        'a removal could not be finished; the next start tries again',
+      );
+      left.push(...group);
+    }
+  }
+  return left;
 }
 
 /** Homes whose content was being deleted. What cannot be deleted now does not keep the daemon from starting. */
 async function finishEmptying(homes: readonly Home[], storage: Storage, log: Log): Promise<readonly Home[]> {
   const unfinished = homes.filter(({ emptying }) => emptying);
   for (const home of unfinished) {
+    // Somebody may work in it again.
+    if (home.machines.length > 0) {
+      log.warn(
+        {},
+        `${home.path} belongs to a machine again and was not emptied, though it is marked for that`,
+      );
+      continue;
+    }
     try {
       log.warn({}, `emptying ${home.path} was interrupted and is finished now`);
       for (const line of await storage.homes.empty(home)) log.warn({}, line);

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { operationNames } from '../../src/rpc.ts';
@@ -11,7 +11,7 @@ beforeEach(needRoot);
 // What every local user may, and what belongs to the user whose state it is; everything else, also what is added, is for
 // administrators until somebody says here that it is not.
 const READING = ['Version', 'Status', 'MachineList', 'MachineShow', 'DumpStates', 'Watch'];
-const OWN = ['SaveUserState', 'RemoveUserState', 'Describe', 'Pin', 'Unpin', 'Diff', 'Export'];
+const OWN = ['SaveUserState', 'RemoveUserState', 'Describe', 'Pin', 'Unpin'];
 
 const names: readonly string[] = [...operationNames, ...extraNames];
 /** It never ends by itself. */
@@ -108,7 +108,7 @@ describe('at the socket for everybody', () => {
     await daemon.call('SaveUserState', { userName, stateName: 'hers' });
     await daemon.save('whole');
     const before = await facts(daemon);
-    const tries = ['Describe', 'Pin', 'Unpin', 'Diff', 'Export', 'RemoveUserState'].flatMap((name) =>
+    const tries = ['Describe', 'Pin', 'Unpin', 'RemoveUserState'].flatMap((name) =>
       ['', userName, users.other.name].flatMap((given) =>
         ['hers', 'whole'].map((stateName) => ({
           name,
@@ -127,6 +127,24 @@ describe('at the socket for everybody', () => {
       ]);
     }
     expect(await facts(daemon)).toEqual(before);
+  });
+
+  it('attack: a user has the daemon read what he cannot read in his own home', async () => {
+    const daemon = await withHome(await startPublicDaemon());
+    const { address } = daemon.service;
+    const userName = users.ada.name;
+    const home = (await daemon.dump()).homes[0]?.path as string;
+    mkdirSync(join(home, 'closed'), { mode: 0o700 });
+    writeFileSync(join(home, 'closed/secret'), 'the text', { mode: 0o600 });
+    const request = { userName, stateName: 'mine' };
+    expect(await callAs(users.ada, address, [{ name: 'SaveUserState', request }])).toMatchObject([
+      { code: 0 },
+    ]);
+    rmSync(join(home, 'closed/secret'));
+    const reading = ['Export', 'Diff'].map((name) => ({ name, request }));
+    const refused = { code: 7, messages: 0, details: expect.stringContaining('is for administrators') };
+    expect(await callAs(users.ada, address, reading)).toMatchObject([refused, refused]);
+    expect(await callAs(users.root, address, reading)).toMatchObject([{ code: 0 }, { code: 0 }]);
   });
 
   it('tells what went wrong lately to administrators alone', async () => {

@@ -120,3 +120,32 @@ export async function startPublicDaemon({ settings, ...options }: DaemonOptions 
   });
   return daemon;
 }
+
+/** Harm that another process does as somebody else. */
+export interface FloodAs extends OtherUser {
+  /** Of the socket. */
+  readonly path: string;
+  /** What is called, such as `/statesvc.StateExtras/Watch`; without it connections are opened and closed in a loop. */
+  readonly method?: string;
+  readonly connections: number;
+  /** Calls on each connection. */
+  readonly streams: number;
+}
+
+/** Starts to do harm, until `stop` or the end of the test. @returns the gRPC statuses of what was refused, as they come */
+export async function floodAs(flood: FloodAs) {
+  const script = join(import.meta.dirname, 'flood-as.ts');
+  const child = spawn(process.execPath, [script, JSON.stringify(flood)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const stop = async () => {
+    child.stdin.end();
+    await ended;
+  };
+  onTestFinished(stop);
+  const statuses: number[] = [];
+  child.stdout.on('data', (data: Buffer) => statuses.push(...String(data).trim().split('\n').map(Number)));
+  await once(child.stdout, 'data');
+  return { statuses, stop };
+}

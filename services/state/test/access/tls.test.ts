@@ -1,10 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectPlainly } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { promisify } from 'node:util';
 import { accessTokens } from '@croft/access-token';
@@ -13,7 +15,7 @@ import { Secret } from '@croft/settings';
 import { hasProgram, skipWithout } from '@croft/testing';
 import { credentials, makeGenericClientConstructor } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runStateCommand } from '../../src/client/index.ts';
 import { operationNames } from '../../src/rpc.ts';
 import { type Daemon, startDaemon, temporaryFolder, vaultFacts } from '../daemon.ts';
@@ -320,6 +322,66 @@ describe('certificates', () => {
   });
 });
 
+it('at Reload with another authority, connections that the old one vouched for lose their rights', async () => {
+  const daemon = await startWithTls();
+  const pair = client('/CN=operator');
+  const session = connectHttp2(`https://${addressOf(daemon)}`, {
+    ca: readFileSync(authority.cert),
+    cert: readFileSync(pair.cert),
+    key: readFileSync(pair.key),
+  }).on('error', () => {});
+  onTestFinished(() => session.destroy());
+  const lastUsed = async () => {
+    const headers = {
+      ':method': 'POST',
+      ':path': '/statesvc.StateService/UpdateLastUsed',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    };
+    const stream = session.request(headers).on('error', () => {});
+    stream.resume().end(Buffer.alloc(5));
+    return new Promise((resolve) => {
+      const tell = (found: object) => 'grpc-status' in found && resolve(found['grpc-status']);
+      stream.on('response', tell).on('trailers', tell);
+    });
+  };
+  expect(await lastUsed()).toBe('0');
+  expect((await daemon.call('Reload')).code).toBe(0);
+  await sleep(700);
+  expect(await lastUsed()).toBe('0');
+  copyFileSync(makeCertificate(folder, 'new-ca', '/CN=the authority').cert, authority.cert);
+  expect((await daemon.call('Reload')).code).toBe(0);
+  const before = { dump: await daemon.dump(), vault: vaultFacts(daemon.folder) };
+  expect(await lastUsed()).toBe('16');
+  await vi.waitFor(() => expect(session.destroyed).toBe(true), 3000);
+  expect({ dump: await daemon.dump(), vault: vaultFacts(daemon.folder) }).toEqual(before);
+});
+
+it('attack: connections that show nothing keep out neither a certificate nor a token', async () => {
+  const daemon = await startWithTls();
+  const port = Number(addressOf(daemon).split(':')[1]);
+  const idle = Array.from({ length: 300 }, () =>
+    connectPlainly({ port, host: 'localhost' }).on('error', () => {}),
+  );
+  const strangers = Array.from({ length: 300 }, () =>
+    connect({ port, host: 'localhost', ca: readFileSync(authority.cert), ALPNProtocols: ['h2'] }).on(
+      'error',
+      () => {},
+    ),
+  );
+  onTestFinished(() => {
+    for (const socket of [...idle, ...strangers]) socket.destroy();
+  });
+  // Whoever does not read does not notice that he was closed.
+  for (const socket of [...idle, ...strangers]) socket.resume();
+  await vi.waitFor(
+    () => expect([...idle, ...strangers].filter(({ closed }) => !closed).length).toBeLessThanOrEqual(64),
+    20_000,
+  );
+  expect((await run(daemon, 'version', { pair: client('/CN=x') })).code).toBe(0);
+  expect((await run(daemon, 'last-used', { token: bearer({ role: 'service_role' }) })).code).toBe(0);
+});
+
 describe('starting with LISTEN is refused', () => {
   it.each<[string, Record<string, string>, RegExp]>([
     ['without a certificate', { STATESVC_TLS_CERT: '' }, /needs STATESVC_TLS_CERT and STATESVC_TLS_KEY/],
@@ -327,11 +389,15 @@ describe('starting with LISTEN is refused', () => {
     ['with a file that is not there', { STATESVC_TLS_KEY: '/nonexistent/key' }, /STATESVC_TLS_KEY: ENOENT/],
     ['with a key that is none', { STATESVC_TLS_KEY: '/etc/hostname' }, /cannot be used together/],
     ['with keys of tokens that are none', { STATESVC_JWT_KEYS: '{}' }, /STATESVC_JWT_KEYS/],
-    ['where it cannot listen', { STATESVC_LISTEN: '192.0.2.1:7070' }, /cannot listen on 192\.0\.2\.1:7070/],
     ['without a port', { STATESVC_LISTEN: 'localhost' }, /STATESVC_LISTEN: expected host:port/],
     ['with a port too far', { STATESVC_LISTEN: 'localhost:70000' }, /STATESVC_LISTEN: expected host:port/],
   ])('%s', async (_what, settings, message) => {
     await expect(startWithTls(settings)).rejects.toThrow(message);
+  });
+
+  it('where somebody else listens', async () => {
+    const at = addressOf(await startWithTls());
+    await expect(startWithTls({ STATESVC_LISTEN: at })).rejects.toThrow(`cannot listen on ${at}`);
   });
 
   it('when nobody could be let in', async () => {

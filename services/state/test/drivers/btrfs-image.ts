@@ -50,15 +50,22 @@ interface ImageOptions {
 
 /** Makes one; `close` unmounts it in reverse order. */
 export async function openBtrfs({ megabytes = 512, disk = '' }: ImageOptions = {}): Promise<BtrfsImage> {
+  await using opened = new AsyncDisposableStack();
   const base = mkdtempSync(join(tmpdir(), 'croft-btrfs-'));
+  opened.defer(() => rmSync(base, { recursive: true, force: true }));
   const at = (name: string) => join(base, name);
   const [root, systemPath, homesFolder] = [at('top'), at('system'), at('home')];
   for (const path of [root, systemPath, homesFolder, at('disk')]) mkdirSync(path);
-  if (disk !== '') run('mount', '-t', 'tmpfs', '-o', `size=${disk}`, 'croft', at('disk'));
+  if (disk !== '') {
+    run('mount', '-t', 'tmpfs', '-o', `size=${disk}`, 'croft', at('disk'));
+    // The loop device lets go of its file a little later.
+    opened.defer(() => void run('umount', '--lazy', at('disk')));
+  }
   writeFileSync(at('disk/image'), '');
   truncateSync(at('disk/image'), megabytes * MIB);
   run('mkfs.btrfs', '-q', at('disk/image'));
   const device = run('losetup', '--find', '--show', at('disk/image')).trim();
+  opened.defer(() => void run('losetup', '--detach', device));
   const mount = (path: string, options: string) => run('mount', '-t', 'btrfs', '-o', options, device, path);
   const mountAll = () => {
     mount(root, 'subvolid=5');
@@ -70,7 +77,9 @@ export async function openBtrfs({ megabytes = 512, disk = '' }: ImageOptions = {
   const unmountAll = () => {
     for (const path of mountsBelow(base).reverse()) if (path !== at('disk')) run('umount', path);
   };
+  opened.defer(unmountAll);
   mountAll();
+  const undo = opened.move();
   const states = join(root, '@states');
   return {
     base,
@@ -121,11 +130,7 @@ export async function openBtrfs({ megabytes = 512, disk = '' }: ImageOptions = {
       mountAll();
     },
     async close() {
-      unmountAll();
-      run('losetup', '--detach', device);
-      // The loop device lets go of its file a little later.
-      if (disk !== '') run('umount', '--lazy', at('disk'));
-      rmSync(base, { recursive: true, force: true });
+      await undo.disposeAsync();
     },
   };
 }

@@ -38,7 +38,9 @@ export async function openPool({
   mountpoint = '/system',
 }: PoolOptions = {}): Promise<ZfsPool> {
   startZfs();
+  await using opened = new AsyncDisposableStack();
   const base = mkdtempSync(join(tmpdir(), 'croft-zfs-'));
+  opened.defer(() => rmSync(base, { recursive: true, force: true }));
   const pools: string[] = [];
   /** Where daemons keep others from a pool. */
   const locks: string[] = [];
@@ -50,21 +52,14 @@ export async function openPool({
     truncateSync(image, megabytes * MIB);
     run('zpool', 'create', '-o', 'cachefile=none', '-R', base, '-m', 'none', name, image);
     pools.push(name);
-    locks.push(`/run/croft/zfs/${zfs('get', '-H', '-o', 'value', 'guid', name).trim()}`);
+    locks.push(`/run/croft-zfs/${zfs('get', '-H', '-o', 'value', 'guid', name).trim()}`);
     return name;
   };
-  const pool = addPool();
-  const root = `${pool}/ROOT/debian`;
-  zfs('create', '-o', 'mountpoint=none', `${pool}/ROOT`);
-  zfs('create', '-o', `mountpoint=${mountpoint}`, '-o', 'canmount=noauto', '-o', 'croft:managed=yes', root);
-  zfs('mount', root);
   const [systemPath, homesFolder, cmdline] = [
     join(base, mountpoint),
     join(base, 'home'),
     join(base, 'cmdline'),
   ];
-  mkdirSync(homesFolder, { recursive: true });
-  writeFileSync(cmdline, `root=ZFS=${root} ro\n`);
 
   const all = () =>
     pools.flatMap((name) =>
@@ -101,6 +96,28 @@ export async function openPool({
     );
     for (const [name] of others.sort(([, , , a], [, , , b]) => a.length - b.length)) zfs('mount', name);
   };
+  // Also when the rest of this fails half-way.
+  opened.defer(async () => {
+    for (const name of pools.toReversed()) {
+      // One that a test exported is in its file only, which goes as well.
+      if (attempt('zpool', 'list', '-H', name) === undefined) continue;
+      // zfs-fuse keeps a file system busy for good now and then; the pool is in a file that goes all the same.
+      await gone(() => {
+        unmountAll();
+        run('zpool', 'destroy', '-f', name);
+      }).catch(() => attempt('zpool', 'export', '-f', name));
+    }
+    for (const path of locks) rmSync(path, { recursive: true, force: true });
+  });
+  const pool = addPool();
+  const root = `${pool}/ROOT/debian`;
+  zfs('create', '-o', 'mountpoint=none', `${pool}/ROOT`);
+  zfs('create', '-o', `mountpoint=${mountpoint}`, '-o', 'canmount=noauto', '-o', 'croft:managed=yes', root);
+  zfs('mount', root);
+  mkdirSync(homesFolder, { recursive: true });
+  writeFileSync(cmdline, `root=ZFS=${root} ro\n`);
+  const undo = opened.move();
+
   const exportPools = () => {
     unmountAll();
     for (const name of pools) run('zpool', 'export', name);
@@ -165,15 +182,7 @@ export async function openPool({
       importPools();
     },
     async close() {
-      for (const name of pools.toReversed()) {
-        // One that a test exported is in its file only, which goes as well.
-        if (attempt('zpool', 'list', '-H', name) === undefined) continue;
-        await gone(() => {
-          unmountAll();
-          run('zpool', 'destroy', '-f', name);
-        });
-      }
-      for (const path of [...locks, base]) rmSync(path, { recursive: true, force: true });
+      await undo.disposeAsync();
     },
   };
 }

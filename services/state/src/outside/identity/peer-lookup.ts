@@ -29,8 +29,8 @@ export const lookupPrograms: readonly LookupProgram[] = [
 
 /** A program that hangs is killed after this. */
 const LOOKUP_MS = 5000;
-/** Connections that one program looks at. */
-const MAX_BATCH = 64;
+/** Connections that one program looks at: most of its time goes by before the first, so one who floods the socket holds up the others little. */
+const MAX_BATCH = 1024;
 
 interface Waiting {
   readonly socket: Socket;

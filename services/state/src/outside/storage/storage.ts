@@ -10,6 +10,19 @@ export interface Scan {
   readonly states: readonly State[];
   /** Ids of saves that were begun and not completed. */
   readonly leftovers: readonly string[];
+  /** Saves that are neither, which stay as they are. */
+  readonly kept?: readonly KeptSave[];
+  /** What else was left alone because it may be needed, one line each. */
+  readonly notes?: readonly string[];
+}
+
+/** A save that cannot be read, of which nobody can say that it is not needed. */
+export interface KeptSave {
+  readonly id: string;
+  /** For people. */
+  readonly why: string;
+  /** It has no completion mark, only parts of one: where the journal says that it was begun, it is a leftover after all. */
+  readonly isUnmarked: boolean;
 }
 
 /** What a snapshot of several datasets needs to know. */
@@ -69,7 +82,8 @@ export interface Storage {
   readonly capabilities: Capabilities;
   /** Percent that stays free unless the operator says otherwise. */
   readonly recommendedMinFree: number;
-  scan(): Promise<Scan>;
+  /** @param options `alone`: nobody writes, so what was interrupted is finished and what nobody needs is cleared away */
+  scan(options?: { readonly alone: boolean }): Promise<Scan>;
   space(): Promise<readonly Pool[]>;
   /** Takes the members of a save; its states do not exist until `complete`. */
   snapshotGroup(request: SnapshotRequest): Promise<Snapshot>;
@@ -77,6 +91,8 @@ export interface Storage {
   complete(states: readonly State[]): Promise<void>;
   /** Undoes an uncompleted save; nothing happens if there is none. */
   discard(id: string): Promise<void>;
+  /** Has a save that lost its mark told as `kept` from now on, where the driver can do that. */
+  keep?(id: string): Promise<void>;
   /**
    * Removes states of one save whose members still have the expected guids, all or none; nothing happens to those that are
    * gone already.
@@ -119,7 +135,7 @@ export interface Storage {
    */
   commitBoot?(machine: string): Promise<boolean>;
   /** Words for the kernel that boot a state, and make it bootable; without it `statesvc.state=<id>`. */
-  bootWords?(state: State): readonly string[] | Promise<readonly string[]>;
+  bootWords?(state: State, warn: (line: string) => void): readonly string[] | Promise<readonly string[]>;
   /** Frees content that no state uses. */
   collect(): Promise<Freed>;
   /** Why the storage cannot be used now; undefined when it can. */

@@ -9,10 +9,11 @@ export const extraRights: { readonly [N in ExtraName]: Right<ExtraRequestOf<N>> 
   Describe: own,
   Pin: own,
   Unpin: own,
-  Diff: own,
-  Export: own,
   // What it shows is in DumpStates, too; what people wrote about their states is not in it.
   Watch: 'read',
+  // They read as the daemon does: a home can hold what its user may not read.
+  Diff: 'admin',
+  Export: 'admin',
   RequestRevert: 'admin',
   CancelRevert: 'admin',
   Import: 'admin',

@@ -11,8 +11,8 @@ const TYPES: ReadonlySet<string> = new Set<EntryType>([
   'block',
   'char',
 ]);
-/** Names on disk have 255 bytes and paths no end; this is more than any program can use. */
-const MAX_PATH = 64 * 1024;
+/** The system takes 4,096 bytes at most, of which each can be written as three characters. */
+const MAX_PATH = 3 * 4096;
 const MAX_ID = 2 ** 32 - 1;
 
 /** What each field of an entry may be; all others may not be there. */

@@ -1,5 +1,5 @@
 import { badImport } from '../../failures-extras.ts';
-import type { Member, State } from '../../model/model.ts';
+import { homeDataset, type Member, type State } from '../../model/model.ts';
 import { pathBytes, pathText } from '../../model/path-text.ts';
 import { checkUserName } from '../machines/user-data.ts';
 import { checkDescription } from '../states/description.ts';
@@ -111,7 +111,9 @@ function readMember(given: unknown, user: string | undefined): Member {
   )
     throw badImport('the path of a member is none');
   const dataset = textOf(member, 'dataset', 255);
-  if (dataset === '' || (user !== undefined && member['user'] !== user))
+  // By its name it is compared with what is there: a user's may be of his home alone.
+  const expected = user === undefined ? role : homeDataset({ user, path }).name;
+  if (dataset !== expected || member['user'] !== user)
     throw badImport('a member does not belong to its state');
   return {
     dataset,

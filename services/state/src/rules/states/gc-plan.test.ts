@@ -138,3 +138,16 @@ it('planForSpace takes automatic states, oldest first, and leaves the newest of 
   ];
   expect(hours(planForSpace(aModel({ states }), aMachine()))).toEqual([8, 4, 2]);
 });
+
+it('planForSpace keeps what a user pinned of his own saves, and no save of the machine for him', () => {
+  const states = [
+    ago(1),
+    ago(2),
+    ago(2, { id: 'ada2', user: 'ada', system: '2', pinned: true }),
+    ago(3, { pinned: true }),
+    ago(7, { id: '7', user: 'ada' }),
+    ago(8, { id: '8', user: 'ada', pinned: true }),
+    ago(9, { id: '9', user: 'ada' }),
+  ];
+  expect(hours(planForSpace(aModel({ states }), aMachine()))).toEqual([9, 2]);
+});

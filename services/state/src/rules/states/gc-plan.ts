@@ -21,10 +21,11 @@ export function planCollection(model: Model, policy: Policy, now: Date, all: boo
 }
 
 /**
- * The states that may go when space is short, oldest first. Of each series the newest automatic one stays.
+ * The states that may go when space is short, oldest first. Of each series the newest automatic one stays. What a user pinned
+ * of a save of the whole machine does not keep that: no user fills the disk with the history of the system.
  */
 export function planForSpace(model: Model, machine: Machine): readonly State[] {
-  const isCandidate = candidates(model, false);
+  const isCandidate = candidates(model, false, ({ pinned, system }) => pinned && system === undefined);
   const series = Map.groupBy(
     model.states.filter((state) => state.machine === machine.id && state.system === undefined),
     ({ user }) => user ?? '',
@@ -34,9 +35,13 @@ export function planForSpace(model: Model, machine: Machine): readonly State[] {
     .sort(oldestFirst);
 }
 
-function candidates(model: Model, all: boolean): (state: State) => boolean {
+function candidates(
+  model: Model,
+  all: boolean,
+  isPinned = ({ pinned }: State): boolean => pinned,
+): (state: State) => boolean {
   const inUse = statesInUse(model);
-  const pinned = new Set(model.states.filter((state) => state.pinned).map(({ id, system }) => system ?? id));
+  const pinned = new Set(model.states.filter(isPinned).map(({ id, system }) => system ?? id));
   return ({ id, automatic }) =>
     (all || automatic) && !pinned.has(id) && !inUse.has(id) && !model.removing.has(id);
 }

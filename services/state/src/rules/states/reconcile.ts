@@ -9,11 +9,28 @@ export interface Intent {
   readonly ids?: readonly string[];
 }
 
+/** A save that the storage cannot read; it is left alone, whatever it is. */
+interface KeptSave {
+  readonly id: string;
+  readonly why: string;
+  /** Only parts of a completion mark are there, as an interrupted save leaves them. */
+  readonly isUnmarked: boolean;
+}
+
+/** What the storage says of saves that are no states. */
+interface Doubts {
+  readonly kept?: readonly KeptSave[];
+  /** Leftovers whose states the index remembers can be kept. */
+  readonly canKeep?: boolean;
+}
+
 /** What is left to do after a crash, and why. */
 interface Reconciliation {
   readonly states: readonly State[];
   /** Ids whose unfinished save is cleared away. */
   readonly discard: readonly string[];
+  /** Ids of saves that lost their completion mark: they were complete once, so nobody but people may remove them. */
+  readonly keep: readonly string[];
   /** States whose removal is finished now. */
   readonly destroy: readonly State[];
   /** Content may lie in the storage that no state uses. */
@@ -31,6 +48,7 @@ export function reconcile(
   intents: readonly Intent[],
   stored: readonly State[],
   leftovers: readonly string[],
+  { kept = [], canKeep = false }: Doubts = {},
 ): Reconciliation {
   const notes: string[] = [];
   const storedById = new Map(stored.map((state) => [state.id, state]));
@@ -42,7 +60,16 @@ export function reconcile(
   const destroy = stored.filter((state) => removals.has(state.id));
   for (const state of destroy)
     notes.push(`the removal of ${storageName(state)} was interrupted and is finished now`);
-  const discard = [...new Set([...saves, ...leftovers])].filter((id) => !storedById.has(id));
+  const known = new Set(remembered.map((state) => state.system ?? state.id));
+  const keep = canKeep
+    ? leftovers.filter((id) => known.has(id) && !saves.has(id) && !removals.has(id) && !storedById.has(id))
+    : [];
+  const spared = kept.filter(({ id, isUnmarked }) => !(isUnmarked && saves.has(id)));
+  for (const { id, why } of spared) notes.push(`what is left of the save of state ${id} is kept: ${why}`);
+  for (const id of keep)
+    notes.push(`what is left of the save of state ${id} is kept: its completion mark has gone`);
+  const untouched = new Set([...keep, ...spared.map(({ id }) => id), ...storedById.keys()]);
+  const discard = [...new Set([...saves, ...leftovers])].filter((id) => !untouched.has(id));
   for (const id of discard) notes.push(`the save of state ${id} was interrupted and is cleared away`);
   for (const state of remembered) {
     const found = storedById.get(state.id);
@@ -61,6 +88,7 @@ export function reconcile(
   return {
     states: stored.filter((state) => !removals.has(state.id)),
     discard,
+    keep,
     destroy,
     // What a state held that lost its record is needed by nobody, too.
     collect: intents.length > 0 || leftovers.length > 0 || remembered.some(({ id }) => !storedById.has(id)),

@@ -1,15 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Log } from '@croft/runtime';
 import type { PeerLookup } from '../../outside/identity/peer-lookup.ts';
+import type { Caller } from '../../rules/access/access.ts';
 import type { Connections } from './connections.ts';
 
 /** Connections that may wait to be looked at; more are closed. */
-const MAX_WAITING = 1024;
-/**
- * Connections of one user, and of all that nobody knows, so that nobody uses up what the daemon may have open. Root and the
- * daemon's own user have no limit.
- */
-const MAX_PER_USER = 64;
+const MAX_WAITING = 4096;
 
 /** What a connection at the unix socket goes through. */
 export interface LocalDoor {
@@ -44,12 +40,13 @@ export function acceptLocal({
       );
     }
     warned = uid === undefined;
-    if (uid !== 0 && uid !== own && connections.countOf(uid) >= MAX_PER_USER) {
+    const caller: Caller = { kind: 'local', uid };
+    if (!connections.hasRoom(caller)) {
       log.debug({ uid }, 'a connection was closed: this user has too many');
       socket.destroy();
     }
     if (socket.destroyed) return;
-    connections.add(socket, { kind: 'local', uid });
+    connections.add(socket, caller);
     serve(socket);
     socket.resume();
   };

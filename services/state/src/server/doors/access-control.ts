@@ -3,7 +3,7 @@ import { Failure } from '@croft/failure';
 import type { Metadata } from '@grpc/grpc-js';
 import type { Model } from '../../model/model.ts';
 import { findAccount, isMember } from '../../outside/identity/accounts.ts';
-import type { RunProgram } from '../../outside/programs.ts';
+import type { Directory } from '../../outside/identity/directory.ts';
 import { type Caller, checkAccess, isBornAdministrator } from '../../rules/access/access.ts';
 import type { Right } from '../../rules/access/rights.ts';
 import type { Connections } from './connections.ts';
@@ -22,7 +22,7 @@ export interface AccessOptions {
   /** Roles of tokens whose bearers administrate. */
   readonly adminRoles: readonly string[];
   /** Asks the system about users and groups. */
-  readonly run: RunProgram;
+  readonly directory: Directory;
   /** The group whose members administrate. */
   readonly adminGroup: string | undefined;
 }
@@ -51,10 +51,12 @@ export class AccessControl {
     const authorization = wire.metadata.get('authorization').at(0);
     // At the unix socket the system says who it is.
     if (caller.kind === 'local' || authorization === undefined) return caller;
-    return this.#bearerOf(String(authorization));
+    const bearer = this.#bearerOf(String(authorization));
+    if (bearer.kind === 'token') this.#options.connections.identify(wire.getPeer(), bearer);
+    return bearer;
   }
 
-  /** Lets a caller have what he asks for, or refuses him. @throws UNAUTHENTICATED, PERMISSION_DENIED */
+  /** Lets a caller have what he asks for, or refuses him. @throws UNAUTHENTICATED, PERMISSION_DENIED, UNAVAILABLE */
   async check<R>(caller: Caller, { operation, right, request, model }: Asked<R>): Promise<void> {
     // Every user of the machine may read, so nobody's groups are asked for.
     const isAdministrator =
@@ -69,7 +71,7 @@ export class AccessControl {
     });
   }
 
-  /** Whether a caller may do everything. */
+  /** Whether a caller may do everything. @throws UNAVAILABLE when the system does not say who is in the group */
   async isAdministrator(caller: Caller): Promise<boolean> {
     return isBornAdministrator(caller, this.#daemonUid) || (await this.#isInAdminGroup(caller));
   }
@@ -98,8 +100,8 @@ export class AccessControl {
   async #isInAdminGroup(caller: Caller): Promise<boolean> {
     const { adminGroup } = this.#options;
     if (adminGroup === undefined || caller.kind !== 'local' || caller.uid === undefined) return false;
-    const account = await findAccount(this.#options.run, caller.uid);
-    return account !== undefined && (await isMember(this.#options.run, account, adminGroup));
+    const account = await findAccount(this.#options.directory, caller.uid);
+    return account !== undefined && (await isMember(this.#options.directory, account, adminGroup));
   }
 
   /** Whether the user whose state it is, is the caller. A state that is not there is nobody's. */
@@ -111,6 +113,6 @@ export class AccessControl {
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
     }
-    return owner !== undefined && (await findAccount(this.#options.run, owner))?.uid === caller.uid;
+    return owner !== undefined && (await findAccount(this.#options.directory, owner))?.uid === caller.uid;
   }
 }

@@ -1,28 +1,68 @@
 import type { Socket } from 'node:net';
-import type { Caller } from '../../rules/access/access.ts';
+import { type Caller, callerText, isBornAdministrator } from '../../rules/access/access.ts';
+
+/**
+ * Connections of one caller, and of all local ones that nobody knows, so that nobody uses up what the daemon may have open.
+ * Administrators by themselves have no limit.
+ */
+const MAX_PER_CALLER = 64;
+/** How long an answer gets to leave on a connection whose rights were taken. */
+const FLUSH_MS = 500;
+
+interface Connection {
+  readonly socket: Socket;
+  caller: Caller;
+  /** On whose account it goes. */
+  holder: string;
+  readonly identified: (() => void) | undefined;
+}
 
 /** Who is at the other end of each connection. The gRPC library shows a call no more than its peer's address, so that is a key. */
 export class Connections {
-  readonly #callers = new Map<string, Caller>();
+  readonly #connections = new Map<string, Connection>();
+  readonly #daemonUid = process.getuid?.();
   #made = 0;
 
-  /** Remembers who is there until the connection closes. Nobody outside has a say in the key. */
-  add(socket: Socket, caller: Caller): void {
+  /**
+   * Remembers who is there until the connection closes. Nobody outside has a say in the key.
+   * @param identified called when somebody who came as a stranger shows a token that counts
+   */
+  add(socket: Socket, caller: Caller, identified?: () => void): void {
     const key = `connection-${++this.#made}`;
     Object.defineProperties(socket, { remoteAddress: { value: key }, remotePort: { value: undefined } });
-    this.#callers.set(key, caller);
-    socket.once('close', () => this.#callers.delete(key));
+    this.#connections.set(key, { socket, caller, holder: callerText(caller), identified });
+    socket.once('close', () => this.#connections.delete(key));
   }
 
   /** Who calls; `undefined` for a connection that is gone. @param peer what `getPeer` of the call says */
   find(peer: string): Caller | undefined {
-    return this.#callers.get(peer);
+    return this.#connections.get(peer)?.caller;
   }
 
-  /** How many connections a uid has at the unix socket; without one, those that nobody knows. */
-  countOf(uid: number | undefined): number {
+  /** A call on the connection showed a token that counts: from then on the connection goes on that account. */
+  identify(peer: string, caller: Caller): void {
+    const connection = this.#connections.get(peer);
+    if (connection?.caller.kind !== 'stranger' || connection.holder === callerText(caller)) return;
+    if (!this.hasRoom(caller)) connection.socket.destroy();
+    connection.holder = callerText(caller);
+    connection.identified?.();
+  }
+
+  /** Whether a caller may have one more connection. */
+  hasRoom(caller: Caller): boolean {
+    if (isBornAdministrator(caller, this.#daemonUid)) return true;
+    const holder = callerText(caller);
     let count = 0;
-    for (const caller of this.#callers.values()) if (caller.kind === 'local' && caller.uid === uid) count++;
-    return count;
+    for (const connection of this.#connections.values()) if (connection.holder === holder) count++;
+    return count < MAX_PER_CALLER;
+  }
+
+  /** Takes the rights of every connection over TLS at once, and closes it when what was answered has left. */
+  revokeRemote(why: string): void {
+    for (const connection of this.#connections.values()) {
+      if (connection.caller.kind === 'local') continue;
+      connection.caller = { kind: 'stranger', why };
+      setTimeout(() => connection.socket.destroy(), FLUSH_MS).unref();
+    }
   }
 }

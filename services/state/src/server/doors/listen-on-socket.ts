@@ -4,6 +4,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { StartError } from '@croft/runtime';
 
+/** Connections that the kernel keeps until they are accepted, as many as Linux permits; on top of them it refuses everybody. */
+const BACKLOG = 4096;
+
 /** Where the daemon listens for the users of this machine. */
 export interface SocketPlace {
   readonly path: string;
@@ -28,7 +31,7 @@ export async function listenOnSocket(
     // Node binds before `listen` returns, so nothing else of the process can meet this umask.
     const umask = process.umask(0o777 & ~mode);
     try {
-      server.listen(path);
+      server.listen({ path, backlog: BACKLOG });
     } finally {
       process.umask(umask);
     }

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { StartError } from '@croft/runtime';
 import type { Caller } from '../../rules/access/access.ts';
+import type { Connections } from './connections.ts';
+import { addressOf, Newcomers } from './newcomers.ts';
 import type { TlsFiles } from './tls-files.ts';
 
 /** Connections at once; what comes on top is closed. */
 const MAX_CONNECTIONS = 512;
 const HANDSHAKE_MS = 10_000;
+const AUTHORITY_CHANGED = 'the authority of client certificates was changed: connect again';
 
 /** Where the daemon listens for other machines. */
 export interface TlsPlace {
@@ -24,8 +27,10 @@ export interface TlsPlace {
  */
 export async function listenWithTls(
   { host, port, files, admins }: TlsPlace,
-  accept: (socket: TLSSocket, caller: Caller) => void,
+  connections: Connections,
+  serve: (socket: TLSSocket) => void,
 ): Promise<Server> {
+  const newcomers = new Newcomers();
   const asks = files.content.ca !== undefined;
   const server = createServer(
     {
@@ -38,16 +43,30 @@ export async function listenWithTls(
     },
     (socket) => {
       socket.on('error', () => {}); // closes it as well
-      accept(socket, asks ? callerOf(socket, admins) : NO_CERTIFICATE);
+      const address = addressOf(socket);
+      const caller = asks ? callerOf(socket, admins) : NO_CERTIFICATE;
+      if (caller.kind !== 'stranger') newcomers.leave(address);
+      if (caller.kind !== 'stranger' && !connections.hasRoom(caller)) socket.destroy();
+      if (socket.destroyed) return;
+      connections.add(socket, caller, () => newcomers.leave(address));
+      serve(socket);
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.on('tlsClientError', () => {}); // its connection is closed
-  files.onRenewed((content) => server.setSecureContext(content));
+  server.on('connection', (socket) => newcomers.arrive(socket));
+  let { ca } = files.content;
+  files.onRenewed((content) => {
+    server.setSecureContext(content);
+    // Each connection was looked at when it came, by the authority of that time.
+    if (!sameFile(ca, content.ca)) connections.revokeRemote(AUTHORITY_CHANGED);
+    ca = content.ca;
+  });
   server.listen(port, host);
   await once(server, 'listening').catch((error: Error) => {
     throw new StartError(
       `cannot listen on ${host}:${port}: ${error.message}. STATESVC_LISTEN chooses another place.`,
+      { cause: error },
     );
   });
   return server;
@@ -57,6 +76,10 @@ const NO_CERTIFICATE: Caller = {
   kind: 'stranger',
   why: 'there is neither a client certificate nor an access token (metadata `authorization: Bearer …`)',
 };
+
+function sameFile(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : one.equals(other);
+}
 
 function callerOf(socket: TLSSocket, admins: readonly string[]): Caller {
   const certificate = socket.getPeerX509Certificate();

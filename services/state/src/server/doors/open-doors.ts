@@ -1,7 +1,9 @@
 import type { AccessTokens } from '@croft/access-token';
 import { type Clock, type Log, StartError } from '@croft/runtime';
 import type { Secret } from '@croft/settings';
+import { Directory } from '../../outside/identity/directory.ts';
 import { type LookupProgram, PeerLookup } from '../../outside/identity/peer-lookup.ts';
+import type { LateAddresses } from '../../outside/late-addresses.ts';
 import { programsIn } from '../../outside/programs.ts';
 import type { StateSettings } from '../../settings.ts';
 import type { ServerOptions } from '../grpc-server.ts';
@@ -22,7 +24,6 @@ export interface DoorOptions {
 
 /** Where the daemon is to listen, and who may do what there. */
 export interface Doors extends ServerOptions {
-  readonly access: AccessControl;
   readonly files: TlsFiles | undefined;
 }
 
@@ -30,7 +31,18 @@ export interface Doors extends ServerOptions {
 export async function openDoors(
   settings: StateSettings,
   folder: string,
-  { log, clock, activatedSocket, tokens: given, lookupPrograms }: DoorOptions & { log: Log; clock: Clock },
+  {
+    log,
+    clock,
+    late,
+    activatedSocket,
+    tokens: given,
+    lookupPrograms,
+  }: DoorOptions & {
+    log: Log;
+    clock: Clock;
+    late: LateAddresses;
+  },
 ): Promise<Doors> {
   const isPrivate = settings.SOCKET_MODE === '0600' && activatedSocket === undefined;
   if (!isPrivate && settings.SOCKET === undefined) {
@@ -60,11 +72,12 @@ export async function openDoors(
     connections,
     lookup: isPrivate ? undefined : new PeerLookup(settings.SEARCH_PATH, lookupPrograms),
     log,
+    late,
     access: new AccessControl({
       connections,
       tokens,
       adminRoles: given?.adminRoles ?? [],
-      run: programsIn(settings.SEARCH_PATH),
+      directory: new Directory(programsIn(settings.SEARCH_PATH)),
       adminGroup: settings.ADMIN_GROUP,
     }),
   };

@@ -30,6 +30,8 @@ interface BtrfsOptions {
   readonly system: string;
   readonly homes: string;
   readonly run: RunProgram;
+  /** Takes lines for people when no caller waits. */
+  readonly warn: (line: string) => void;
   /** Gives back what opening took. */
   readonly close: () => Promise<void>;
 }
@@ -56,16 +58,17 @@ export class Btrfs implements Storage {
     this.#marks = new VaultMarks(this.#subvolumes.at(STATES));
     this.homes = new BtrfsHomes(this.#subvolumes, options.homes);
     this.#live = new LiveSubvolumes(options.system, this.homes);
-    this.#goingBack = new GoingBack(this.#subvolumes, this.#live, options.run);
+    this.#goingBack = new GoingBack(this.#subvolumes, this.#live, options.run, options.warn);
   }
 
-  async scan(): Promise<Scan> {
-    await this.#goingBack.settle();
+  async scan({ alone } = { alone: false }): Promise<Scan> {
+    // A subvolume that a writer is about to use looks like one that nobody needs.
+    if (alone) await this.#goingBack.settle();
     const { states, leftovers } = await this.#states.scan();
-    await this.#goingBack.keep(new Set(states.map(({ id }) => id)));
+    if (alone) await this.#goingBack.keep(new Set(states.map(({ id }) => id)));
     return {
       machines: knownMachines(this.#options.machine, states, await this.#marks.read()),
-      homes: await this.homes.reread(),
+      homes: await (alone ? this.homes.reread() : this.homes.list()),
       states,
       leftovers,
     };
@@ -121,8 +124,8 @@ export class Btrfs implements Storage {
     return await this.#explained(() => this.#goingBack.revert(wanted, present, key));
   }
 
-  async bootWords(state: State): Promise<readonly string[]> {
-    return await this.#explained(() => this.#goingBack.bootWords(state));
+  async bootWords(state: State, warn: (line: string) => void): Promise<readonly string[]> {
+    return await this.#explained(() => this.#goingBack.bootWords(state, warn));
   }
 
   async collect(): Promise<Freed> {

@@ -14,9 +14,12 @@ export class GoingBack {
   readonly #live: LiveSubvolumes;
   readonly #switch: SubvolumeSwitch;
   readonly #copies: BootCopies;
+  readonly #warn: (line: string) => void;
   #trouble: string | undefined;
 
-  constructor(subvolumes: Subvolumes, live: LiveSubvolumes, run: RunProgram) {
+  /** @param warn takes lines for people when no caller waits */
+  constructor(subvolumes: Subvolumes, live: LiveSubvolumes, run: RunProgram, warn: (line: string) => void) {
+    this.#warn = warn;
     this.#subvolumes = subvolumes;
     this.#live = live;
     this.#switch = new SubvolumeSwitch(subvolumes, run);
@@ -40,12 +43,13 @@ export class GoingBack {
 
   /** Clears away what belongs to states that are gone. @param states ids of those that are there */
   async keep(states: ReadonlySet<string>): Promise<void> {
-    if (this.#trouble === undefined) await this.#copies.keep(states);
+    if (this.#trouble === undefined) await this.#copies.keep(states, this.#warn);
   }
 
   /** The same for these alone; what cannot be deleted now, the next start deletes. */
   async forget(states: readonly State[]): Promise<void> {
-    await this.#copies.remove(states.map(({ id }) => id)).catch(() => {});
+    const ids = states.map(({ id }) => id);
+    await this.#copies.remove(ids, this.#warn).catch(() => {});
   }
 
   /** @param key for which boot and state, see {@link SubvolumeSwitch.replace} @returns what is not as it was, one line each */
@@ -70,10 +74,10 @@ export class GoingBack {
   }
 
   /** Where the machine runs on this file system, the kernel mounts a copy of the state. */
-  async bootWords({ id, members }: State): Promise<readonly string[]> {
+  async bootWords({ id, members }: State, warn: (line: string) => void): Promise<readonly string[]> {
     const system = members.find(({ role, unreadable }) => role === 'system' && unreadable === 0);
     const isBootable = system !== undefined && (await this.#subvolumes.runningRoot()) !== undefined;
-    const copy = isBootable ? [`rootflags=subvol=${await this.#copies.of(id, system.snapshot)}`] : [];
+    const copy = isBootable ? [`rootflags=subvol=${await this.#copies.of(id, system.snapshot, warn)}`] : [];
     return [...copy, `statesvc.state=${id}`];
   }
 

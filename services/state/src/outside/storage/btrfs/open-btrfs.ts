@@ -10,13 +10,19 @@ import type { Storage } from '../storage.ts';
 import { Btrfs } from './btrfs.ts';
 import { BOOT, RECORDS, STATES, WORK } from './layout.ts';
 import { isSubvolume, Subvolumes } from './subvolumes.ts';
+import { machineId, whichSystem } from './which-system.ts';
 
 /**
  * Opens the states of the machine that runs from btrfs, or of one on a btrfs that is mounted somewhere.
  * @param folder the daemon's own: where the top level is mounted when it is mounted nowhere
- * @throws StartError saying what is missing
+ * @param warn takes lines for people
+ * @throws StartError saying what is missing; UnusableLayout
  */
-export async function openBtrfs(settings: StateSettings, folder: string): Promise<Storage> {
+export async function openBtrfs(
+  settings: StateSettings,
+  folder: string,
+  warn: (line: string) => void,
+): Promise<Storage> {
   const run = programsIn(settings.SEARCH_PATH);
   const refuse = (why: string) => new StartError(`STATESVC_STORAGE=btrfs: ${why}`);
   if (process.geteuid?.() !== 0)
@@ -27,7 +33,9 @@ export async function openBtrfs(settings: StateSettings, folder: string): Promis
   if (!ok) throw refuse(`${why}. Install btrfs-progs, or name its folder in STATESVC_SEARCH_PATH.`);
   await using opened = new AsyncDisposableStack();
   const root = await openRoot(settings, folder, run, opened);
-  const [system, homes] = [trimmed(settings.BTRFS_SYSTEM), trimmed(settings.BTRFS_HOMES)];
+  const configured = settings.BTRFS_SYSTEM === undefined ? undefined : trimmed(settings.BTRFS_SYSTEM);
+  const system = await whichSystem(root, await readMounts(), configured);
+  const homes = trimmed(settings.BTRFS_HOMES);
   for (const [name, path] of [
     ['SYSTEM', system],
     ['HOMES', homes],
@@ -48,7 +56,7 @@ export async function openBtrfs(settings: StateSettings, folder: string): Promis
   }
   const machine = await machineOf(settings, system, root);
   const resources = opened.move();
-  return new Btrfs({ root, machine, system, homes, run, close: () => resources.disposeAsync() });
+  return new Btrfs({ root, machine, system, homes, run, warn, close: () => resources.disposeAsync() });
 }
 
 async function openRoot(
@@ -109,7 +117,7 @@ async function makeLayout(subvolumes: Subvolumes): Promise<void> {
 async function machineOf(settings: StateSettings, system: string, root: string): Promise<Machine> {
   const path = await seenAt(system, root);
   const datasets = [{ name: 'system', role: 'system', path, holdsMounts: true }] as const;
-  return runningMachine(settings.CMDLINE_FILE, { id: `btrfs:${system}`, managed: true, datasets });
+  return runningMachine(settings.CMDLINE_FILE, { id: machineId(system), managed: true, datasets });
 }
 
 /** Where people see the system: where it runs, or is mounted, or below the top level. */

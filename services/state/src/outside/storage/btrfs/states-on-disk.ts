@@ -16,8 +16,8 @@ interface FoundStates {
 /** Records and the snapshots they speak of. A snapshot is ours when it lies where ours lie and has the uuid of the record. */
 export class StatesOnDisk {
   readonly #subvolumes: Subvolumes;
-  /** Snapshots that no record needs any more. */
-  readonly #garbage = new Set<string>();
+  /** Uuids of snapshots that no record needs any more, by path. */
+  readonly #garbage = new Map<string, string>();
   /** Ids of saves that are being made. */
   readonly #begun = new Set<string>();
 
@@ -27,25 +27,23 @@ export class StatesOnDisk {
 
   /** Reads everything; a member that has gone, was replaced or can be written to makes its state partial. */
   async scan(): Promise<FoundStates> {
-    const listed = await this.#subvolumes.listIn(STATES, { readOnly: true });
-    const uuids = new Map(listed.map(({ path, uuid }) => [path, uuid]));
+    // Folders before records: the record of a save that is completed meanwhile comes after its folder. And what is there after
+    // them, or the same save would look hurt.
+    const folders = await this.#folders();
     const records = await readRecords(this.#subvolumes.at(RECORDS));
+    const whole = await this.#uuids({ readOnly: true });
     const states = records.map((state) => ({
       ...state,
       members: state.members.map((member) => {
-        const isWhole = uuids.get(member.snapshot) === member.guid;
+        const isWhole = whole.get(member.snapshot) === member.guid;
         return isWhole ? member : { ...member, unreadable: Math.max(1, member.unreadable) };
       }),
     }));
-    const needed = new Set(states.flatMap(({ members }) => members.map(({ snapshot }) => snapshot)));
-    const leftovers = new Set<string>();
-    for (const save of await this.#saves()) {
-      const names = await readdir(this.#subvolumes.at(`${STATES}/${save}`));
-      const unneeded = names.map((name) => memberPath(save, name)).filter((path) => !needed.has(path));
-      for (const path of unneeded) this.#garbage.add(path);
-      if (unneeded.length > 0 || names.length === 0) leftovers.add(save);
-    }
-    return { states, leftovers: [...leftovers] };
+    const needed = pathsOf(records);
+    const isLeftover = ({ paths }: Folder) => paths.length === 0 || paths.some((path) => !needed.has(path));
+    const leftovers = folders.filter(isLeftover);
+    if (leftovers.length > 0) await this.#markGarbage(leftovers, needed);
+    return { states, leftovers: leftovers.map(({ save }) => save) };
   }
 
   /** The folder of a save. */
@@ -69,13 +67,13 @@ export class StatesOnDisk {
 
   /** @throws ABORTED when a member is not the one that was recorded */
   async destroy(states: readonly State[]): Promise<void> {
-    const listed = await this.#subvolumes.listIn(STATES);
-    const uuids = new Map(listed.map(({ path, uuid }) => [path, uuid]));
+    const uuids = await this.#uuids();
     const members = states.flatMap((state) => state.members);
     for (const member of members) this.#check(member, uuids.get(member.snapshot));
     const kept = (all: readonly State[]) => all.filter(({ id }) => !states.some((state) => state.id === id));
     if (!(await changeRecord(this.#subvolumes.at(RECORDS), states, kept))) return;
-    for (const { snapshot, guid } of members) if (uuids.get(snapshot) === guid) this.#garbage.add(snapshot);
+    for (const { snapshot, guid } of members)
+      if (uuids.get(snapshot) === guid) this.#garbage.set(snapshot, guid);
   }
 
   async annotate(states: readonly State[]): Promise<void> {
@@ -88,13 +86,17 @@ export class StatesOnDisk {
     if (!found) throw storageChanged(`state ${states[0]?.id}`);
   }
 
-  /** Deletes the snapshots that no record needs. @returns how many */
+  /** Deletes the snapshots that no record needs, as long as they are what was found. @returns how many */
   async collect(): Promise<number> {
-    const garbage = [...this.#garbage];
-    await this.#subvolumes.delete(garbage);
-    for (const path of garbage) this.#garbage.delete(path);
-    for (const save of new Set(garbage.map((path) => path.split('/')[1] ?? '')))
-      await this.#removeFolder(save);
+    if (this.#garbage.size === 0) return 0;
+    const found = [...this.#garbage];
+    const needed = pathsOf(await readRecords(this.#subvolumes.at(RECORDS)));
+    const uuids = await this.#uuids();
+    const garbage = found.filter(([path, uuid]) => !needed.has(path) && uuids.get(path) === uuid);
+    await this.#subvolumes.delete(garbage.map(([path]) => path));
+    for (const [path] of found) this.#garbage.delete(path);
+    for (const save of new Set(found.map(([path]) => path.split('/')[1] ?? '')))
+      if (!this.#begun.has(save)) await this.#removeFolder(save);
     return garbage.length;
   }
 
@@ -105,10 +107,7 @@ export class StatesOnDisk {
 
   async #clear(id: string): Promise<void> {
     const folder = `${STATES}/${id}`;
-    const names = await readdir(this.#subvolumes.at(folder)).catch((error) => {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw error;
-    });
+    const names = await this.#namesIn(id);
     await this.#subvolumes.delete(names.map((name) => `${folder}/${name}`));
     await this.#removeFolder(id);
   }
@@ -120,8 +119,43 @@ export class StatesOnDisk {
     });
   }
 
-  async #saves(): Promise<readonly string[]> {
+  /** Folders of saves that are not being made, with what lies in them. */
+  async #folders(): Promise<readonly Folder[]> {
     const names = await readdir(this.#subvolumes.at(STATES));
-    return names.filter((name) => isSaveId(name) && !this.#begun.has(name));
+    const saves = names.filter((name) => isSaveId(name) && !this.#begun.has(name));
+    const folders: Folder[] = [];
+    for (const save of saves)
+      folders.push({ save, paths: (await this.#namesIn(save)).map((name) => memberPath(save, name)) });
+    return folders;
   }
+
+  async #namesIn(save: string): Promise<readonly string[]> {
+    return await readdir(this.#subvolumes.at(`${STATES}/${save}`)).catch((error) => {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw error;
+    });
+  }
+
+  async #markGarbage(leftovers: readonly Folder[], needed: ReadonlySet<string>): Promise<void> {
+    const uuids = await this.#uuids();
+    for (const path of leftovers.flatMap(({ paths }) => paths)) {
+      const uuid = uuids.get(path);
+      if (uuid !== undefined && !needed.has(path)) this.#garbage.set(path, uuid);
+    }
+  }
+
+  async #uuids(options?: { readOnly: boolean }): Promise<ReadonlyMap<string, string>> {
+    const listed = await this.#subvolumes.listIn(STATES, options);
+    return new Map(listed.map(({ path, uuid }) => [path, uuid]));
+  }
+}
+
+/** The folder of a save, with the paths that lie in it from the top level on. */
+interface Folder {
+  readonly save: string;
+  readonly paths: readonly string[];
+}
+
+function pathsOf(states: readonly State[]): ReadonlySet<string> {
+  return new Set(states.flatMap(({ members }) => members.map(({ snapshot }) => snapshot)));
 }

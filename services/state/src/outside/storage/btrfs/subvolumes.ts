@@ -95,6 +95,12 @@ export class Subvolumes {
     return mounts.filter((mount) => mount.device === device);
   }
 
+  /** Afterwards a subvolume shows what was written to it before. */
+  async sync(): Promise<void> {
+    const ran = await this.#run('btrfs', ['filesystem', 'sync', this.root]);
+    if (!ran.ok) throw this.#refusal('what was written could not be put on the disk', ran);
+  }
+
   /** The id of the one that is mounted where nothing else is said. */
   async defaultId(): Promise<string | undefined> {
     return /^ID (\d+)/.exec((await this.#btrfs('get-default', this.root)).stdout)?.[1];

@@ -7,11 +7,12 @@ import { syncFolder } from '../../sync-folder.ts';
 import { HomesFile } from '../homes-file.ts';
 import type { Homes } from '../storage.ts';
 import { bytesOf, errorCode, lstat, type Stat } from './files.ts';
+import { checkMount, identityOf, type MountedHome, mountedAt, mountOfHome } from './mounted-home.ts';
 import { ownerOf } from './passwd.ts';
 import { emptyFolder } from './trees/empty-folder.ts';
 
 /** A home as it is written down. */
-interface Kept extends Home {
+interface Kept extends Home, MountedHome {
   /** Which folder is being emptied. Whatever lies there later is somebody else's. */
   readonly emptied?: string;
   /** It is being moved: what it is to be, and which folder it is, so that a crash in the middle can be told from one before. */
@@ -49,7 +50,8 @@ export class VaultHomes implements Homes {
     const there = await factsOf(at);
     if (there === undefined) await makeHome(home, at);
     else if (!there.isDirectory()) throw homeRefused(home.path, 'it is a link or no folder');
-    await this.#file.put({ user: home.user, path: home.path, machines: home.machines });
+    const mounted = await mountedAt(home.path);
+    await this.#file.put({ user: home.user, path: home.path, machines: home.machines, ...mounted });
   }
 
   async move(home: Home, path: string, machines = home.machines): Promise<void> {
@@ -63,7 +65,8 @@ export class VaultHomes implements Homes {
   }
 
   async #move({ user, ...home }: Home, path: string, machines: readonly string[]): Promise<void> {
-    const before = { user, path: home.path, machines: home.machines };
+    const mounted = mountOfHome(await this.#kept(user));
+    const before = { user, path: home.path, machines: home.machines, ...mounted };
     const [from, to] = [bytesOf(pathBytes(home.path)), bytesOf(pathBytes(path))];
     const stat = await factsOf(from);
     if (!stat?.isDirectory()) throw homeRefused(home.path, 'there is no folder to move');
@@ -93,26 +96,32 @@ export class VaultHomes implements Homes {
   }
 
   async link({ user, path }: Home, machines: readonly string[], emptying = false): Promise<void> {
+    const known = await this.#kept(user);
+    if (emptying) await checkMount(path, known);
     const folder = emptying ? await factsOf(bytesOf(pathBytes(path))) : undefined;
     const mark = folder === undefined ? {} : { emptying: true as const, emptied: identityOf(folder) };
-    await this.#file.put({ user, path, machines, ...mark });
+    await this.#file.put({ user, path, machines, ...mountOfHome(known), ...mark });
   }
 
   async empty(home: Home): Promise<readonly string[]> {
-    const mark = (await this.#file.list()).find(({ user }) => user === home.user)?.emptied;
-    const left = await this.#empty(home, mark);
+    const left = await this.#empty(home, (await this.#kept(home.user))?.emptied);
     await this.link(home, home.machines);
     return left;
+  }
+
+  async #kept(user: string): Promise<Kept | undefined> {
+    return (await this.#file.list()).find((kept) => kept.user === user);
   }
 
   async #empty(home: Home, mark: string | undefined): Promise<readonly string[]> {
     const stat = await factsOf(bytesOf(pathBytes(home.path)));
     if (stat === undefined) return [];
-    if (mark !== undefined && mark !== identityOf(stat))
-      return [`${home.path} is another folder by now and was left alone`];
     if (!stat.isDirectory()) return [`${home.path} is a link or no folder and was left alone`];
     await this.#checkPlace(bytesOf(pathBytes(home.path)), home.path);
-    return await emptyFolder(pathBytes(home.path));
+    return await emptyFolder(
+      pathBytes(home.path),
+      (folder) => mark === undefined || mark === identityOf(folder),
+    );
   }
 
   /** What holds the states is in no home and no home is in it, whatever links lead there: else they would go with it. */
@@ -129,11 +138,6 @@ export class VaultHomes implements Homes {
 
 function homeOf({ user, path, machines, emptying }: Kept): Home {
   return { user, path, machines, ...(emptying === undefined ? {} : { emptying }) };
-}
-
-/** Also of a folder that got the place and the number of one that was deleted. */
-function identityOf({ dev, ino, birthtimeNs }: Stat): string {
-  return `${dev}:${ino}:${birthtimeNs}`;
 }
 
 /** A move that a crash interrupted happened when the folder is where it was to go. */

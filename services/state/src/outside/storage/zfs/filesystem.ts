@@ -1,5 +1,6 @@
+import type { Properties } from './read-properties.ts';
 import { json } from './states/save-record.ts';
-import { isWithin, type Properties, poolOf, type ZfsCommands } from './zfs-commands.ts';
+import { isWithin, poolOf, type ZfsCommands } from './zfs-commands.ts';
 
 /** Marks of ours on file systems. `docs/operations.md` explains them. */
 const MARKS = [

@@ -28,19 +28,28 @@ export async function openZfs(settings: StateSettings, folder: string): Promise<
     timeoutMs: settings.ZFS_TIMEOUT * 1000,
     pools: settings.ZFS_POOLS,
   });
+  let pools: readonly string[];
   try {
-    await zfs.pools();
-    await removeViews(zfs);
+    pools = (await zfs.pools()).map(({ name }) => name);
   } catch (error) {
     throw refuse(
       `${(error as Error).message}. Install zfsutils-linux and load the module, or set STATESVC_SEARCH_PATH.`,
     );
   }
+  const away = settings.ZFS_POOLS.find((name) => !pools.includes(name));
+  if (away !== undefined)
+    throw refuse(`the pool ${away} is not imported: import it, or take it out of STATESVC_ZFS_POOLS.`);
   const booted = await readBooted(settings);
-  if (settings.ZFS_ADOPT) await adoptMachine(layoutOf(await readFileSystems(zfs), booted), zfs);
-  const homes = settings.ZFS_HOMES;
+  // Before anything is changed: what is there may be another daemon's.
   const lock = await lockPool(poolOf(booted.dataset || booted.snapshot), zfs);
-  return new Zfs({ zfs, booted, homes, folder, lock });
+  try {
+    await removeViews(zfs);
+    if (settings.ZFS_ADOPT) await adoptMachine(layoutOf(await readFileSystems(zfs), booted), zfs);
+  } catch (error) {
+    lock?.[Symbol.dispose]();
+    throw refuse((error as Error).message);
+  }
+  return new Zfs({ zfs, booted, homes: settings.ZFS_HOMES, folder, lock });
 }
 
 /** What is mounted at `/` is what runs; the command line may name the snapshot that it is a clone of. */

@@ -1,27 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { notEnoughSpace, storageRefused, storageUnavailable } from '../../../failures.ts';
 import type { Ran, RunProgram } from '../../programs.ts';
+import { askedFor, type Properties, readProperties } from './read-properties.ts';
 
 /** So many names are given to one command, far below what the system takes. */
 const BATCH = 500;
 const BUSY_TRIES = 10;
 const BUSY_WAIT_MS = 200;
 
-/** A property of a dataset or snapshot, as `zfs get` tells it. */
-export interface Property {
-  readonly value: string;
-  /** `local`, `default`, `received`, `inherited from …`, or `-`. */
-  readonly source: string;
-}
-
 /** A dataset and the snapshot it is a clone of. */
 export interface Origin {
   readonly name: string;
   readonly origin: string;
 }
-
-/** Properties by name. What is not set is not in it. */
-export type Properties = ReadonlyMap<string, Property>;
 
 /**
  * The programs `zfs` and `zpool`. Only what zfs-fuse 0.7 knows as well is used, besides where a comment says so. An exit code is
@@ -43,8 +34,10 @@ export class ZfsCommands {
 
   /** OpenZFS since 0.8, which takes several snapshots in one transaction; zfs-fuse does not know the command. */
   isModern(): Promise<boolean> {
-    this.#modern ??= this.zfs('version').then(({ ok }) => ok);
-    return this.#modern;
+    const asked = (this.#modern ??= this.zfs('version').then(({ ok }) => ok));
+    // That it did not answer once does not say what it is.
+    asked.catch(() => (this.#modern = undefined));
+    return asked;
   }
 
   /**
@@ -128,31 +121,32 @@ export class ZfsCommands {
     return found;
   }
 
-  /** Exact properties of datasets or snapshots; those that are not there are not in the answer. */
+  /**
+   * Exact properties of datasets or snapshots, `guid` always among them; those that are not there are not in the answer.
+   * @throws FAILED_PRECONDITION when somebody has written what cannot be told from the answer of zfs
+   */
   async properties(
     names: readonly string[],
     properties: readonly string[],
   ): Promise<Map<string, Properties>> {
-    const found = new Map<string, Map<string, Property>>(names.map((name) => [name, new Map()]));
-    const asked = properties.join(',');
-    for (const batch of batches(names)) {
+    const found = new Map<string, Properties>();
+    const asked = askedFor(properties);
+    const all = [...new Set(names)];
+    for (const batch of batches(all)) {
       const { stdout } = await this.zfs(
         'get',
         '-H',
         '-p',
         '-o',
         'name,property,value,source',
-        asked,
+        asked.join(','),
         ...batch,
       );
-      for (const [name = '', property = '', value = '', source = ''] of rows(stdout)) {
-        // `-` from nowhere is how a property of ours is shown that is not set; of zfs's own it may be a value.
-        const isSet = value !== '-' || source !== '-';
-        if (isSet && properties.includes(property)) found.get(name)?.set(property, { value, source });
-      }
+      for (const [name, each] of readProperties(stdout, new Set(batch), asked)) found.set(name, each);
     }
-    // Everything has at least a guid.
-    return new Map([...found].filter(([, each]) => each.size > 0));
+    // zfs has an order of its own.
+    const isThere = (name: string) => found.has(name);
+    return new Map(all.filter(isThere).map((name) => [name, found.get(name) as Properties]));
   }
 
   /** Sets one property, in the order of the names; zfs-fuse takes no second property. */

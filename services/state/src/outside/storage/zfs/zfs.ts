@@ -1,4 +1,5 @@
-import { contentDamaged, storageChanged } from '../../../failures.ts';
+import { Failure } from '@croft/failure';
+import { contentDamaged, removalUnfinished, storageChanged, storageRefused } from '../../../failures.ts';
 import type { Dataset, Member, State } from '../../../model/model.ts';
 import type { Pool } from '../../../rules/states/save-plan.ts';
 import type {
@@ -21,8 +22,9 @@ import { switchMounts } from './boot/switch-mounts.ts';
 import { readFileSystems } from './filesystem.ts';
 import { ZfsHomes } from './homes/zfs-homes.ts';
 import { type Booted, type Layout, layoutOf } from './layout.ts';
+import { isShownAt } from './shown-at.ts';
 import { collectRetired, findDependants, releaseDependants } from './states/dependants.ts';
-import { destroySnapshots, discardSave } from './states/destroy-snapshots.ts';
+import { destroySnapshots, discardSave, keepSave } from './states/destroy-snapshots.ts';
 import { removeUnfinished } from './states/remove-unfinished.ts';
 import { identityOf, snapshotName } from './states/save-record.ts';
 import { scanStates } from './states/scan-states.ts';
@@ -72,16 +74,19 @@ export class Zfs implements Storage {
 
   async scan(): Promise<Scan> {
     this.#zfs.forgetPools();
-    if (!this.#isSettled)
-      await removeUnfinished((await this.#layout()).systems, this.#options.booted, this.#zfs);
+    const notes = this.#isSettled
+      ? []
+      : await removeUnfinished((await this.#layout()).systems, this.#options.booted, this.#zfs);
     this.#isSettled = true;
     const layout = await this.#layout();
-    const { states, leftovers } = await scanStates(layout, this.#zfs);
+    const { states, leftovers, kept } = await scanStates(layout, this.#zfs);
     return {
       machines: machinesOf(layout, states, this.#options.booted),
       homes: await this.homes.list(layout),
       states,
       leftovers,
+      kept,
+      notes,
     };
   }
 
@@ -124,13 +129,22 @@ export class Zfs implements Storage {
     await discardSave(id, await this.#layout(), this.#zfs);
   }
 
+  async keep(id: string): Promise<void> {
+    await keepSave(id, await this.#layout(), this.#zfs);
+  }
+
   async destroy(states: readonly State[]): Promise<void> {
     const [members, origins] = await Promise.all([
       membersNow(states, () => this.#layout(), this.#zfs),
       this.#zfs.origins(),
     ]);
     await destroySnapshots(members, origins, this.#zfs);
-    if (states[0]?.system !== undefined) await this.#takeOut(states, await this.#layout());
+    if (states[0]?.system === undefined) return;
+    try {
+      await this.#takeOut(states, await this.#layout());
+    } catch (error) {
+      throw error instanceof Failure ? removalUnfinished(error) : error;
+    }
   }
 
   /** The rest of the save says from now on that it is all there is. */
@@ -168,7 +182,9 @@ export class Zfs implements Storage {
     return viewOf(member.snapshot, await this.#layout(), this.#options.folder, this.#zfs);
   }
 
-  async liveTree({ path }: Dataset): Promise<EntryTree> {
+  async liveTree({ name, path, user }: Dataset): Promise<EntryTree> {
+    if (user !== undefined && !(await isShownAt(name, path)))
+      throw storageRefused(`${name} cannot be looked into`, `it is not what ${path} shows`);
     return walkedTree(Buffer.from(path).toString('latin1'));
   }
 

@@ -10,7 +10,7 @@ import type { ReceiveRequest } from '../../storage.ts';
 import type { Objects } from '../content/objects.ts';
 import { Staging } from '../content/staging.ts';
 import { ByteReader } from './byte-reader.ts';
-import { type Counted, MAX_ENTRIES, ReceivedManifest, type Wanted } from './received-manifest.ts';
+import { type Counted, Inventory, MAX_ENTRIES, ReceivedManifest } from './received-manifest.ts';
 import { DESCRIPTION } from './send-states.ts';
 import { BLOCK, paddingOf, readPaxSize, readTarHeader } from './tar.ts';
 
@@ -24,7 +24,7 @@ export class StatesReceiver {
   readonly #folder: string;
   readonly #request: ReceiveRequest;
   readonly #reader: ByteReader;
-  readonly #wanted = new Map<string, Wanted>();
+  readonly #inventory = new Inventory();
   readonly #staging: Staging;
 
   /** @param folder where it will lie; not there yet */
@@ -70,7 +70,7 @@ export class StatesReceiver {
   async #manifest(hash: string): Promise<Counted> {
     const size = await this.#expect(`manifests/${hash}`);
     if (size > MAX_MANIFEST_BYTES) throw badImport('a list of files is too long');
-    const manifest = new ReceivedManifest(this.#wanted);
+    const manifest = new ReceivedManifest(this.#inventory);
     await this.#staging.put(hash, size, false, this.#parts(size), (bytes) => manifest.add(bytes));
     await this.#padding(size);
     manifest.end();
@@ -80,10 +80,11 @@ export class StatesReceiver {
   /** Before the long part: what the lists name and is not here must fit. */
   async #checkRoom(): Promise<void> {
     const { budget } = this.#request;
-    const sizes = [...this.#wanted].filter(([, { sparse }]) => !sparse);
-    let needed = sizes.reduce((sum, [, { size }]) => sum + size, 0);
-    for (const [hash, { size }] of needed > budget ? sizes : [])
-      if (await this.#objects.has(hash)) needed -= size;
+    const { wanted } = this.#inventory;
+    let needed = 0;
+    for (const { size, sparse } of wanted.values()) if (!sparse) needed += size;
+    for (const [hash, { size, sparse }] of needed > budget ? wanted : [])
+      if (!sparse && (await this.#objects.has(hash))) needed -= size;
     if (needed > budget)
       throw notEnoughSpace(this.#objects.folder, `${sizeText(budget)} above the reserve`, sizeText(needed));
   }
@@ -94,7 +95,7 @@ export class StatesReceiver {
       this.#request.signal.throwIfAborted();
       const { name, size } = file;
       const hash = name.startsWith('objects/') ? name.slice('objects/'.length) : '';
-      const wanted = this.#wanted.get(hash);
+      const wanted = this.#inventory.wanted.get(hash);
       if (wanted === undefined || received.has(hash))
         throw badImport(`nothing in it needs ${JSON.stringify(name)}`);
       if (wanted.size !== size) throw badImport(`the content ${hash} has another size than its entry`);
@@ -102,7 +103,7 @@ export class StatesReceiver {
       await this.#staging.put(hash, size, wanted.sparse, this.#parts(size));
       await this.#padding(size);
     }
-    for (const hash of this.#wanted.keys())
+    for (const hash of this.#inventory.wanted.keys())
       if (!received.has(hash)) throw badImport(`the content ${hash} is missing`);
   }
 

@@ -1,19 +1,41 @@
 import { badImport } from '../../../../failures-extras.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import { comparePaths } from '../../../../model/path-order.ts';
+import { pathBytes } from '../../../../model/path-text.ts';
 import { isInPlace } from '../../../../rules/contents/entry-place.ts';
 import { readExportedEntry } from '../../../../rules/contents/exported-entry.ts';
+import { MAX_FOLDER_PATH } from '../../entry-of.ts';
 
 /** A line of a manifest; the longest path in it is far shorter. */
-const MAX_LINE_BYTES = 256 * 1024;
-/** Larger than any system; what all lists of one import name is kept in memory. */
+const MAX_LINE_BYTES = 64 * 1024;
+/** Of all lists of one import together: larger than any system, and what they name is kept in memory. */
 export const MAX_ENTRIES = 2_000_000;
+/** No file system has longer names. */
+const MAX_NAME_BYTES = 255;
 
 /** Content that entries name. */
 export interface Wanted {
   readonly size: number;
   /** Holes need no place on the disk. */
   readonly sparse: boolean;
+}
+
+/** What all manifests of an import name, filled on the way. */
+export class Inventory {
+  readonly wanted = new Map<string, Wanted>();
+  #entries = 0;
+
+  /** @throws INVALID_ARGUMENT */
+  countEntry(): void {
+    if (++this.#entries > MAX_ENTRIES) throw badImport(`it has more than ${MAX_ENTRIES} entries`);
+  }
+
+  /** @throws INVALID_ARGUMENT */
+  want(hash: string, { size, sparse }: Wanted): void {
+    const known = this.wanted.get(hash);
+    if (known !== undefined && known.size !== size) throw badImport(`the content ${hash} has two sizes`);
+    if (known === undefined || (known.sparse && !sparse)) this.wanted.set(hash, { size, sparse });
+  }
 }
 
 /** What a manifest adds up to. */
@@ -27,16 +49,17 @@ export interface Counted {
 /** Checks a manifest from a stranger while it comes in: each line an entry, in order, in its place, and at one with the others. */
 export class ReceivedManifest {
   readonly counted: Counted = { entries: 0, bytes: 0, unreadable: 0, torn: 0 };
-  readonly #wanted: Map<string, Wanted>;
+  readonly #inventory: Inventory;
+  /** Those that the last entry lies in, and itself: what comes next lies in one of them. */
   readonly #folders = new Set<string>();
+  readonly #way: string[] = [];
   readonly #inodes = new Map<string, string | undefined>();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   #rest = '';
   #last: string | undefined;
 
-  /** @param wanted what all manifests of an import name; filled on the way */
-  constructor(wanted: Map<string, Wanted>) {
-    this.#wanted = wanted;
+  constructor(inventory: Inventory) {
+    this.#inventory = inventory;
   }
 
   /** @throws INVALID_ARGUMENT */
@@ -67,23 +90,39 @@ export class ReceivedManifest {
     const follows = isFirst ? path === '.' : comparePaths(this.#last as string, path) < 0;
     if (!follows || !isInPlace(entry, this.#folders))
       throw badImport(`the entry ${JSON.stringify(path.slice(0, 200))} is not where it may be`);
+    if (isTooLong(path)) throw badImport(`the path ${JSON.stringify(path.slice(0, 200))}… is too long`);
     this.#last = path;
-    if (type === 'folder') this.#folders.add(path);
+    this.#leaveFolders(path);
+    if (type === 'folder') {
+      this.#folders.add(path);
+      this.#way.push(path);
+    }
     if (inode !== undefined) {
       if (this.#inodes.has(inode) && this.#inodes.get(inode) !== hash)
         throw badImport(`the file ${JSON.stringify(path.slice(0, 200))} has two contents`);
       this.#inodes.set(inode, hash);
     }
-    if (hash !== undefined && size !== undefined) this.#want(hash, { size, sparse: sparse === true });
+    if (hash !== undefined && size !== undefined)
+      this.#inventory.want(hash, { size, sparse: sparse === true });
     this.counted.bytes += size ?? 0;
     if (entry.unreadable !== undefined) this.counted.unreadable++;
     if (entry.torn === true) this.counted.torn++;
-    if (++this.counted.entries > MAX_ENTRIES) throw badImport(`it has more than ${MAX_ENTRIES} entries`);
+    this.counted.entries++;
+    this.#inventory.countEntry();
   }
 
-  #want(hash: string, { size, sparse }: Wanted): void {
-    const known = this.#wanted.get(hash);
-    if (known !== undefined && known.size !== size) throw badImport(`the content ${hash} has two sizes`);
-    this.#wanted.set(hash, { size, sparse: sparse && known?.sparse !== false });
+  /** Entries come folder by folder, so nothing follows in one that was left. */
+  #leaveFolders(path: string): void {
+    for (let last = this.#way.at(-1); last !== undefined; last = this.#way.at(-1)) {
+      if (last === '.' || path.startsWith(`${last}/`)) return;
+      this.#folders.delete(last);
+      this.#way.pop();
+    }
   }
+}
+
+/** A save has no such path: folders that are too deep are not looked into. */
+function isTooLong(path: string): boolean {
+  const slash = path.lastIndexOf('/');
+  return slash > MAX_FOLDER_PATH || pathBytes(path.slice(slash + 1)).length > MAX_NAME_BYTES;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { pathText } from '../../../../model/path-text.ts';
-import { bytesOf, close, fstat, lstat, mountOf, open, READ_FOLDER } from '../files.ts';
+import { bytesOf, close, fstat, lstat, mountOf, open, READ_FOLDER, type Stat } from '../files.ts';
 
 /** So many folders are held open at most. What lies deeper is moved up first: a tree may have thousands of levels. */
 const MAX_LEVELS = 200;
@@ -13,12 +13,18 @@ const MAX_PASSES = 10_000;
  * is opened without following links, and its entries are looked up through the open descriptor, so that swapping a folder for
  * a link changes nothing.
  * @param root as latin1 bytes
+ * @param isMeant whether the folder that was opened is the one; what was put in its place is left alone
  * @returns what is left, one line each
  */
-export async function emptyFolder(root: string): Promise<string[]> {
+export async function emptyFolder(
+  root: string,
+  isMeant: (folder: Stat) => boolean = () => true,
+): Promise<string[]> {
   const fd = await open(bytesOf(root), READ_FOLDER);
   try {
-    const { dev } = await fstat(fd);
+    const stat = await fstat(fd);
+    if (!isMeant(stat)) return [`${pathText(root)} is another folder by now and was left alone`];
+    const { dev } = stat;
     for (let pass = 1; ; pass++) {
       const run = new Emptying(fd, dev);
       await run.folder(fd, pathText(root), 0);

@@ -1,16 +1,16 @@
-import { storageChanged, storageRefused, treeMissing } from '../../../../failures.ts';
+import { storageChanged, storageRefused, storageUnavailable, treeMissing } from '../../../../failures.ts';
 import type { Dataset, Member, State } from '../../../../model/model.ts';
 import type { Layout } from '../layout.ts';
 import { identityOf } from '../states/save-record.ts';
-import { scanStates } from '../states/scan-states.ts';
 import type { Tree } from '../tree.ts';
-import type { ZfsCommands } from '../zfs-commands.ts';
+import { poolOf, type ZfsCommands } from '../zfs-commands.ts';
 
 const IDENTITY = ['guid', 'createtxg'];
 
 /**
  * Members that are there and can be removed, by the names they have now: promotion gives snapshots to other datasets.
- * @throws ABORTED when something else has the name of one; FAILED_PRECONDITION when somebody holds one
+ * @throws ABORTED when something else has the name of one; FAILED_PRECONDITION when somebody holds one; UNAVAILABLE when the
+ * pool of one is not imported
  */
 export async function membersNow(
   states: readonly State[],
@@ -26,19 +26,32 @@ export async function membersNow(
   if (held !== undefined)
     throw storageRefused(`${held} was not removed`, 'somebody holds it ("zfs release")');
   if (names.every((name) => there.has(name))) return members;
-  const again = (await scanStates(await layout(), zfs)).states.flatMap((state) => state.members);
-  const moved = again.filter(
-    ({ guid, unreadable }) =>
-      unreadable === 0 && members.some((member) => member.guid === guid && !there.has(member.snapshot)),
+  const missing = members.filter(({ snapshot }) => !there.has(snapshot));
+  const imported = new Set((await zfs.pools()).map(({ name }) => name));
+  const away = missing.find(({ dataset, snapshot }) =>
+    [dataset, snapshot].some((name) => !imported.has(poolOf(name))),
   );
-  const found = await zfs.properties(
-    moved.map(({ snapshot }) => snapshot),
-    IDENTITY,
+  if (away !== undefined) throw storageUnavailable(`the pool of ${away.snapshot} is not imported`);
+  const moved = await findMoved(missing, await layout(), zfs);
+  return members.flatMap((member) => (there.has(member.snapshot) ? member : (moved.get(member.guid) ?? [])));
+}
+
+/** Members by their guids, wherever in the pools a promotion took them. */
+async function findMoved(
+  missing: readonly Member[],
+  { systems }: Layout,
+  zfs: ZfsCommands,
+): Promise<ReadonlyMap<string, Member>> {
+  const ends = new Set(missing.map(({ snapshot }) => snapshot.slice(snapshot.indexOf('@'))));
+  const possible = [...ends].flatMap((end) => systems.map(({ name }) => `${name}${end}`));
+  const found = await zfs.properties(possible, IDENTITY);
+  const names = new Map([...found].map(([name, properties]) => [identityOf(properties), name]));
+  return new Map(
+    missing.flatMap((member) => {
+      const snapshot = names.get(member.guid);
+      return snapshot === undefined ? [] : [[member.guid, { ...member, snapshot }] as const];
+    }),
   );
-  return [
-    ...members.filter(({ snapshot }) => there.has(snapshot)),
-    ...moved.filter(({ snapshot, guid }) => identityOf(found.get(snapshot)) === guid),
-  ];
 }
 
 /** @throws ABORTED when the first snapshot of a state is not the one that was recorded */

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { homeRefused } from '../../../../failures.ts';
-import type { Home } from '../../../../model/model.ts';
+import type { Dataset, Home } from '../../../../model/model.ts';
 import { isBelow } from '../../../mounts.ts';
 import type { Homes } from '../../storage.ts';
-import { emptyFolder } from '../../vault/trees/empty-folder.ts';
-import { nativePath } from '../filesystem.ts';
+import { linksOf, nativePath } from '../filesystem.ts';
 import type { Layout } from '../layout.ts';
+import type { Tree } from '../tree.ts';
 import { poolOf, type ZfsCommands } from '../zfs-commands.ts';
+import { emptyTrees } from './empty-home.ts';
 import type { ZfsHome } from './home-layout.ts';
 import { bytesOf, checkPlace, giveTo, textOf } from './home-place.ts';
+import { moveTrees } from './move-home.ts';
 
 /** Homes as datasets: `<homes>/<user>_<6>`, mounted where they are to be. */
 export class ZfsHomes implements Homes {
@@ -26,11 +28,12 @@ export class ZfsHomes implements Homes {
 
   async list(layout?: Layout): Promise<readonly Home[]> {
     const { homes } = layout ?? (await this.#layout());
-    return homes.map(({ user, machines, emptying, trees: [{ root }] }) => ({
+    return homes.map(({ user, machines, emptying, trees }) => ({
       user,
-      path: textOf(root.path),
+      path: textOf(trees[0].root.path),
       machines,
       ...(emptying ? { emptying } : {}),
+      datasets: trees.flatMap((tree) => datasetsOf(tree, user)),
     }));
   }
 
@@ -66,29 +69,17 @@ export class ZfsHomes implements Homes {
 
   async move(home: Home, path: string): Promise<void> {
     const layout = await this.#layout();
-    const { root, datasets } = this.#homeOf(home, layout).trees[0];
-    const [from, to] = [root.path, bytesOf(path)];
-    if (isBelow(to, from)) throw homeRefused(path, 'it lies in the home itself');
+    const { trees } = this.#homeOf(home, layout);
+    const { root } = trees[0];
+    const to = bytesOf(path);
+    if (isBelow(to, root.path)) throw homeRefused(path, 'it lies in the home itself');
     const wasThere = await checkPlace(path, to, layout.systems, poolOf(root.name));
-    const { altroot } = root;
-    const others = datasets.filter((one) => one !== root && one.hasOwnPath && isBelow(one.path, from));
-    const places = [
-      { name: root.name, old: from, now: to },
-      ...others.map((one) => ({ name: one.name, old: one.path, now: `${to}${one.path.slice(from.length)}` })),
-    ];
     try {
-      for (const { name, now } of places) await this.#put(name, nativePath({ path: now, altroot }));
-      if (root.isMounted && !(await this.#isMountedAt(root.name, to)))
-        throw homeRefused(path, 'it was not mounted');
+      await moveTrees(trees, to, path, this.#zfs);
     } catch (error) {
-      for (const { name, old } of places.reverse())
-        await this.#put(name, nativePath({ path: old, altroot })).catch(() => {});
-      await this.#zfs.zfs('mount', root.name);
       if (!wasThere) await rmdir(to).catch(() => {});
-      throw homeRefused(path, (error as Error).message);
+      throw error;
     }
-    // Only what is empty goes, and that is what a mount point is.
-    await rmdir(from).catch(() => {});
   }
 
   /** He has one: it is mounted, where that is missing, and belongs to the machines. */
@@ -107,39 +98,34 @@ export class ZfsHomes implements Homes {
   }
 
   async link(home: Home, machines: readonly string[], emptying = false): Promise<void> {
-    const { trees } = this.#homeOf(home, await this.#layout());
+    const { trees, heads } = this.#homeOf(home, await this.#layout());
+    // In this order: what is linked is never emptied, and neither is what a machine went back from and may come back to.
+    if (!emptying) await this.#forgetEmptying(heads);
     for (const { root } of trees) {
       if (!root.marks.has('croft:user')) await this.#zfs.set(root.name, 'croft:user', home.user);
       await this.#zfs.set(root.name, 'croft:links', linkText(machines));
     }
-    // In this order: what is still linked is never emptied.
     if (emptying) await this.#zfs.set(trees[0].root.name, 'croft:emptying', 'yes');
   }
 
   async empty(home: Home): Promise<readonly string[]> {
-    const { trees } = this.#homeOf(home, await this.#layout());
-    const left: string[] = [];
-    const systems = trees.flatMap(({ datasets }) => datasets);
-    for (const { name, path, isMounted } of [...systems].reverse()) {
-      // Where it is not mounted its folder holds something else.
-      if (!isMounted) left.push(`${name} is not mounted and was left alone`);
-      else left.push(...(await emptyFolder(Buffer.from(path).toString('latin1'))));
-    }
-    const own = new Set(
-      systems.map(({ path }) => `${textOf(path)} is another file system and was left alone`),
-    );
-    await this.#zfs.unset(trees[0].root.name, 'croft:emptying');
-    return left.filter((line) => !own.has(line));
+    const { trees, heads, machines } = this.#homeOf(home, await this.#layout());
+    if (machines.length > 0 || trees.some(({ root }) => linksOf(root).length > 0))
+      throw homeRefused(home.path, 'it belongs to a machine, so it was not emptied');
+    const left = await emptyTrees(trees);
+    await this.#forgetEmptying(heads);
+    return left;
+  }
+
+  async #forgetEmptying(trees: readonly Tree[]): Promise<void> {
+    for (const { root } of trees)
+      if (root.marks.has('croft:emptying')) await this.#zfs.unset(root.name, 'croft:emptying');
   }
 
   #homeOf({ user, path }: Home, { homes }: Layout): ZfsHome {
     const home = homes.find((one) => one.user === user);
     if (home === undefined) throw homeRefused(path, 'its dataset is not there any more');
     return home;
-  }
-
-  async #put(name: string, mountpoint: string): Promise<void> {
-    await this.#zfs.set(name, 'mountpoint', mountpoint);
   }
 
   /** zfs says that it made something that it could not mount, so it is asked again. */
@@ -153,6 +139,13 @@ export class ZfsHomes implements Homes {
       if (marks.has('croft:making') && !marks.has('croft:links')) await this.#zfs.zfs('destroy', name);
     }
   }
+}
+
+/** As the members of a state are called. What is not mounted holds nothing that anybody sees. */
+function datasetsOf({ root, datasets }: Tree, user: string): readonly Dataset[] {
+  return datasets
+    .filter((one) => one === root || one.isMounted)
+    .map(({ name, path }) => ({ name, role: 'user', user, path }));
 }
 
 /** Something to tell homes of one user apart; clones get another one. */

@@ -62,11 +62,13 @@ function inUse({ machines, homes, systems }: Layout): readonly FileSystem[] {
 export async function releaseDependants(dependants: readonly Dependant[], zfs: ZfsCommands): Promise<void> {
   const names = dependants.map(({ name }) => name);
   const found = await zfs.properties(names, ['guid']);
-  const other = dependants.find(
-    ({ name, guid }) => ![guid, undefined].includes(found.get(name)?.get('guid')?.value),
-  );
+  const other = dependants.find(({ name, guid }) => {
+    const there = found.get(name)?.get('guid')?.value;
+    return there !== undefined && there !== guid;
+  });
   if (other !== undefined) throw storageChanged(other.name);
-  for (const name of names) {
+  // Of what `get` does not tell the guid it is not known what it is; what is gone needs nothing.
+  for (const name of names.filter((each) => found.has(each))) {
     const ran = await zfs.zfs('destroy', name);
     if ((await zfs.properties([name], ['guid'])).size > 0) throw refusal(`${name} was not removed`, ran);
   }

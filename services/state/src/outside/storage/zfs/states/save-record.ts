@@ -1,5 +1,5 @@
 import type { Member, State } from '../../../../model/model.ts';
-import type { Properties } from '../zfs-commands.ts';
+import type { Properties } from '../read-properties.ts';
 
 /** Values of properties have at most 8,191 bytes; zfs-fuse 0.7 takes as much. */
 const CHUNK_BYTES = 8000;
@@ -46,26 +46,49 @@ export interface Completion {
 /** Something of a state that is written down later: `croft:note`, on the first snapshot of that state. */
 export type Note = Partial<Pick<State, 'pinned' | 'description'>>;
 
+/** What does not fit into the first property lies in one of two slots, so that a record is replaced as a whole. */
+export type Slot = '' | 'b';
+
 /** Names of the properties that a text may be spread over. */
 export function chunkNames(property: string): string[] {
-  return Array.from({ length: MAX_CHUNKS }, (_, at) => (at === 0 ? property : `${property}.${at}`));
+  return [property, ...slotNames(property, '')];
+}
+
+/** Those of a record that was replaced, which are seldom there; reading them all the time takes as long as all others. */
+export function secondNames(property: string): string[] {
+  return slotNames(property, 'b');
+}
+
+/** Whether a record has parts under its second names. */
+export function hasSecond(property: string, properties: Properties): boolean {
+  return /^[2-9]b:/.test(properties.get(property)?.value ?? '');
+}
+
+function slotNames(property: string, slot: Slot): string[] {
+  return Array.from({ length: MAX_CHUNKS - 1 }, (_, at) => `${property}.${slot}${at + 1}`);
+}
+
+/** The slot that a record does not lie in. */
+export function freeSlot(property: string, properties: Properties | undefined): Slot {
+  return /^\d+b:/.test(properties?.get(property)?.value ?? '') ? '' : 'b';
 }
 
 /**
- * A record as values of properties, the last one that is to be written first in the list: it says how many belong to it.
+ * A record as values of properties, the last one that is to be written first in the list: it says how many belong to it, and
+ * where they are.
  * @returns undefined when it is too long
  */
-export function chunksOf(property: string, record: object): [string, string][] | undefined {
+export function chunksOf(property: string, record: object, slot: Slot = ''): [string, string][] | undefined {
   const text = JSON.stringify(record).replace(
     /[^ -~]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   const count = Math.ceil(text.length / CHUNK_BYTES);
   if (count > MAX_CHUNKS) return undefined;
-  const chunks = chunkNames(property)
+  const chunks = [property, ...slotNames(property, slot)]
     .slice(0, count)
     .map((name, at): [string, string] => [name, text.slice(at * CHUNK_BYTES, (at + 1) * CHUNK_BYTES)]);
-  return chunks.map(([name, chunk], at) => [name, at === 0 ? `${count}:${chunk}` : chunk]);
+  return chunks.map(([name, chunk], at) => [name, at === 0 ? `${count}${slot}:${chunk}` : chunk]);
 }
 
 /**
@@ -73,12 +96,13 @@ export function chunksOf(property: string, record: object): [string, string][] |
  * a received copy carries the marks of what it is a copy of.
  */
 export function recordOf<T extends { version: 1 }>(property: string, properties: Properties): T | undefined {
-  const values = chunkNames(property).map((name) => {
+  const localValue = (name: string) => {
     const found = properties.get(name);
     return found?.source === 'local' ? found.value : '';
-  });
-  const [, count, first = ''] = /^(\d):(.*)$/s.exec(values[0] ?? '') ?? [];
-  const text = [first, ...values.slice(1, Number(count))].join('');
+  };
+  const [, count, slot, first = ''] = /^(\d)(b?):(.*)$/s.exec(localValue(property)) ?? [];
+  const others = slotNames(property, slot === 'b' ? slot : '').slice(0, Number(count ?? 1) - 1);
+  const text = [first, ...others.map(localValue)].join('');
   const record = json(text) as T | undefined;
   return record?.version === 1 ? record : undefined;
 }

@@ -1,16 +1,20 @@
 import type { Member, State } from '../../../../model/model.ts';
+import type { KeptSave } from '../../storage.ts';
 import type { Layout } from '../layout.ts';
+import type { Properties } from '../read-properties.ts';
 import type { Tree } from '../tree.ts';
-import { datasetOf, type Properties, type ZfsCommands } from '../zfs-commands.ts';
+import { datasetOf, type ZfsCommands } from '../zfs-commands.ts';
 import {
   type Completion,
   chunkNames,
+  hasSecond,
   identityOf,
   isOurs,
   json,
   type Note,
   type Outline,
   recordOf,
+  secondNames,
 } from './save-record.ts';
 
 const IDENTITY = ['guid', 'createtxg'];
@@ -22,6 +26,8 @@ export interface FoundSaves {
   readonly states: readonly State[];
   /** Ids of those without their mark. */
   readonly leftovers: readonly string[];
+  /** Those of which it cannot be told. */
+  readonly kept: readonly KeptSave[];
 }
 
 /** What is needed of one save to tell its states. */
@@ -44,18 +50,58 @@ interface Root {
  */
 export async function scanStates(layout: Layout, zfs: ZfsCommands): Promise<FoundSaves> {
   const roots = [...new Set(treesOf(layout).map(({ root }) => root.name))];
-  if (roots.length === 0) return { states: [], leftovers: [] };
+  if (roots.length === 0) return { states: [], leftovers: [], kept: [] };
   const names = (await zfs.snapshotsOf(roots)).filter(isOurs);
-  const found = await zfs.properties(names, ASKED);
+  const found = await readRecords(names, zfs);
   const states: State[] = [];
   const leftovers: string[] = [];
+  const kept: KeptSave[] = [];
   for (const save of savesOf(found)) {
-    if (save.completion === undefined) leftovers.push(save.outline.id);
-    else states.push(...statesOf(save, save.completion));
+    if (save.completion !== undefined) {
+      states.push(...statesOf(save, save.completion));
+      continue;
+    }
+    const doubt = await doubtOf(save, layout, zfs);
+    if (doubt === undefined) leftovers.push(save.outline.id);
+    else kept.push({ id: save.outline.id, ...doubt });
   }
   // The order within a save stays: the system state, then its users'.
   states.sort((a, b) => (a.createdAt === b.createdAt ? 0 : a.createdAt < b.createdAt ? 1 : -1));
-  return { states, leftovers };
+  return { states, leftovers, kept };
+}
+
+async function readRecords(
+  names: readonly string[],
+  zfs: ZfsCommands,
+): Promise<ReadonlyMap<string, Properties>> {
+  const found = await zfs.properties(names, ASKED);
+  const replaced = names.filter((name) => hasSecond('croft:complete', found.get(name) ?? new Map()));
+  const rest = await zfs.properties(replaced, secondNames('croft:complete'));
+  for (const [name, more] of rest) found.set(name, new Map([...(found.get(name) ?? []), ...more]));
+  return found;
+}
+
+/** Why a save without a completion mark may be complete all the same; undefined when it is not. */
+async function doubtOf(
+  { outline, roots }: Save,
+  { systems }: Layout,
+  zfs: ZfsCommands,
+): Promise<Omit<KeptSave, 'id'> | undefined> {
+  const away = outline.trees.find(({ root }) => !systems.some(({ name }) => name === root));
+  if (away !== undefined) return { why: `${away.root} is not there now`, isUnmarked: false };
+  const ends = new Set([...roots.values()].map(({ name }) => name.replace(/^[^@]*/, '')));
+  const possible = [...ends].flatMap((end) => systems.map(({ name }) => `${name}${end}`));
+  // The lead's dataset may be there and be no machine's any more.
+  const found = await readRecords(possible, zfs);
+  const own = [...found].filter(([, each]) => recordOf<Outline>('croft:state', each)?.id === outline.id);
+  const scanned = new Set([...roots.values()].map(({ name }) => name));
+  for (const [name, properties] of own) {
+    const parts = chunkNames('croft:complete').filter((part) => properties.get(part)?.source === 'local');
+    if (parts.length === 0 || (scanned.has(name) && completionOf(properties) !== undefined)) continue;
+    const isUnmarked = !parts.includes('croft:complete');
+    return { why: `the completion mark on ${name} cannot be read`, isUnmarked };
+  }
+  return undefined;
 }
 
 /** Every tree that states may have members in. */

@@ -1,8 +1,9 @@
 import { storageRefused } from '../../../../failures.ts';
 import type { Member } from '../../../../model/model.ts';
 import { type FileSystem, nativePath } from '../filesystem.ts';
+import type { Properties } from '../read-properties.ts';
 import type { Tree } from '../tree.ts';
-import { isWithin, type Properties, poolOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
+import { isWithin, poolOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
 import { chunksOf, identityOf, type Outline, type SavedDataset } from './save-record.ts';
 
 /** Pruning what is not ours takes 20 ms each: with more of it one instant is not worth the time. */

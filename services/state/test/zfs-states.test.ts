@@ -1,0 +1,191 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
+import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
+import type { ZfsPool } from './drivers/zfs-image.ts';
+import { run } from './drivers/zfs-programs.ts';
+
+const snapshots = ({ zfs }: ZfsPool, pool: string) =>
+  zfs('list', '-H', '-r', '-t', 'snapshot', '-o', 'name', pool)
+    .split('\n')
+    .filter((name) => name !== '')
+    .sort();
+
+/** Properties of a snapshot that are set, as `name value`. */
+const marks = ({ zfs }: ZfsPool, snapshot: string, names: string) =>
+  zfs('get', '-H', '-p', '-s', 'local', '-o', 'property,value', names, snapshot).trim();
+
+it('a record of several properties is replaced as a whole, and a set that fails loses no state', {
+  timeout: 120_000,
+}, async (context) => {
+  const storage = await poolFor(context);
+  const flag = join(storage.base, 'fails');
+  const search = otherZfs(
+    `if [ -e ${flag} ]; then case "$*" in set*croft:complete=*) echo "cannot set: out of luck" >&2; exit 1;; esac; fi`,
+  );
+  const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
+  const users = Array.from({ length: 24 }, (_, at) => `user-with-a-rather-long-name${at}`);
+  for (const user of users)
+    await daemon.call('CreateUserData', { user, homepath: join(storage.homesFolder, user) });
+  await daemon.save('large');
+  const { member } = await memberOf(daemon, 'large');
+  expect(marks(storage, member.snapshot, 'croft:complete.1')).not.toBe('');
+  writeFileSync(flag, '');
+  const failed = await daemon.call('RemoveUserState', {
+    userName: users[3],
+    stateName: 'large',
+    force: true,
+  });
+  expect(failed.code).toBe(9);
+  const shown = (await statesOf(daemon)).filter(({ removing }) => removing);
+  expect(shown.map(({ user }) => user)).toEqual([users[3]]);
+  await daemon.service.close(0);
+  // Whatever the set did not write, all other states are there after the next start.
+  rmSync(flag);
+  const next = await daemonOn(storage);
+  const others = users.filter((user) => user !== users[3]);
+  expect((await namesOf(next)).toSorted()).toEqual(
+    ['large', ...others.map((user) => `${user} large`)].toSorted(),
+  );
+  expect(marks(storage, member.snapshot, 'croft:complete')).toMatch(/\t2b:/);
+  expect((await next.call('Refresh')).lines).toEqual(['nothing differed: 24 states']);
+  const again = { userName: users[4], stateName: 'large', force: true };
+  expect((await next.call('RemoveUserState', again)).code).toBe(0);
+  expect(marks(storage, member.snapshot, 'croft:complete')).toMatch(/\t2:/);
+  expect((await next.call('Refresh')).lines).toEqual(['nothing differed: 23 states']);
+});
+
+it('a completion mark that cannot be read keeps what was saved', async (context) => {
+  const storage = await poolFor(context);
+  const daemon = await daemonOn(storage);
+  await daemon.save('kept');
+  const { member } = await memberOf(daemon, 'kept');
+  await daemon.service.close(0);
+  for (const [property, value] of [
+    ['croft:complete', '2:{'],
+    ['croft:complete.1', 'half of it'],
+  ])
+    storage.zfs('set', `${property}=${value}`, member.snapshot);
+  const before = await storage.facts();
+  const next = await daemonOn(storage);
+  expect(await namesOf(next)).toEqual([]);
+  const refreshed = await next.call('Refresh');
+  expect(refreshed.lines.join('\n')).toContain(`the completion mark on ${member.snapshot} cannot be read`);
+  expect(await storage.facts()).toEqual(before);
+  // Only parts of a mark are kept as well, as nobody knows that the save was just begun.
+  storage.zfs('inherit', 'croft:complete', member.snapshot);
+  expect((await next.call('Refresh')).lines.join('\n')).toContain('cannot be read');
+  expect(snapshots(storage, storage.pool)).toEqual([member.snapshot]);
+});
+
+it('a save that lost its mark is kept for good', async (context) => {
+  const storage = await poolFor(context);
+  const daemon = await daemonOn(storage);
+  await daemon.save('kept');
+  const { member } = await memberOf(daemon, 'kept');
+  await daemon.service.close(0);
+  storage.zfs('inherit', 'croft:complete', member.snapshot);
+  for (const _ of [1, 2]) {
+    const next = await daemonOn(storage);
+    expect((await next.call('Refresh')).lines.join('\n')).toContain('is kept');
+    expect(snapshots(storage, storage.pool)).toEqual([member.snapshot]);
+    await next.service.close(0);
+  }
+});
+
+it('a start without one of two pools destroys nothing of states in both, and removes none', async (context) => {
+  const storage = await poolFor(context);
+  const { zfs, pool } = storage;
+  const second = storage.addPool();
+  const daemon = await daemonOn(storage);
+  await daemon.call('CreateUserData', { user: 'ada', homepath: join(storage.homesFolder, 'ada') });
+  const mail = [
+    '-o',
+    'mountpoint=/home/ada/mail',
+    '-o',
+    `croft:links=${storage.root}`,
+    '-o',
+    'croft:user=ada',
+  ];
+  zfs('create', ...mail, `${second}/mail`);
+  await daemon.call('Refresh');
+  await daemon.save('both');
+  const { state, member } = await memberOf(daemon, 'both', 'ada');
+  expect(state.members.map(({ dataset }) => dataset)).toEqual([member.dataset, `${second}/mail`]);
+  const before = [await daemon.dump(), snapshots(storage, pool), snapshots(storage, second)];
+  await daemon.service.close(0);
+  const without = await daemonOn(storage, { settings: { STATESVC_ZFS_POOLS: second } });
+  expect(snapshots(storage, second)).toEqual(before[2]);
+  expect((await without.call('Refresh')).lines.join('\n')).toContain('is not there now');
+  expect(snapshots(storage, second)).toEqual(before[2]);
+  await without.service.close(0);
+  run('zfs', 'unmount', `${second}/mail`);
+  run('zpool', 'export', second);
+  const other = await daemonOn(storage, { settings: { STATESVC_ZFS_POOLS: pool } });
+  const removing = await other.call('RemoveUserState', { userName: 'ada', stateName: 'both', force: true });
+  expect(removing).toMatchObject({ code: 14 });
+  expect(removing.details).toContain('is not imported');
+  expect((await statesOf(other)).some(({ removing: is }) => is)).toBe(false);
+  await other.service.close(0);
+  run('zpool', 'import', '-o', 'cachefile=none', '-R', storage.base, '-d', storage.base, second);
+  const again = await daemonOn(storage);
+  expect([await again.dump(), snapshots(storage, pool), snapshots(storage, second)]).toEqual(before);
+});
+
+it('a copy that somebody received below the root stays when a state goes', async (context) => {
+  const storage = await poolFor(context);
+  const { zfs, root } = storage;
+  const daemon = await daemonOn(storage);
+  zfs('create', `${root}/var`);
+  await daemon.save('one');
+  const { member } = await memberOf(daemon, 'one');
+  zfs('create', '-o', 'mountpoint=none', `${root}/backup`);
+  const copy = `${root}/backup${member.snapshot.slice(member.snapshot.indexOf('@'))}`;
+  zfs('snapshot', copy);
+  expect((await daemon.call('RemoveSystemState', { stateName: 'one' })).code).toBe(0);
+  expect(snapshots(storage, storage.pool)).toEqual([copy]);
+});
+
+it('a removal that stops in the middle is told as one, and the next start finishes it', async (context) => {
+  const storage = await poolFor(context);
+  const { zfs, root } = storage;
+  const flag = join(storage.base, 'busy');
+  const search = otherZfs(
+    `if [ -e ${flag} ]; then case "$*" in destroy*ROOT/debian@*) echo "cannot destroy: it is read" >&2; exit 1;; esac; fi`,
+  );
+  const settings = { STATESVC_SEARCH_PATH: search };
+  const daemon = await daemonOn(storage, { settings });
+  zfs('create', `${root}/var`);
+  await daemon.save('half');
+  await daemon.save('whole');
+  writeFileSync(flag, '');
+  const answer = await daemon.call('RemoveSystemState', { stateName: 'half' });
+  expect(answer).toMatchObject({ code: 9 });
+  expect(answer.details).toContain('has begun');
+  const told = async (some: typeof daemon) =>
+    (await statesOf(some)).map(({ name, removing }) => [name, removing]);
+  const expected = [
+    ['whole', false],
+    ['half', true],
+  ];
+  expect(await told(daemon)).toEqual(expected);
+  expect((await daemon.call('RemoveSystemState', { stateName: 'half' })).code).toBe(10);
+  await daemon.service.close(0);
+  // It still cannot go: the daemon starts all the same, and the removal stays begun.
+  const busy = await daemonOn(storage, { settings });
+  expect(await told(busy)).toEqual(expected);
+  await busy.service.close(0);
+  rmSync(flag);
+  const next = await daemonOn(storage);
+  expect(await told(next)).toEqual([['whole', false]]);
+  expect(snapshots(storage, storage.pool).every((name) => name.includes('whole'))).toBe(true);
+});
+
+it('a pool that is named and away is told as that', async (context) => {
+  const storage = await poolFor(context);
+  const settings = { STATESVC_ZFS_POOLS: `${storage.pool},no-such-pool` };
+  const start = daemonOn(storage, { settings });
+  await expect(start).rejects.toThrow('the pool no-such-pool is not imported');
+  await expect(start).rejects.not.toThrow('zfsutils');
+});
