@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { createConnection } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fixedClock } from '@croft/testing';
+import { fixedClock, skipWithout } from '@croft/testing';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { type Daemon, startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
 import { aState } from './models.ts';
@@ -187,12 +187,12 @@ function failingDisk(context: TestContext) {
     const mounted = mounts.find((line) => line.split(' ')[4] === folder) ?? '';
     device = basename(/ - ext4 (\S+)/.exec(mounted)?.[1] ?? '');
   } catch {
-    context.skip('a disk of its own cannot be mounted here');
+    skipWithout(context, 'the right to mount a disk of its own');
   }
   onTestFinished(() => void execFileSync('umount', ['-l', folder], { stdio: 'ignore' }));
   const trigger = `/sys/fs/ext4/${device}/trigger_fs_error`;
   if (!existsSync(trigger))
-    context.skip('this kernel does not take a disk out of service when it is told to');
+    skipWithout(context, 'a kernel that takes a disk out of service when it is told to');
   const fail = () => writeFileSync(trigger, '1');
   return { folder, fail };
 }

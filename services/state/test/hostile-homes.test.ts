@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { skipWithout } from '@croft/testing';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { emptyFolder } from '../src/outside/storage/vault/trees/empty-folder.ts';
 import { type Daemon, type DumpedState, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
@@ -135,7 +136,7 @@ function bindMount(context: TestContext, folder: string, at: string): void {
   try {
     execFileSync('mount', ['--bind', folder, at], { stdio: 'ignore' });
   } catch {
-    context.skip('nothing can be mounted here');
+    skipWithout(context, 'the right to mount');
   }
   onTestFinished(() => void spawnSync('umount', ['-l', at]));
 }

@@ -82,6 +82,26 @@ it('switches what is mounted, keeps what was off, and promotes with the states a
   expect((await memberOf(next, 'later')).member.dataset).toBe(head);
 });
 
+it('leaves clones alone that somebody else made in the tree', async (context) => {
+  const { storage, boot, snapshot } = await machine(context);
+  const { root, zfs } = storage;
+  const originOf = (name: string) => zfs('get', '-H', '-o', 'value', 'origin', name).trim();
+  zfs('snapshot', `${root}/var@mine`);
+  zfs('clone', '-o', 'canmount=noauto', `${root}/var@mine`, `${root}/trial`);
+  const usual = await boot(root);
+  expect(changed(await usual.call('CommitBoot'))).toBe(true);
+  for (const again of [1, 2]) {
+    expect([again, changed(await usual.call('CommitBoot'))]).toEqual([again, false]);
+    expect([originOf(`${root}/trial`), originOf(`${root}/var`)]).toEqual([`${root}/var@mine`, '-']);
+  }
+  await usual.service.close(0);
+  // Nor when the machine goes back, and its own clones are promoted.
+  const back = await boot(snapshot);
+  expect(changed(await back.call('PrepareBoot'))).toBe(true);
+  expect(changed(await back.call('CommitBoot'))).toBe(true);
+  expect(originOf(`${root}/trial`)).toBe(`${root}/var@mine`);
+});
+
 it('gives back what an old root took, when the last state of it goes', async (context) => {
   const { storage, boot, snapshot, systems } = await machine(context);
   const daemon = await boot(snapshot, 'statesvc.revert=userdata');

@@ -19,13 +19,14 @@ export async function commitHead(machine: ZfsMachine, layout: Layout, zfs: ZfsCo
   const head = active.system.root.name;
   const homes = layout.homes.flatMap(({ trees }) => trees).filter(({ root }) => isPreparedFor(root, head));
   const trees = [...homes, ...active.boots, active.system];
-  const clones = trees.flatMap(({ datasets }) => datasets).filter(({ origin }) => origin !== '');
+  const sources = sourcesOf(trees, machine, layout);
+  const clones = trees.flatMap(({ datasets }) => datasets).filter((one) => isOurs(one, one.origin, sources));
   const prepared = trees
     .flatMap(({ datasets }) => datasets)
     .filter(({ marks }) => marks.has('croft:prepared'));
   if (clones.length === 0 && prepared.length === 0) return false;
-  await checkNames(clones, layout.systems, zfs);
-  for (const { name } of clones) await promote(name, zfs);
+  await checkNames(clones, layout.systems, sources, zfs);
+  for (const clone of clones) await promote(clone, sources, zfs);
   await takeOver(homes, machine, layout, zfs);
   await retire(machine, active, zfs);
   // Last: while it is there, all of this is done again.
@@ -33,16 +34,49 @@ export async function commitHead(machine: ZfsMachine, layout: Layout, zfs: ZfsCo
   return true;
 }
 
+/** What each dataset of a head may have been cloned from by us: the one at its place in any other head. */
+type Sources = ReadonlyMap<string, ReadonlySet<string>>;
+
+function sourcesOf(trees: readonly Tree[], machine: ZfsMachine, layout: Layout): Sources {
+  const heads = machine.heads.filter((head) => head !== machine.active);
+  const others = [
+    ...heads.flatMap(({ system, boots }) => [system, ...boots]),
+    ...layout.homes.flatMap((home) => home.heads),
+  ];
+  return new Map(
+    trees.flatMap(({ role, user, root, datasets }) => {
+      const roots = others.filter(
+        (other) => other.role === role && other.user === user && other.root !== root,
+      );
+      return datasets.map(({ name }) => {
+        const below = name.slice(root.name.length);
+        return [name, new Set(roots.map((other) => other.root.name + below))] as const;
+      });
+    }),
+  );
+}
+
+/**
+ * Whether a clone was made by us, of that origin. What somebody else cloned within the tree is not: promoting it would move the
+ * snapshots of states away.
+ * @param origin what it is a clone of, now or after some promotions
+ */
+function isOurs({ name, origin: first, marks }: FileSystem, origin: string, sources: Sources): boolean {
+  const isPrepared = origin === first && marks.has('croft:prepared');
+  return origin !== '' && (isPrepared || sources.get(name)?.has(datasetOf(origin)) === true);
+}
+
 /** Promotion moves the snapshots up to the one that was cloned, and none may have a name that is there already. */
 async function checkNames(
   clones: readonly FileSystem[],
   systems: readonly FileSystem[],
+  sources: Sources,
   zfs: ZfsCommands,
 ): Promise<void> {
   for (const clone of clones) {
     const own = new Set((await zfs.snapshotsOf([clone.name])).map(endOf));
     let { origin } = clone;
-    for (let generation = 0; origin !== '' && generation < MAX_GENERATIONS; generation++) {
+    for (let generation = 0; isOurs(clone, origin, sources) && generation < MAX_GENERATIONS; generation++) {
       const source = datasetOf(origin);
       const clashing = (await zfs.snapshotsOf([source])).filter((name) => own.has(endOf(name)));
       const found = await zfs.properties([origin, ...clashing], ['createtxg']);
@@ -58,10 +92,11 @@ async function checkNames(
   }
 }
 
-async function promote(name: string, zfs: ZfsCommands): Promise<void> {
+async function promote(clone: FileSystem, sources: Sources, zfs: ZfsCommands): Promise<void> {
+  const { name } = clone;
   for (let generation = 0; generation < MAX_GENERATIONS; generation++) {
     const before = (await zfs.properties([name], ['origin'])).get(name)?.get('origin')?.value;
-    if (before === undefined) return;
+    if (before === undefined || !isOurs(clone, before, sources)) return;
     const ran = await zfs.zfs('promote', name);
     const after = (await zfs.properties([name], ['origin'])).get(name)?.get('origin')?.value;
     if (after === before) throw refusal(`${name} was not promoted`, ran);

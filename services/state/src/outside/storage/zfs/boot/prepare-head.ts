@@ -153,9 +153,13 @@ async function clone(wish: Wish, systems: readonly FileSystem[], zfs: ZfsCommand
   if (made?.get('origin')?.value !== snapshot) throw refusal(`${name} was not made`, ran);
 }
 
-/** Says where a clone lies that has a place of its own. What is not mounted is not mounted by that. */
+/**
+ * Says where a clone lies that has a place of its own. What is not mounted is not mounted by that, and what is mounted, as the
+ * root that an initramfs gave no place, is let be: zfs would take it away to mount it anew.
+ */
 async function place({ name, properties }: Wish, zfs: ZfsCommands): Promise<void> {
   const [, path] = properties.find(([property]) => property === 'mountpoint') ?? [];
-  const now = (await zfs.properties([name], ['mountpoint'])).get(name)?.get('mountpoint');
-  if (path !== undefined && now?.value === 'none' && path !== 'none') await zfs.set(name, 'mountpoint', path);
+  const now = (await zfs.properties([name], ['mountpoint', 'mounted'])).get(name);
+  const isPlaced = now?.get('mountpoint')?.value !== 'none' || now.get('mounted')?.value === 'yes';
+  if (path !== undefined && path !== 'none' && !isPlaced) await zfs.set(name, 'mountpoint', path);
 }
