@@ -136,6 +136,13 @@ describe('a home of several datasets', () => {
       dataset: member.dataset,
       changes: [{ path: 'more', kind: 'DIFF_KIND_ADDED' }],
     });
+    // Also where its path is written otherwise in the model than it is.
+    const odd = join(storage.homesFolder, '100%');
+    await daemon.call('CreateUserData', { user: 'eve', homepath: odd });
+    await daemon.save('odd');
+    writeFileSync(join(odd, 'more'), '');
+    const other = await callExtra(daemon, 'Diff', { stateName: 'odd', userName: 'eve' });
+    expect(other.results[0]?.['changes']).toMatchObject({ changes: [{ path: 'more' }] });
     mountOver(join(storage.homesFolder, 'ada'));
     expect(await callExtra(daemon, 'Diff', { stateName: 'before', userName: 'ada' })).toMatchObject({
       code: 9,

@@ -6,8 +6,8 @@ const FILES = ['statesvc', 'stateextras'].map((name) =>
 );
 
 /**
- * The contract, and what we serve besides, as the gRPC library reads it: names as written, absent fields filled in, and a choice told by its name, so
- * that an empty or false result is a result. Counts are numbers, kinds are words.
+ * The contract, and what we serve besides, as the gRPC library reads it: names as written, absent fields filled in, and a
+ * choice told by its name, so that an empty or false result is a result. Counts are numbers, kinds are words.
  */
 export function loadDefinition(): PackageDefinition {
   return loadSync(FILES, {

@@ -1,6 +1,7 @@
 import { Failure } from '@croft/failure';
 import { contentDamaged, removalUnfinished, storageChanged, storageRefused } from '../../../failures.ts';
 import type { Dataset, Member, State } from '../../../model/model.ts';
+import { pathBytes } from '../../../model/path-text.ts';
 import type { Pool } from '../../../rules/states/save-plan.ts';
 import type {
   Dependant,
@@ -20,6 +21,7 @@ import { checkLeads, membersNow, treesFor } from './boot/members-now.ts';
 import { prepareHead } from './boot/prepare-head.ts';
 import { switchMounts } from './boot/switch-mounts.ts';
 import { readFileSystems } from './filesystem.ts';
+import { bytesOf } from './homes/home-place.ts';
 import { ZfsHomes } from './homes/zfs-homes.ts';
 import { type Booted, type Layout, layoutOf } from './layout.ts';
 import { isShownAt } from './shown-at.ts';
@@ -183,9 +185,9 @@ export class Zfs implements Storage {
   }
 
   async liveTree({ name, path, user }: Dataset): Promise<EntryTree> {
-    if (user !== undefined && !(await isShownAt(name, path)))
+    if (user !== undefined && !(await isShownAt(name, bytesOf(path))))
       throw storageRefused(`${name} cannot be looked into`, `it is not what ${path} shows`);
-    return walkedTree(Buffer.from(path).toString('latin1'));
+    return walkedTree(pathBytes(path));
   }
 
   async markMachine(id: string, marks: MachineMarks): Promise<void> {
