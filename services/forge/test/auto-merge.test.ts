@@ -263,6 +263,8 @@ describe('cancelling', () => {
     await ada.call('PUT', `${at}/collaborators/${login}`, { permission: 'write' });
     const { number, head } = await open(CHECKED);
     expect((await schedule(guest, number)).status).toBe(201);
+    // A look that began before this may still act with what he had then.
+    await settled();
     await lose(login);
     await say(head, 'success');
     await settled();

@@ -139,6 +139,14 @@ export const removalUnfinished = (cause: Failure): Failure =>
 export const storageUnavailable = (why: string): Failure =>
   new Failure('unavailable', 'storage_unavailable', `the storage cannot be used now: ${why}`);
 
+/** A disk that can be read and not written. @param why what the system said */
+export const writesRefused = (what: string, why: string): Failure =>
+  new Failure(
+    'unavailable',
+    'writes_refused',
+    `the storage cannot be used now: ${what} takes no writes (${why})`,
+  );
+
 /** Stored content is missing or does not have the hash it is stored under. */
 export const contentDamaged = (what: string): Failure =>
   new Failure(

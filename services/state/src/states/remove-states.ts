@@ -112,11 +112,11 @@ async function destroy(states: readonly State[], { index, storage }: Context): P
   try {
     await storage.destroy(states);
   } catch (error) {
-    const { code, kind } = error instanceof Failure ? error : {};
+    const code = error instanceof Failure ? error.code : undefined;
     // Half of a state is none: it is told as being removed until that is done.
     if (code === 'removal_unfinished') throw error;
     // An error is not the truth: it may come after what it is about. Of a storage that is away nothing is known.
-    if (kind !== 'unavailable' && (await areGone(states, storage))) return;
+    if (code !== 'storage_unavailable' && (await areGone(states, storage))) return;
     const ids = idsOf(states);
     await index.undone(ids[0], ids);
     throw error;

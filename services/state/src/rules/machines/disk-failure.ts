@@ -1,4 +1,4 @@
-import { notEnoughSpace, storageUnavailable } from '../../failures.ts';
+import { notEnoughSpace, writesRefused } from '../../failures.ts';
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 /** Node has no name for a quota that is used up. */
@@ -9,6 +9,6 @@ const BROKEN = ['EROFS', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'];
 export function diskFailure(error: unknown, what: string): unknown {
   const { code, errno, message } = error as NodeJS.ErrnoException;
   if (FULL.includes(code ?? '') || errno === QUOTA) return notEnoughSpace(what, 'nothing', 'more');
-  if (BROKEN.includes(code ?? '')) return storageUnavailable(`${what} takes no writes (${message})`);
+  if (BROKEN.includes(code ?? '')) return writesRefused(what, message);
   return error;
 }
