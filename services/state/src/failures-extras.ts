@@ -32,12 +32,12 @@ export const nothingToCompare = (name: string): Failure =>
     `of what ${shown(name)} holds nothing is on this machine: compare it with another state`,
   );
 
-/** The driver of the storage has no way to do this. */
-export const cannotTransfer = (driver: string): Failure =>
+/** It was imported from a storage that divides a system otherwise than the one here. */
+export const onlyToLookInto = (name: string): Failure =>
   new Failure(
-    'not-allowed',
-    'cannot_transfer',
-    `states on ${driver} cannot be exported or imported by this version: use the storage's own programs`,
+    'precondition',
+    'only_to_look_into',
+    `${shown(name)} was imported and no machine can go back to it: compare it, export it, or copy out of it what is needed`,
   );
 
 /** What is to be imported is not what an export gave; `why` is a sentence without a point at its end. */

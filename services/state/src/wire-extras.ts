@@ -18,6 +18,7 @@ export interface DiffChange {
   readonly target?: boolean;
   readonly time?: boolean;
   readonly unknown?: boolean;
+  readonly attributes?: boolean;
 }
 
 /** How many paths are not the same. */

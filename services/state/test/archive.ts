@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { END, paddingOf, tarHeader } from '../src/outside/storage/vault/transfer/tar.ts';
+import { END, paddingOf, tarHeader } from '../src/outside/storage/transfer/tar.ts';
 
 /** An archive taken apart: names and contents, in their order. */
 export type Files = [name: string, content: Buffer][];
@@ -43,7 +43,7 @@ export function fileEntry(path: string, content: string, more: AnyEntry = {}): A
 export function archiveOf(
   entries: readonly AnyEntry[] | string,
   contents: readonly string[] = [],
-  state: AnyEntry = {},
+  state: AnyEntry | ((member: AnyEntry) => AnyEntry) = {},
 ): Buffer {
   const text =
     typeof entries === 'string'
@@ -66,7 +66,7 @@ export function archiveOf(
         oneInstant: false,
         createdAt: '2026-01-02T03:04:05.000Z',
         members: [member],
-        ...state,
+        ...(typeof state === 'function' ? state(member) : state),
       },
     ],
   };

@@ -1,27 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { skipWithout } from '@croft/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { missingForBtrfs, openBtrfs, run } from './drivers/btrfs-image.ts';
-import { SteppingMachine } from './drivers/stepping-machine.ts';
-import { SteppingHosts } from './stepping-hosts.ts';
+import { type BtrfsImage, missingForBtrfs, openBtrfs, run } from './drivers/btrfs-image.ts';
+import { importing, killAtEach, type SteppingSubject } from './drivers/kill-at-each.ts';
+import type { SteppingMachine, SteppingStorage } from './drivers/stepping-machine.ts';
 
 // Every write on btrfs is stopped before each thing that it does to the disk, and the daemon killed there.
 
-interface Subject {
-  readonly name: string;
-  readonly prepare: (machine: SteppingMachine, round: number) => Promise<void>;
-  readonly operation: string;
-  readonly request: (machine: SteppingMachine, round: number) => object;
-  /** Right after the next start: whether it happened; fails when that is neither. */
-  readonly happened: (machine: SteppingMachine, round: number) => Promise<boolean>;
-  /** A step that it must have, or nothing was tested. */
-  readonly has: RegExp;
-}
-
 const home = ({ storage }: SteppingMachine, name: string) => join(storage.homesFolder, name);
 
-const SUBJECTS: readonly Subject[] = [
+const SUBJECTS: readonly SteppingSubject[] = [
   {
     name: 'save',
     prepare: async (machine, round) => machine.write('@/round', `${round}`),
@@ -83,7 +72,7 @@ const SUBJECTS: readonly Subject[] = [
         }
         await machine.must('SaveSystemState', { stateName: 'good' });
         for (const path of ['@', '@home/ada']) {
-          run('btrfs', 'subvolume', 'create', join(machine.storage.root, path, 'var/nested'));
+          run('btrfs', 'subvolume', 'create', join(machine.storage.live, path, 'var/nested'));
           machine.write(`${path}/var/nested/file`, 'precious');
         }
       }
@@ -105,6 +94,7 @@ const SUBJECTS: readonly Subject[] = [
     },
     has: /^rename top\/@states\/work\/ID\/var\/nested → top\/@\/var\/nested/,
   },
+  importing('@/file', /^spawn btrfs → property → set/),
 ];
 
 it.for(SUBJECTS)(
@@ -119,36 +109,19 @@ it.for(SUBJECTS)(
     onTestFinished(() => storage.close());
     // Nothing of it runs, so that what was replaced goes at once.
     run('umount', storage.systemPath);
-    const machine = new SteppingMachine(storage, new SteppingHosts());
-    await machine.start();
-    await machine.must('CreateUserData', { user: 'ada', homepath: home(machine, 'ada') });
-    machine.write('@home/ada/file', 'of ada');
-    const steps: string[] = [];
-    for (let round = 1; round < 100; round++) {
-      await subject.prepare(machine, round);
-      const outcome = await machine.callUntil(steps, subject.operation, subject.request(machine, round));
-      await machine.restart();
-      const at = `${subject.name}, ${typeof outcome === 'string' ? `killed before ${outcome}` : 'answered'}`;
-      await machine.checkClean(at);
-      if (!(await subject.happened(machine, round))) {
-        expect([at, typeof outcome]).toEqual([at, 'string']);
-        await machine.must(subject.operation, subject.request(machine, round));
-        expect([at, await subject.happened(machine, round)]).toEqual([at, true]);
-      } else if (subject.operation === 'PrepareBoot') {
-        // It is written down that this boot is not at its end with that, and nothing is done twice.
-        await machine.must('PrepareBoot');
-        expect([at, await subject.happened(machine, round)]).toEqual([at, true]);
-      }
-      await machine.checkClean(at);
-      await machine.must('SaveSystemState', { stateName: 'next' });
-      await machine.must('RemoveSystemState', { stateName: 'next' });
-      if (typeof outcome !== 'string') {
-        expect(steps).toContainEqual(expect.stringMatching(subject.has));
-        await context.annotate(`${steps.length} steps`);
-        return;
-      }
-      steps.push(outcome);
-    }
-    expect.unreachable('there is no end of steps');
+    await killAtEach(subject, steppingStorage(storage), context);
   },
 );
+
+function steppingStorage(storage: BtrfsImage): SteppingStorage {
+  return {
+    ...storage,
+    live: storage.root,
+    snapshots() {
+      const listed = run('btrfs', 'subvolume', 'list', '-o', join(storage.root, '@states'));
+      return listed.split('\n').flatMap((line) => / path (.+)$/.exec(line)?.[1] ?? []);
+    },
+    unfinished: () =>
+      readdirSync(join(storage.root, '@states/records')).filter((name) => !name.endsWith('.json')),
+  };
+}

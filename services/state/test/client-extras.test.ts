@@ -7,7 +7,9 @@ import { hasProgram, skipWithout } from '@croft/testing';
 import { describe, expect, it } from 'vitest';
 import { runStateCommand } from '../src/client/index.ts';
 import { COMMANDS } from '../src/client/parse-command.ts';
+import { archiveOf } from './archive.ts';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
+import { importBytes } from './extras-client.ts';
 import { runCommand as run } from './run-command.ts';
 
 const statesOf = async (daemon: Daemon) => (await daemon.dump()).machines[0]?.states ?? [];
@@ -92,6 +94,24 @@ describe('croft state', () => {
     const folder = temporaryFolder();
     expect((await run(daemon, `export none -o ${join(folder, 'x.tar')}`)).code).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('restores several datasets beside each other, whatever an import says where they lay', async () => {
+    const daemon = await startDaemon();
+    const outside = temporaryFolder();
+    const time = { mode: '777', uid: 0, gid: 0, mtimeNs: '0' };
+    const bytes = archiveOf([{ path: 'lib', type: 'link', target: outside, ...time }], [], (member) => ({
+      members: [
+        { ...member, path: '/' },
+        { ...member, path: '/var', dataset: 'system:/var' },
+        { ...member, path: '/var/lib/x', dataset: 'system:/var/lib/x' },
+      ],
+    }));
+    expect(await importBytes(daemon, bytes, 'one')).toMatchObject({ code: 0 });
+    const target = join(temporaryFolder(), 'restored');
+    expect(await run(daemon, `restore one ${target}`)).toMatchObject({ code: 0 });
+    expect(readdirSync(outside)).toEqual([]);
+    expect(readdirSync(target).sort()).toEqual(['system', 'system:%2Fvar', 'system:%2Fvar%2Flib%2Fx']);
   });
 
   it('shows on a terminal how far an import is', async () => {

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { materialise } from '../src/outside/storage/vault/trees/materialise.ts';
 import { callAt, type Dump, temporaryFolder, treeFacts, vaultFacts } from './daemon.ts';
 import { startProcess } from './spawned-daemon.ts';
+import { readManifest } from './vault-check.ts';
 
 function makeTree(files: number): string {
   const tree = temporaryFolder();
@@ -32,11 +33,8 @@ async function checkVault(
   for (const state of list) {
     const manifest = state.members[0]?.snapshot as string;
     used.add(manifest);
-    const lines = readFileSync(
-      join(location, 'objects', manifest.slice(0, 2), manifest.slice(2)),
-      'utf8',
-    ).trim();
-    for (const line of lines.split('\n')) used.add((JSON.parse(line) as { hash?: string }).hash ?? manifest);
+    for (const line of readManifest(location, manifest).toString().trim().split('\n'))
+      used.add((JSON.parse(line) as { hash?: string }).hash ?? manifest);
   }
   for (const state of list.slice(0, 1)) {
     const target = join(temporaryFolder(), 'restored');

@@ -128,7 +128,7 @@ export interface DumpedState {
   readonly automatic: boolean;
   readonly pinned: boolean;
   readonly description: string;
-  readonly imported: { readonly id: string } | null;
+  readonly imported: { readonly id: string; readonly bootable: boolean } | null;
   readonly partial: boolean;
   readonly removing: boolean;
   readonly createdAt: string;

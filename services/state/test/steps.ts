@@ -5,7 +5,7 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 
 // Stops a daemon before a thing it does that the next one could see, or makes that thing fail: every call that writes to a file
 // system, and every program that is run. So the list of steps is what the daemon really does, and none can be forgotten. A
-// daemon is told by its folder, whose name is in every path; several run in one process and die together.
+// daemon is told by its folder, whose name is in every path, or its pool of that name; several run in one process and die together.
 
 /** What happens at the first step that is not among those passing. */
 interface Watch {
@@ -60,7 +60,7 @@ const HANDLE = ['appendFile', 'datasync', 'sync', 'truncate', 'write', 'writeFil
 /** They leave nothing that a process killed right after would not have left. */
 const SYNCS = new Set(['fdatasync', 'fsync', 'datasync', 'sync']);
 /** Programs that only look. */
-const LOOKS = /^spawn btrfs → subvolume → (list|show|get-default) /;
+const LOOKS = /^spawn (btrfs → subvolume → (list|show|get-default)|zfs → (get|list)|zpool → (get|list)) /;
 
 /** Puts itself between the program and the system. Before anything of the program is loaded, which may keep what it imports. */
 export async function interceptSteps(tell: Told): Promise<void> {
@@ -126,12 +126,12 @@ function failure(syscall: string): Error {
 /** How a step ends; undefined when it happens. */
 function endingOf(call: string, paths: string[] | undefined): Watch['mode'] | undefined {
   const text = paths?.join(' → ') ?? '';
-  const found = [...watches].find(([name]) => text.includes(`/${name}/`));
+  const found = [...watches].find(([name]) => text.includes(`${name}/`));
   if (found === undefined) return undefined;
   const [name, watching] = found;
   if (watching.ended) return watching.mode === 'stop' ? 'stop' : undefined;
   if (watching.mode === 'stop' && SYNCS.has(call)) return undefined;
-  const step = `${call} ${nameOf(text.replaceAll(new RegExp(`/\\S*/${name}/`, 'g'), ''))}`;
+  const step = `${call} ${nameOf(text.replaceAll(new RegExp(`(?:/[^\\s":]*/)?${name}/`, 'g'), '').replaceAll(name, 'POOL'))}`;
   if (watching.mode === 'stop' && LOOKS.test(step)) return undefined;
   // Beyond that it is the same step for the same thing, such as another object.
   const times = Math.min((watching.done.get(step) ?? 0) + 1, 2);
@@ -173,7 +173,7 @@ const nameOf = (text: string) =>
   text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
     .replaceAll(/objects\/[0-9a-f]{2}\b/g, 'objects/XX')
-    .replaceAll(/[0-9a-f]{16,}/g, 'HASH')
+    .replaceAll(/[0-9a-f]{16,}|(?<=_)[0-9a-f]{6,8}\b/g, 'HASH')
     // In the system and in homes the same is done, with as many files as there are.
     .replaceAll(/(tree|homes\/\w+)\/\S+/g, 'its files')
     .replaceAll(/[0-9]+/g, 'N');

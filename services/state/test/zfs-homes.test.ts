@@ -61,6 +61,20 @@ describe('a home that is in use again after it was to be emptied', () => {
   });
 });
 
+it('a home that was being made goes at the next start, and stays when something lies in it', async (context) => {
+  const { storage, daemon } = await withUsers(context, ['ada']);
+  await daemon.service.close(0);
+  const made = ['empty', 'used'].map((user) => `${storage.pool}/USERDATA/${user}_abcdef`);
+  for (const [at, user] of ['empty', 'used'].entries())
+    storage.zfs('create', '-o', `mountpoint=/home/${user}`, '-o', 'croft:making=yes', made[at] as string);
+  writeFileSync(join(storage.homesFolder, 'used/file'), 'precious');
+  const again = await daemonOn(storage);
+  expect(storage.zfs('list', '-H', '-o', 'name').split('\n')).not.toContain(made[0]);
+  expect(readFileSync(join(storage.homesFolder, 'used/file'), 'utf8')).toBe('precious');
+  const homepath = join(storage.homesFolder, 'empty');
+  expect((await again.call('CreateUserData', { user: 'empty', homepath })).code).toBe(0);
+});
+
 describe('what was mounted over a home', () => {
   it.for([
     ['in its place', 'ada'],

@@ -52,9 +52,9 @@ export async function restore(call: CommandCall): Promise<number> {
   const { command, progress } = call;
   if (command.values.address !== undefined)
     throw new Misuse('restore reads states where they lie: run it on that machine');
-  const [name, folder] = command.words as [string, string];
+  const [wanted, folder] = command.words as [string, string];
   const { dump, model } = readDump(await dumpText(call));
-  const { members } = findState(model, { name, user: command.values.user });
+  const { members } = findState(model, { name: wanted, user: command.values.user });
   const { driver, location } = dump.storage;
   if (driver !== 'vault')
     throw new Misuse(
@@ -62,7 +62,9 @@ export async function restore(call: CommandCall): Promise<number> {
     );
   let problems = 0;
   for (const member of members) {
-    const target = members.length === 1 ? folder : `${folder}/${member.dataset}`;
+    // Beside each other: one below another could be led out of the folder by a link in that.
+    const name = member.dataset.replaceAll('/', '%2F');
+    const target = members.length === 1 ? folder : `${folder}/${name}`;
     const restored = await materialise(dump.storage.location, member.snapshot, target);
     for (const problem of restored.problems) progress(`warning: ${problem}`);
     problems += restored.problems.length;

@@ -119,16 +119,18 @@ const NOTHING: EntryTree = {
 };
 
 async function* changesOf(side: Side, times: boolean, signal: AbortSignal): AsyncGenerator<DiffChange> {
+  let attributes = false;
   for await (const { path, one, other } of mergeEntries(
     side.one.entries(signal),
     side.other.entries(signal),
   )) {
     signal.throwIfAborted();
+    if (path === '.') attributes = one?.attributes !== undefined && other?.attributes !== undefined;
     if (one === undefined) yield { path, kind: 'DIFF_KIND_ADDED', type: (other as Entry).type };
     else if (other === undefined) yield { path, kind: 'DIFF_KIND_REMOVED', type: one.type };
     else {
       const content = await contentOf(side, one, other, signal);
-      const difference = compareEntries(one, other, content, times);
+      const difference = compareEntries(one, other, content, { times, attributes });
       if (difference !== undefined) yield { path, kind: 'DIFF_KIND_CHANGED', ...difference };
     }
   }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Call, Context } from '../context.ts';
-import { cannotTransfer } from '../failures-extras.ts';
 import { savedWith, storageName } from '../model/model.ts';
 import { sizeText } from '../rules/machines/sizes.ts';
 import { checkUserName } from '../rules/machines/user-data.ts';
@@ -22,10 +21,10 @@ export async function exportState(
   const { storage, index } = context;
   if (userName !== '') checkUserName(userName);
   const state = nameState(index.model, { name: stateName, user: userName || undefined });
-  if (storage.transfer === undefined) throw cannotTransfer(storage.driver);
   const states = users && state.kind === 'system' ? savedWith(index.model.states, state) : [state];
   call.info(`exporting ${states.map(storageName).join(', ')}`);
-  return whilePresent(answers(storage.transfer.send(states, call.signal), call), states, context);
+  const content = storage.transfer.send(states, { signal: call.signal, report: call.warning });
+  return whilePresent(answers(content, call), states, context);
 }
 
 async function* answers(content: AsyncIterable<Uint8Array>, call: Call): AsyncGenerator<Answer> {

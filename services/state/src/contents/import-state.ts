@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { machineNotManaged } from '../failures.ts';
-import { alreadyImporting, badImport, cannotTransfer, importStalled } from '../failures-extras.ts';
-import { type State, storageName } from '../model/model.ts';
-import type { Transfer } from '../outside/storage/storage.ts';
+import { alreadyImporting, badImport, importStalled } from '../failures-extras.ts';
+import { canGoBackTo, type State, storageName } from '../model/model.ts';
+import type { Received } from '../outside/storage/storage.ts';
 import { currentMachine } from '../rules/machines/find-machine.ts';
 import { sizeText } from '../rules/machines/sizes.ts';
 import { checkImportName, planImport } from '../rules/states/import-plan.ts';
@@ -28,8 +28,6 @@ export async function importState(
   context: Context,
 ): Promise<string> {
   const { storage, index, turns } = context;
-  const { transfer } = storage;
-  if (transfer === undefined) throw cannotTransfer(storage.driver);
   if (!currentMachine(index.model).managed) throw machineNotManaged();
   // What is free on the disk can be promised once.
   if (turns.list().some(({ key }) => key === TURN)) throw alreadyImporting();
@@ -41,8 +39,8 @@ export async function importState(
     checkTypedName(wanted);
     const id = randomUUID();
     try {
-      const received = await receive(transfer, id, messages, call, context);
-      return await add(id, received, wanted, transfer, call, context);
+      const received = await receive(id, messages, call, context);
+      return await add(id, received, wanted, call, context);
     } catch (error) {
       await storage.discard(id).catch((left) => {
         context.log.error({ err: left, state: id }, 'what came of an import stays until the next start');
@@ -53,34 +51,33 @@ export async function importState(
 }
 
 async function receive(
-  transfer: Transfer,
   id: string,
   messages: AsyncIterator<ImportPart>,
   { signal, warning }: Call,
   { storage, minFree }: Context,
-): Promise<readonly State[]> {
+): Promise<Received> {
   const budget = spaceToWrite(await storage.space(), minFree);
   const content = contentsOf(messages, signal);
-  return transfer.receive({ id, content, budget, signal, report: warning });
+  return storage.transfer.receive({ id, content, budget, signal, report: warning });
 }
 
 /** In the machine's turn, as a save: intent, content, completion mark, record. */
 async function add(
   id: string,
-  received: readonly State[],
+  received: Received,
   wanted: string,
-  transfer: Transfer,
   call: Call,
   context: Context,
 ): Promise<string> {
   const { storage, index, turns, clock } = context;
   return await turns.take(currentMachine(index.model).id, call.operation, call.signal, async () => {
     const machine = currentMachine(index.model);
-    const name = checkImportName(index.model, machine, received[0] as State, wanted);
-    const states = planImport(machine, received, name, { id, newId: randomUUID, now: clock.now() });
+    const name = checkImportName(index.model, machine, received.states[0] as State, wanted);
+    const choices = { id, newId: randomUUID, now: clock.now() };
+    const states = planImport(machine, received, storage.driver, name, choices);
     await index.beginSave(id);
     try {
-      await transfer.place(id);
+      await storage.transfer.place(id);
       call.signal.throwIfAborted();
       await storage.complete(states);
     } catch (error) {
@@ -92,6 +89,11 @@ async function add(
       const bytes = state.members.reduce((sum, member) => sum + member.bytes, 0);
       call.info(`imported ${storageName(state)}, ${sizeText(bytes)}, saved ${state.createdAt}`);
     }
+    for (const state of states.slice(0, 1))
+      if (state.kind === 'system' && !canGoBackTo(state))
+        call.info(
+          `no machine goes back to ${storageName(state)}: it is there to be looked into and taken out`,
+        );
     if (states[0]?.kind === 'system') await refreshMenu(call, context, { make: false });
     return name;
   });

@@ -23,6 +23,11 @@ export interface Entry {
   readonly target?: string;
   /** Device number. */
   readonly rdev?: string;
+  /**
+   * Extended attributes, access control lists among them: values in base64, in the order of the names. A tree of which they
+   * were read says so at its own folder, which has them then even when it has none; elsewhere none are left out.
+   */
+  readonly attributes?: Readonly<Record<string, string>>;
   /** The content could not be read: the system's error code. */
   readonly unreadable?: string;
   /** It changed while it was read, also the second and third time. */

@@ -40,12 +40,15 @@ export class Journal {
   static async open(folder: string): Promise<{ journal: Journal; remembered: Remembered }> {
     const checkpoint = join(folder, 'checkpoint.json');
     const file = await open(join(folder, 'journal.jsonl'), 'a+', 0o600);
+    await using opened = new AsyncDisposableStack();
+    opened.defer(() => file.close());
     const bytes = await file.readFile();
     // A crash may have cut the last line, and the next one would be glued to it.
     const length = bytes.lastIndexOf('\n') + 1;
     if (length < bytes.length) await file.truncate(length);
     const lines = bytes.toString('utf8', 0, length).split('\n');
     const remembered = replay(await readCheckpoint(checkpoint), lines);
+    opened.move();
     return { journal: new Journal(file, checkpoint, length), remembered };
   }
 

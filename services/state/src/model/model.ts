@@ -136,6 +136,8 @@ export interface Import {
   readonly id: string;
   /** The machine it was of. */
   readonly machine: string;
+  /** False: no machine goes back to it. Records of older versions do not say it: it came from a vault, to a vault. */
+  readonly bootable?: boolean;
 }
 
 /** Everything the daemon knows; never changed in place, so a request reads one instant of it. */
@@ -168,6 +170,11 @@ export function homeDataset({ user, path }: Pick<Home, 'user' | 'path'>): Datase
 /** Something of the state is not in it: unreadable or torn entries. */
 export function isPartial(state: State): boolean {
   return state.members.some((member) => member.unreadable > 0 || member.torn > 0);
+}
+
+/** A machine can be made what it was in the state. */
+export function canGoBackTo({ imported }: Pick<State, 'imported'>): boolean {
+  return imported?.bootable !== false;
 }
 
 /** The name that is unique on this host and shows the machine, and for a home its user: `vault:/etc/ada@before-upgrade`. */

@@ -8,6 +8,8 @@ import { reconcile } from '../rules/states/reconcile.ts';
 /** Opens the index at start: finishes or clears away what a crash left, and believes the storage where the two differ. */
 export async function settleStates(folder: string, storage: Storage, log: Log): Promise<StateIndex> {
   const { journal, remembered } = await Journal.open(folder);
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => journal.close());
   const scan = await storage.scan({ alone: true });
   const doubts = { ...scan, canKeep: storage.keep !== undefined };
   const todo = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers, doubts);
@@ -32,6 +34,7 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
       .beginRemoval(ids)
       .catch((error) => log.error({ err: error }, 'the journal could not be written'));
   }
+  opened.move();
   return index;
 }
 

@@ -2,9 +2,9 @@ import { mkdirSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync }
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Daemon } from '../daemon.ts';
-import { callExtra, importBytes } from '../extras-client.ts';
+import { callExtra } from '../extras-client.ts';
 import { fillTree } from '../sample-tree.ts';
-import { type StorageFixture, statesOf, withDaemon } from './fixture.ts';
+import { type StorageFixture, withDaemon } from './fixture.ts';
 
 interface Changes {
   readonly changes: readonly { readonly path: string; readonly kind: string; readonly content: boolean }[];
@@ -21,7 +21,7 @@ async function diff(daemon: Daemon, request: object): Promise<string[]> {
     );
 }
 
-/** Looking into states, and taking them out. */
+/** Looking into states. */
 export function lookScenarios(fixture: StorageFixture): void {
   describe('what is in states', () => {
     it('is compared with another state and with what is there now', async (context) => {
@@ -55,33 +55,6 @@ export function lookScenarios(fixture: StorageFixture): void {
         expected.length,
       );
       expect(await storage.facts()).toEqual(before);
-    });
-
-    it('goes out and comes in again, or the driver says that it cannot', async (context) => {
-      const { daemon, storage } = await withDaemon(context, fixture);
-      fillTree(storage.systemPath);
-      await daemon.save('one');
-      const facts = await storage.facts();
-      const answer = await callExtra(daemon, 'Export', { stateName: 'one' });
-      if (answer.code === 12) {
-        expect(answer).toMatchObject({
-          order: [],
-          details: expect.stringContaining("the storage's own programs"),
-        });
-        expect(await importBytes(daemon, Buffer.from('x'), 'two')).toMatchObject({ code: 12, order: [] });
-        expect(await storage.facts()).toEqual(facts);
-        return;
-      }
-      expect(answer.code).toBe(0);
-      const bytes = Buffer.concat(
-        answer.results.map((result) => (result['content'] as Buffer | undefined) ?? Buffer.alloc(0)),
-      );
-      expect(await importBytes(daemon, bytes, 'two')).toMatchObject({
-        code: 0,
-        results: [{ stateName: 'two' }],
-      });
-      expect(await diff(daemon, { stateName: 'one', otherStateName: 'two', times: true })).toEqual([]);
-      expect((await statesOf(daemon)).map(({ name }) => name).sort()).toEqual(['one', 'two']);
     });
   });
 }

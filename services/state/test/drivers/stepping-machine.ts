@@ -1,19 +1,33 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { assert } from 'vitest';
 import { type Answer, callAt, type Dump } from '../daemon.ts';
+import { exported, importBytes } from '../extras-client.ts';
 import type { SteppingHosts } from '../stepping-hosts.ts';
-import { type BtrfsImage, run } from './btrfs-image.ts';
+import type { OpenedStorage } from './fixture.ts';
+
+/** What a machine of that kind needs to know of its storage. */
+export interface SteppingStorage
+  extends Pick<OpenedStorage, 'settings' | 'folder' | 'homesFolder' | 'rootWord'> {
+  /** A folder of its own, by whose name the machine goes. */
+  readonly base: string;
+  /** The folder in which the live datasets lie. */
+  readonly live: string;
+  /** Snapshots that are there, as members of states name them. */
+  snapshots(): string[];
+  /** Whatever of an operation is left that nobody needs. */
+  unfinished(): string[];
+}
 
 /** A daemon on an image, in a process that is killed and started again. */
 export class SteppingMachine {
-  readonly storage: BtrfsImage;
+  readonly storage: SteppingStorage;
   readonly name: string;
   readonly #hosts: SteppingHosts;
   #address = '';
   #boots = 0;
 
-  constructor(storage: BtrfsImage, hosts: SteppingHosts) {
+  constructor(storage: SteppingStorage, hosts: SteppingHosts) {
     this.storage = storage;
     this.name = basename(storage.base);
     this.#hosts = hosts;
@@ -21,7 +35,8 @@ export class SteppingMachine {
   }
 
   bootWith(line: string): void {
-    writeFileSync(join(this.storage.base, 'cmdline'), `${line}\n`);
+    const root = this.storage.rootWord?.() ?? '';
+    writeFileSync(join(this.storage.base, 'cmdline'), `${root} ${line}\n`);
     writeFileSync(join(this.storage.base, 'boot_id'), `boot-${this.#boots++}\n`);
   }
 
@@ -52,8 +67,16 @@ export class SteppingMachine {
     return await Promise.race([this.call(operation, request), stopped]);
   }
 
+  /** @param request of an import: its name here, and all of its content */
   call(operation: string, request: object = {}): Promise<Answer> {
-    return callAt(this.#address, operation, request);
+    if (operation !== 'Import') return callAt(this.#address, operation, request);
+    const { stateName, content } = request as { stateName: string; content: Buffer };
+    return importBytes(this.#address, content, stateName);
+  }
+
+  /** A state and those of its users as Export gives them. */
+  exported(stateName: string): Promise<Buffer> {
+    return exported(this.#address, { stateName, users: true });
   }
 
   async must(operation: string, request: object = {}): Promise<Answer> {
@@ -71,37 +94,30 @@ export class SteppingMachine {
     return (machines[0]?.states ?? []).map(({ user, name }) => `${user ?? 'system'} ${name}`).sort();
   }
 
-  /** What a file of a live subvolume holds; undefined when it is not there. */
+  /** What a file of a live dataset holds; undefined when it is not there. */
   read(path: string): string | undefined {
-    const file = join(this.storage.root, path);
+    const file = join(this.storage.live, path);
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   }
 
   write(path: string, content: string): void {
-    mkdirSync(join(this.storage.root, path, '..'), { recursive: true });
-    writeFileSync(join(this.storage.root, path), content);
+    const file = join(this.storage.live, path);
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, content);
   }
 
   /** The storage holds what the daemon knows, and nothing besides. */
   async checkClean(at: string): Promise<void> {
     const { machines } = await this.dump();
-    const known = (machines[0]?.states ?? []).flatMap(({ members }) =>
-      members.map(({ snapshot }) => snapshot),
-    );
-    const listed = run('btrfs', 'subvolume', 'list', '-o', join(this.storage.root, '@states'));
-    const there = listed.split('\n').flatMap((line) => / path (.+)$/.exec(line)?.[1] ?? []);
-    assert.deepEqual(there.sort(), known.sort(), at);
+    const states = machines[0]?.states ?? [];
+    const known = states.flatMap(({ members }) => members.map(({ snapshot }) => snapshot));
+    assert.deepEqual(this.storage.snapshots().sort(), known.sort(), at);
     assert.equal(
-      machines[0]?.states.some(({ partial }) => partial),
+      states.some(({ partial }) => partial),
       false,
       at,
     );
-    const records = readdirSync(join(this.storage.root, '@states/records'));
-    assert.deepEqual(
-      records.filter((name) => !name.endsWith('.json')),
-      [],
-      at,
-    );
+    assert.deepEqual(this.storage.unfinished(), [], at);
     assert.match((await this.must('Refresh')).lines.at(-1) ?? '', /nothing differed/, at);
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,14 +39,16 @@ export async function openPool({
 }: PoolOptions = {}): Promise<ZfsPool> {
   startZfs();
   await using opened = new AsyncDisposableStack();
-  const base = mkdtempSync(join(tmpdir(), 'croft-zfs-'));
+  const first = poolName();
+  // By the name of the pool, so that paths and names of datasets tell a test's own.
+  const base = join(tmpdir(), first);
+  mkdirSync(base);
   opened.defer(() => rmSync(base, { recursive: true, force: true }));
   const pools: string[] = [];
   /** Where daemons keep others from a pool. */
   const locks: string[] = [];
   const zfs = (...args: readonly string[]) => run('zfs', ...args);
-  const addPool = () => {
-    const name = `croft${randomBytes(5).toString('hex')}`;
+  const addPool = (name = poolName()) => {
     const image = join(base, `${name}.img`);
     writeFileSync(image, '');
     truncateSync(image, megabytes * MIB);
@@ -109,7 +111,7 @@ export async function openPool({
     }
     for (const path of locks) rmSync(path, { recursive: true, force: true });
   });
-  const pool = addPool();
+  const pool = addPool(first);
   const root = `${pool}/ROOT/debian`;
   zfs('create', '-o', 'mountpoint=none', `${pool}/ROOT`);
   zfs('create', '-o', `mountpoint=${mountpoint}`, '-o', 'canmount=noauto', '-o', 'croft:managed=yes', root);
@@ -132,7 +134,7 @@ export async function openPool({
     pool,
     root,
     zfs,
-    addPool,
+    addPool: () => addPool(),
     exportPools,
     importPools,
     folder: join(base, 'state'),
@@ -186,6 +188,8 @@ export async function openPool({
     },
   };
 }
+
+const poolName = () => `croft${randomBytes(5).toString('hex')}`;
 
 /** zfs-fuse lets go of what was read a moment later. */
 async function gone(work: () => void): Promise<void> {

@@ -3,7 +3,7 @@ import type { CommandCall } from '../command-call.ts';
 import { namedState } from './annotate-commands.ts';
 
 const SIGNS = { DIFF_KIND_ADDED: '+', DIFF_KIND_CHANGED: '~', DIFF_KIND_REMOVED: '-' } as const;
-const WHAT = ['content', 'unknown', 'mode', 'owner', 'target', 'time'] as const;
+const WHAT = ['content', 'unknown', 'mode', 'owner', 'target', 'attributes', 'time'] as const;
 
 /** What two states, or a state and what is there now, do not have in common: a line a path. */
 export async function diff(call: CommandCall): Promise<number> {

@@ -111,8 +111,8 @@ export interface Storage {
   savedTree(member: Member): Promise<EntryTree>;
   /** What a dataset holds now, without what a save of it leaves out. */
   liveTree(dataset: Dataset): Promise<EntryTree>;
-  /** Taking states out of the storage and in again; undefined where the driver cannot. */
-  readonly transfer?: Transfer;
+  /** Taking states out of the storage and in again. */
+  readonly transfer: Transfer;
   /** Writes down facts of a machine. */
   markMachine(id: string, marks: MachineMarks): Promise<void>;
   readonly homes: Homes;
@@ -167,18 +167,32 @@ export interface ReceiveRequest {
   readonly report: (line: string) => void;
 }
 
-/** States that leave the storage and come back, into this one or another of the same driver. */
+/** An export as the driver sees it. */
+export interface SendRequest {
+  readonly signal: AbortSignal;
+  /** A line for the caller, such as a file that could not be read. */
+  readonly report: (line: string) => void;
+}
+
+/** What came in. */
+export interface Received {
+  /** The storage that it was exported from. */
+  readonly driver: string;
+  /** The states as they were sent, the members as they are here. */
+  readonly states: readonly State[];
+}
+
+/** States that leave the storage and come back, into this one or any other: all drivers speak of them in the same way. */
 export interface Transfer {
-  /** States of one save with all they hold, as bytes that only the driver understands; the same states give the same bytes. */
-  send(states: readonly State[], signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** States of one save with all they hold; the same states give the same bytes. */
+  send(states: readonly State[], request: SendRequest): AsyncIterable<Uint8Array>;
   /**
    * Takes in what `send` gave, and checks all of it. It may take as long as the sender likes, so nobody waits for it: until
-   * `place` it lies beside the states, `discard` removes it, and a scan calls it a leftover.
-   * @returns the states as they were sent, the members as they are here. Only names, numbers and texts are checked by the
-   * caller
+   * `place` it lies beside the states, `discard` removes it, and a scan at start calls it a leftover. Only names, numbers and
+   * texts of states are checked by the caller.
    * @throws INVALID_ARGUMENT, RESOURCE_EXHAUSTED
    */
-  receive(request: ReceiveRequest): Promise<readonly State[]>;
+  receive(request: ReceiveRequest): Promise<Received>;
   /** Puts what was received where `complete` expects it. */
   place(id: string): Promise<void>;
 }

@@ -34,7 +34,11 @@ describe('walkedTree', () => {
     const hash = machines[0]?.states[0]?.members[0]?.snapshot as string;
     const saved = await entriesOf(join(storage.location, 'objects', hash.slice(0, 2), hash.slice(2)));
     const walked = await walk(daemon.tree);
-    expect(walked).toEqual(saved.map(({ hash: _hash, inode: _inode, sparse: _sparse, ...entry }) => entry));
+    expect(walked).toEqual(
+      saved.map(
+        ({ attributes: _attributes, hash: _hash, inode: _inode, sparse: _sparse, ...entry }) => entry,
+      ),
+    );
     expect(walked.map(({ path }) => path)).toEqual(saved.map(({ path }) => path).toSorted(comparePaths));
     const tree = walkedTree(daemon.tree);
     for (const entry of saved)

@@ -20,6 +20,15 @@ const plan = (states: State[], within = limits, on: MenuFacts = facts) =>
 const idsOf = (states: State[], within: typeof limits) =>
   plan(states, within).entries.map(({ id }) => id.slice(6));
 
+it('does not offer what was imported to be looked into', () => {
+  const imported = { at: '', id: '', machine: '' };
+  const bootable = [false, true, undefined];
+  const states = many(3, (at) => ({
+    imported: { ...imported, ...(bootable[at] === undefined ? {} : { bootable: bootable[at] }) },
+  }));
+  expect(idsOf(states, limits)).toEqual(['s1', 's2']);
+});
+
 describe('wordsFor', () => {
   it.each([
     ['root=UUID=1 ro', ['statesvc.state=s'], 'root=UUID=1 ro statesvc.state=s'],

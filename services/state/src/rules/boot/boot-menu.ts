@@ -1,4 +1,4 @@
-import { type Machine, type Model, type State, savedWith } from '../../model/model.ts';
+import { canGoBackTo, type Machine, type Model, type State, savedWith } from '../../model/model.ts';
 import { timeText } from '../machines/machine-text.ts';
 import type { Policy } from '../states/policy.ts';
 
@@ -73,7 +73,11 @@ export function menuStates(model: Model, machine: Machine, limits: Policy['menu'
 
 function offered(model: Model, machine: Machine): readonly State[] {
   return model.states.filter(
-    ({ id, kind, machine: of }) => kind === 'system' && of === machine.id && !model.removing.has(id),
+    (state) =>
+      state.kind === 'system' &&
+      state.machine === machine.id &&
+      !model.removing.has(state.id) &&
+      canGoBackTo(state),
   );
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aMachine, aModel, aState } from '../../../test/models.ts';
 import type { Preparation } from '../../model/model.ts';
-import { planCommitBoot, planPrepareBoot } from './boot-plan.ts';
+import { planCommitBoot, planPrepareBoot, planRevertRequest } from './boot-plan.ts';
 import { parseCommandLine } from './command-line.ts';
 
 const nothing = { state: undefined, users: false, kernel: '' };
@@ -91,6 +91,16 @@ describe('planPrepareBoot', () => {
     expect(() => planPrepareBoot(model, aMachine(), { ...line, state }, 'boot-1')).toThrow(
       `"${state}", which this machine does not have`,
     );
+  });
+
+  it('refuses a state that was imported to be looked into', () => {
+    const imported = { at: '', id: '', machine: '', bootable: false };
+    const foreign = aModel({ states: [{ ...system, imported }] });
+    expect(() => planPrepareBoot(foreign, aMachine(), line, 'boot-1')).toThrow('no machine can go back');
+    expect(() => planRevertRequest(foreign, aMachine(), system.name)).toThrow('no machine can go back');
+    const own = aModel({ states: [{ ...system, imported: { ...imported, bootable: true } }] });
+    expect(planPrepareBoot(own, aMachine(), line, 'boot-1')).toMatchObject({ do: 'revert' });
+    expect(planRevertRequest(own, aMachine(), system.name)).toMatchObject({ id: system.id });
   });
 
   it('refuses a state that is being removed', () => {

@@ -1,6 +1,7 @@
 import { bootedStateMissing, machineNotManaged, notBootedFrom, revertUnfinished } from '../../failures.ts';
-import { foreignState } from '../../failures-extras.ts';
+import { foreignState, onlyToLookInto } from '../../failures-extras.ts';
 import {
+  canGoBackTo,
   type Machine,
   type Model,
   type Preparation,
@@ -51,6 +52,7 @@ export function planPrepareBoot(
   if (begun?.done === true) return { do: 'nothing', why: 'this boot went back to its state already' };
   const state = model.states.find(({ id, kind }) => id === wanted && kind === 'system');
   if (state?.machine !== machine.id || model.removing.has(state.id)) throw bootedStateMissing(wanted);
+  if (!canGoBackTo(state)) throw onlyToLookInto(storageName(state));
   if (isByBooting && revertTo !== wanted) throw notBootedFrom(storageName(state));
   const isAsked = commandLine.state === undefined && !isByBooting;
   const users = isAsked ? nextRevert?.users === true : commandLine.users;
@@ -76,6 +78,7 @@ export function planRevertRequest(model: Model, machine: Machine, name: string):
       ? nameState({ ...model, states: own }, wanted)
       : nameState(model, wanted);
   if (state.machine !== machine.id) throw foreignState(name, state.machine);
+  if (!canGoBackTo(state)) throw onlyToLookInto(name);
   if (machine.revertTo !== undefined) throw notBootedFrom(storageName(state));
   return state;
 }

@@ -38,7 +38,16 @@ describe('compareContent', () => {
 });
 
 describe('compareEntries', () => {
-  const NONE = { content: false, unknown: false, mode: false, owner: false, target: false, time: false };
+  const PLAIN = { times: false, attributes: false };
+  const NONE = {
+    content: false,
+    unknown: false,
+    mode: false,
+    owner: false,
+    target: false,
+    time: false,
+    attributes: false,
+  };
 
   it.each<[string, Entry, Entry, Partial<typeof NONE>]>([
     ['mode', file, { ...file, mode: '600' }, { mode: true }],
@@ -46,7 +55,7 @@ describe('compareEntries', () => {
     ['group', file, { ...file, gid: 2 }, { owner: true }],
     ['target', link, { ...link, target: 'b' }, { target: true }],
   ])('tells %s', (_what, one, other, expected) => {
-    expect(compareEntries(one, other, 'same', false)).toEqual({
+    expect(compareEntries(one, other, 'same', PLAIN)).toEqual({
       type: one.type,
       oldType: '',
       ...NONE,
@@ -56,14 +65,24 @@ describe('compareEntries', () => {
 
   it('tells times to the microsecond, and only when they count', () => {
     const later = { ...file, mtimeNs: '1000000000000001001' };
-    expect(compareEntries(file, later, 'same', false)).toBeUndefined();
-    expect(compareEntries(file, later, 'same', true)).toMatchObject({ time: true });
+    expect(compareEntries(file, later, 'same', PLAIN)).toBeUndefined();
+    expect(compareEntries(file, later, 'same', { ...PLAIN, times: true })).toMatchObject({ time: true });
     // Going back sets times no more exactly.
-    expect(compareEntries(file, { ...file, mtimeNs: '1000000000000000999' }, 'same', true)).toBeUndefined();
+    expect(
+      compareEntries(file, { ...file, mtimeNs: '1000000000000000999' }, 'same', { ...PLAIN, times: true }),
+    ).toBeUndefined();
+  });
+
+  it('tells extended attributes where both sides had theirs read', () => {
+    const marked = { ...file, attributes: { 'user.note': 'YQ==' } };
+    expect(compareEntries(file, marked, 'same', PLAIN)).toBeUndefined();
+    const counts = { ...PLAIN, attributes: true };
+    expect(compareEntries(file, marked, 'same', counts)).toMatchObject({ attributes: true });
+    expect(compareEntries(marked, { ...marked }, 'same', counts)).toBeUndefined();
   });
 
   it('tells another type, and not its content', () => {
-    expect(compareEntries(file, link, 'unknown', false)).toEqual({
+    expect(compareEntries(file, link, 'unknown', PLAIN)).toEqual({
       ...NONE,
       type: 'link',
       oldType: 'file',
@@ -72,6 +91,6 @@ describe('compareEntries', () => {
   });
 
   it('takes links of another mode for the same: theirs does not count', () => {
-    expect(compareEntries(link, { ...link, mode: '700' }, 'same', true)).toBeUndefined();
+    expect(compareEntries(link, { ...link, mode: '700' }, 'same', { ...PLAIN, times: true })).toBeUndefined();
   });
 });

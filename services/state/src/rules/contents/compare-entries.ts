@@ -24,14 +24,14 @@ export function compareContent(one: Entry, other: Entry): ContentVerdict {
 /**
  * What differs in two entries of one path.
  * @param content of what {@link compareContent} says, with what reading came to
- * @param times modification times count
+ * @param counts whether modification times do, and extended attributes: only where both trees had theirs read
  * @returns undefined when nothing does
  */
 export function compareEntries(
   one: Entry,
   other: Entry,
   content: Exclude<ContentVerdict, 'read'>,
-  times: boolean,
+  counts: { readonly times: boolean; readonly attributes: boolean },
 ): Difference | undefined {
   const isOther = one.type !== other.type;
   const found = {
@@ -42,10 +42,16 @@ export function compareEntries(
     owner: one.uid !== other.uid || one.gid !== other.gid,
     target: !isOther && one.target !== other.target,
     // Node sets times to the microsecond, so what came back from a state differs in what is below.
-    time: times && one.mtimeNs.slice(0, -3) !== other.mtimeNs.slice(0, -3),
+    time: counts.times && one.mtimeNs.slice(0, -3) !== other.mtimeNs.slice(0, -3),
+    attributes: counts.attributes && !sameAttributes(one, other),
   };
   if (!isOther && !Object.values(found).includes(true)) return undefined;
   return { type: other.type, oldType: isOther ? one.type : '', ...found };
+}
+
+/** Whether two entries have the same extended attributes; each is held in the order of its names. */
+export function sameAttributes(one: Entry | undefined, other: Entry | undefined): boolean {
+  return JSON.stringify(one?.attributes ?? {}) === JSON.stringify(other?.attributes ?? {});
 }
 
 /** What is in a folder is not known: it could not be read, or was left out on purpose. */

@@ -1,6 +1,7 @@
 import { badImport } from '../../failures-extras.ts';
 import type { Entry, EntryType } from '../../model/entry.ts';
 import { pathBytes, pathText } from '../../model/path-text.ts';
+import { isKeptAttribute } from './kept-attributes.ts';
 
 const TYPES: ReadonlySet<string> = new Set<EntryType>([
   'folder',
@@ -29,6 +30,7 @@ const FIELDS: Readonly<Record<keyof Entry, (value: unknown) => boolean>> = {
   inode: (value) => fits(value, /^[\w:-]{1,64}$/),
   target: isPathText,
   rdev: (value) => fits(value, /^\d{1,20}$/),
+  attributes: areAttributes,
   unreadable: (value) => fits(value, /^[A-Z0-9_]{1,40}$/),
   torn: (value) => value === true,
   leftOut: (value) => value === 'mount' || value === 'storage',
@@ -74,6 +76,18 @@ function isPathText(value: unknown): boolean {
   if (typeof value !== 'string' || value === '' || value.length > MAX_PATH) return false;
   const bytes = pathBytes(value);
   return pathText(bytes) === value && !bytes.includes('\0');
+}
+
+/** By names that a save keeps, each in base64 as we write it, in their order. */
+function areAttributes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const names = Object.keys(value);
+  return (
+    names.every((name, at) => isKeptAttribute(name) && (at === 0 || (names[at - 1] as string) < name)) &&
+    Object.values(value).every(
+      (each) => typeof each === 'string' && Buffer.from(each, 'base64').toString('base64') === each,
+    )
+  );
 }
 
 function isId(value: unknown): boolean {

@@ -1,8 +1,9 @@
 import { badImport } from '../../failures-extras.ts';
-import { homeDataset, type Member, type State } from '../../model/model.ts';
+import type { Member, State } from '../../model/model.ts';
 import { pathBytes, pathText } from '../../model/path-text.ts';
 import { checkUserName } from '../machines/user-data.ts';
 import { checkDescription } from '../states/description.ts';
+import { memberNames } from './member-names.ts';
 
 /** What leaves with a state, in this order, so that the same state gives the same text. */
 const STATE_FIELDS = [
@@ -29,15 +30,26 @@ const MEMBER_FIELDS = [
 ] as const;
 
 const FORMAT = 1;
+const DRIVERS = ['vault', 'btrfs', 'zfs'] as const;
 const MAX_TEXT = 4096;
 const MAX_STATES = 1000;
 
+/** What an export says of itself. */
+interface Exported {
+  /** The storage that it comes from. */
+  readonly driver: string;
+  readonly states: readonly State[];
+}
+
 /** States that were saved together, as text that travels with what they hold. Pins and ids of snapshots stay here. */
 export function exportedText(driver: string, states: readonly State[]): string {
-  const exported = states.map((state) => ({
-    ...pick(state, STATE_FIELDS),
-    members: state.members.map((member) => pick(member, MEMBER_FIELDS)),
-  }));
+  const exported = states.map((state) => {
+    const names = memberNames(state.members);
+    const members = state.members.map((member, at) =>
+      pick({ ...member, dataset: names[at] as string }, MEMBER_FIELDS),
+    );
+    return { ...pick(state, STATE_FIELDS), members };
+  });
   return `${JSON.stringify({ format: FORMAT, driver, states: exported })}\n`;
 }
 
@@ -46,13 +58,10 @@ export function exportedText(driver: string, states: readonly State[]): string {
  * were saved with it. Members have no guid yet, and what they count is what the stranger says.
  * @throws INVALID_ARGUMENT
  */
-export function readExported(driver: string, text: string): readonly State[] {
+export function readExported(text: string): Exported {
   const header = objectOf(parse(text), 'its description');
   if (header['format'] !== FORMAT) throw badImport('it is of another version, or no export');
-  if (header['driver'] !== driver)
-    throw badImport(
-      `it was exported from ${textOf(header, 'driver', 20)}, and states are kept on ${driver} here`,
-    );
+  const driver = oneOf(header, 'driver', DRIVERS);
   const { states: list } = header;
   if (!Array.isArray(list) || list.length === 0 || list.length > MAX_STATES)
     throw badImport('it has no states, or too many');
@@ -61,7 +70,7 @@ export function readExported(driver: string, text: string): readonly State[] {
   const users = new Set(others.map(({ user }) => user));
   if (others.length > 0 && (first?.kind !== 'system' || users.has(undefined) || users.size < others.length))
     throw badImport('its states do not belong together');
-  return states;
+  return { driver, states };
 }
 
 function readState(given: unknown): State {
@@ -80,8 +89,11 @@ function readState(given: unknown): State {
   if (!Array.isArray(members) || members.length === 0 || members.length > MAX_STATES)
     throw badImport('a state has no members, or too many');
   const read = members.map((member) => readMember(member, user));
-  if (new Set(read.map(({ dataset }) => dataset)).size < read.length)
-    throw badImport('a state has two members of one name');
+  const names = memberNames(read);
+  if (new Set(names).size < read.length) throw badImport('a state has two members of one name');
+  // By its name it is compared with what is there: a user's may be of his home alone.
+  if (read.some(({ dataset }, at) => dataset !== names[at]))
+    throw badImport('a member does not belong to its state');
   return {
     id: textOf(state, 'id', 100),
     kind,
@@ -110,13 +122,9 @@ function readMember(given: unknown, user: string | undefined): Member {
     bytes.split('/').includes('..')
   )
     throw badImport('the path of a member is none');
-  const dataset = textOf(member, 'dataset', 255);
-  // By its name it is compared with what is there: a user's may be of his home alone.
-  const expected = user === undefined ? role : homeDataset({ user, path }).name;
-  if (dataset !== expected || member['user'] !== user)
-    throw badImport('a member does not belong to its state');
+  if (member['user'] !== user) throw badImport('a member does not belong to its state');
   return {
-    dataset,
+    dataset: textOf(member, 'dataset', 2 * MAX_TEXT),
     role,
     ...(user === undefined ? {} : { user }),
     path,

@@ -101,7 +101,9 @@ function detailLines(state: State): string[] {
     ),
     ...(imported === undefined
       ? []
-      : [`  imported ${timeText(imported.at)} from ${imported.machine} (${imported.id})`]),
+      : [
+          `  imported ${timeText(imported.at)} from ${imported.machine} (${imported.id})${imported.bootable === false ? ', to look into' : ''}`,
+        ]),
     ...(description === '' ? [] : description.split('\n').map((line) => `  | ${line}`)),
   ];
 }

@@ -30,17 +30,28 @@ export function checkImportName(
   return given;
 }
 
+/** Some of what came in, and where from. */
+interface Received {
+  readonly driver: string;
+  readonly states: readonly State[];
+}
+
 /**
  * What was received as states of a machine: with ids of their own, because what is exported may come back twice, and never
  * younger than now. Nobody here pinned them, and nothing here makes them go by itself.
+ * @param driver of the storage here
  */
 export function planImport(
   machine: Machine,
-  received: readonly State[],
+  { driver: from, states }: Received,
+  driver: string,
   name: string,
   { id, newId, now }: ImportChoices,
 ): readonly State[] {
-  return received.map((state, at) => ({
+  // Another storage divides a system otherwise: a root without what lay in datasets of their own would replace one that has it.
+  // On ZFS a machine goes back to a snapshot of its own root, by running a clone of that.
+  const bootable = from === driver && driver !== 'zfs';
+  return states.map((state, at) => ({
     ...state,
     id: at === 0 ? id : newId(),
     ...(at === 0 ? {} : { system: id }),
@@ -49,6 +60,6 @@ export function planImport(
     automatic: false,
     pinned: false,
     createdAt: state.createdAt < now.toISOString() ? state.createdAt : now.toISOString(),
-    imported: { at: now.toISOString(), id: state.id, machine: state.machine },
+    imported: { at: now.toISOString(), id: state.id, machine: state.machine, bootable },
   }));
 }

@@ -13,6 +13,7 @@ import { errorCode } from '../vault/files.ts';
 import { VaultMarks } from '../vault/vault-marks.ts';
 import { walkedTree } from '../walked-tree.ts';
 import { BtrfsHomes } from './btrfs-homes.ts';
+import { BtrfsTransfer } from './btrfs-transfer.ts';
 import { GoingBack } from './going-back.ts';
 import { STATES } from './layout.ts';
 import { LiveSubvolumes } from './live-subvolumes.ts';
@@ -43,6 +44,7 @@ export class Btrfs implements Storage {
   readonly capabilities = { atomicGroup: false, needsRoot: true };
   readonly recommendedMinFree = 20;
   readonly homes: BtrfsHomes;
+  readonly transfer: BtrfsTransfer;
   readonly #options: BtrfsOptions;
   readonly #subvolumes: Subvolumes;
   readonly #states: StatesOnDisk;
@@ -59,6 +61,12 @@ export class Btrfs implements Storage {
     this.homes = new BtrfsHomes(this.#subvolumes, options.homes);
     this.#live = new LiveSubvolumes(options.system, this.homes);
     this.#goingBack = new GoingBack(this.#subvolumes, this.#live, options.run, options.warn);
+    this.transfer = new BtrfsTransfer({
+      name: this.#poolName,
+      subvolumes: this.#subvolumes,
+      states: this.#states,
+      check: (member) => this.#goingBack.check(member),
+    });
   }
 
   async scan({ alone } = { alone: false }): Promise<Scan> {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, readdir, rmdir } from 'node:fs/promises';
 import { storageChanged } from '../../../failures.ts';
 import type { Member, State } from '../../../model/model.ts';
 import { errorCode } from '../vault/files.ts';
@@ -57,10 +57,19 @@ export class StatesOnDisk {
     this.#begun.delete(saveOf(states));
   }
 
+  /** Uuids of read-only subvolumes. @throws ABORTED when one is not there */
+  async uuidsOf(paths: readonly string[]): Promise<readonly string[]> {
+    const there = await this.#uuids({ readOnly: true });
+    return paths.map((path) => {
+      const uuid = there.get(path);
+      if (uuid === undefined) throw storageChanged(path);
+      return uuid;
+    });
+  }
+
   /** Removes whatever there is of a save, recorded or not. */
   async discard(id: string): Promise<void> {
     await removeRecord(this.#subvolumes.at(RECORDS), id);
-    await rm(this.#subvolumes.at(`${RECORDS}/${id}.json.new`), { force: true });
     await this.#clear(id);
     this.#begun.delete(id);
   }

@@ -64,6 +64,13 @@ export class Subvolumes {
     if (!ran.ok || !(await this.isThere(path))) throw this.#refusal(`${path} was not made`, ran);
   }
 
+  /** Nobody writes to it from now on. */
+  async makeReadOnly(path: string): Promise<void> {
+    const ran = await this.#run('btrfs', ['property', 'set', '-ts', this.at(path), 'ro', 'true']);
+    if ((await this.show(path))?.readOnly !== true)
+      throw this.#refusal(`${path} was not made read-only`, ran);
+  }
+
   /** Deletes subvolumes; those that are not there are no failure. A crash right after may bring them back. */
   async delete(paths: readonly string[]): Promise<void> {
     for (let from = 0; from < paths.length; from += BATCH)

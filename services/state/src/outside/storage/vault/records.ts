@@ -81,9 +81,9 @@ function guids(state: State): string {
   return state.members.map(({ guid }) => guid).join();
 }
 
-/** Removes a record if there is one: from here on its states are gone. */
+/** Removes a record if there is one, or what was written of one: from here on its states are gone. */
 export async function removeRecord(folder: string, id: string): Promise<void> {
-  await rm(fileOf(folder, id), { force: true });
+  for (const end of ['', '.new']) await rm(fileOf(folder, id) + end, { force: true });
   await syncFolder(folder);
 }
 

@@ -16,12 +16,12 @@ import { StoreFailed } from './content/read-file.ts';
 import { StatCache } from './content/stat-cache.ts';
 import { lstat } from './files.ts';
 import { changeRecord, readRecords, removeRecord, saveOf, writeRecord } from './records.ts';
-import { VaultTransfer } from './transfer/vault-transfer.ts';
 import { entriesOf, readManifest } from './trees/manifest.ts';
 import { revertTree } from './trees/revert-tree.ts';
 import { snapshotDataset } from './trees/snapshot-dataset.ts';
 import { VaultHomes } from './vault-homes.ts';
 import { VaultMarks } from './vault-marks.ts';
+import { VaultTransfer } from './vault-transfer.ts';
 
 const FOREVER = new AbortController().signal;
 
@@ -86,7 +86,7 @@ class Vault implements Storage {
       machines: knownMachines(this.#options.machine, states, await this.#marks.read()),
       homes: await this.homes.reread(),
       states,
-      leftovers: await readdir(this.#folder('staging')),
+      leftovers: (await readdir(this.#folder('staging'))).filter((id) => !this.transfer.isBusy(id)),
     };
   }
 
@@ -125,6 +125,7 @@ class Vault implements Storage {
     });
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
+    this.transfer.forget(id);
     // A cache that is not written costs the next save its time, nothing else.
     for (const cache of pending?.caches ?? []) await cache.save().catch(() => {});
   }

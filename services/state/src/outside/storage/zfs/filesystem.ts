@@ -18,6 +18,7 @@ const MARKS = [
   'croft:last-booted-kernel',
   'croft:next',
   'croft:boot',
+  'croft:imported',
 ] as const;
 /** Those of ZSys that are understood. */
 const ZSYS = ['bootfs', 'bootfs-datasets', 'last-used', 'last-booted-kernel'].map(

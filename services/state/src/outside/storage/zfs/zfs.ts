@@ -24,16 +24,20 @@ import { readFileSystems } from './filesystem.ts';
 import { bytesOf } from './homes/home-place.ts';
 import { ZfsHomes } from './homes/zfs-homes.ts';
 import { type Booted, type Layout, layoutOf } from './layout.ts';
+import { poolSpaces, poolTrouble } from './pools.ts';
 import { isShownAt } from './shown-at.ts';
 import { collectRetired, findDependants, releaseDependants } from './states/dependants.ts';
 import { destroySnapshots, discardSave, keepSave } from './states/destroy-snapshots.ts';
+import { collectImports, destroyEmptyParents, destroyImport, importOf } from './states/import-datasets.ts';
 import { removeUnfinished } from './states/remove-unfinished.ts';
 import { identityOf, snapshotName } from './states/save-record.ts';
 import { scanStates } from './states/scan-states.ts';
+import { takeOut } from './states/take-out.ts';
 import { takeSnapshots } from './states/take-snapshots.ts';
 import { viewOf } from './states/view-snapshot.ts';
 import { writeCompletion } from './states/write-completion.ts';
 import { poolOf, type ZfsCommands } from './zfs-commands.ts';
+import { ZfsTransfer } from './zfs-transfer.ts';
 
 /** What was read so long ago is read again. */
 const SAME_MOMENT_MS = 500;
@@ -56,17 +60,21 @@ export class Zfs implements Storage {
   readonly capabilities = { atomicGroup: true, needsRoot: true };
   readonly recommendedMinFree = 20;
   readonly homes: ZfsHomes;
+  readonly transfer: ZfsTransfer;
   readonly #options: ZfsOptions;
   readonly #zfs: ZfsCommands;
   #isSettled = false;
   /** Roots or homes that the machine went back from were there when it was last read what lies where. */
   #hasRetired = true;
+  #hasImports = true;
   #before: { readonly layout: Layout; readonly at: number } | undefined;
 
   constructor(options: ZfsOptions) {
     this.#options = options;
     this.#zfs = options.zfs;
     this.homes = new ZfsHomes(options.zfs, () => this.#layout(), options.homes);
+    const { zfs, folder } = options;
+    this.transfer = new ZfsTransfer({ zfs, folder, layout: () => this.#layout() });
   }
 
   get location(): string {
@@ -76,12 +84,10 @@ export class Zfs implements Storage {
 
   async scan(): Promise<Scan> {
     this.#zfs.forgetPools();
-    const notes = this.#isSettled
-      ? []
-      : await removeUnfinished((await this.#layout()).systems, this.#options.booted, this.#zfs);
+    const notes = this.#isSettled ? [] : await this.#settle();
     this.#isSettled = true;
     const layout = await this.#layout();
-    const { states, leftovers, kept } = await scanStates(layout, this.#zfs);
+    const { states, leftovers, kept } = await scanStates(layout, this.#zfs, this.transfer.busy);
     return {
       machines: machinesOf(layout, states, this.#options.booted),
       homes: await this.homes.list(layout),
@@ -92,24 +98,20 @@ export class Zfs implements Storage {
     };
   }
 
+  /** What only the first look does, when nobody writes. */
+  async #settle(): Promise<readonly string[]> {
+    const layout = await this.#layout();
+    const { systems } = layout;
+    await this.homes.removeUnfinished(layout);
+    await destroyEmptyParents(systems, this.#zfs);
+    return await removeUnfinished(systems, this.#options.booted, this.#zfs);
+  }
+
   /** What may still be written, to the byte: `zpool list` rounds, and counts what redundancy takes. */
   async space(): Promise<readonly Pool[]> {
     const layout = await this.#layout();
     this.#before = { layout, at: performance.now() };
-    const { machines, homes, systems } = layout;
-    const heads = machines.filter(({ isCurrent }) => isCurrent).map(({ active }) => active);
-    const trees = [
-      ...heads.flatMap(({ system, boots }) => [system, ...boots]),
-      ...homes.flatMap((home) => home.trees),
-    ];
-    const pools = new Set(trees.map(({ root }) => poolOf(root.name)));
-    return systems
-      .filter(({ name }) => pools.has(name))
-      .map(({ name, used, available }) => ({
-        name: `the pool ${name}`,
-        size: used + available,
-        free: available,
-      }));
+    return poolSpaces(layout);
   }
 
   async snapshotGroup({ id, name, datasets, signal }: SnapshotRequest): Promise<Snapshot> {
@@ -125,10 +127,14 @@ export class Zfs implements Storage {
 
   async complete(states: readonly State[]): Promise<void> {
     await writeCompletion(states, this.#zfs);
+    this.transfer.forget(states[0]?.id ?? '');
   }
 
   async discard(id: string): Promise<void> {
-    await discardSave(id, await this.#layout(), this.#zfs);
+    this.transfer.forget(id);
+    const layout = await this.#layout();
+    await discardSave(id, layout, this.#zfs);
+    await destroyImport(id, layout.systems, this.#options.folder, this.#zfs);
   }
 
   async keep(id: string): Promise<void> {
@@ -143,19 +149,10 @@ export class Zfs implements Storage {
     await destroySnapshots(members, origins, this.#zfs);
     if (states[0]?.system === undefined) return;
     try {
-      await this.#takeOut(states, await this.#layout());
+      await takeOut(states, await this.#layout(), this.#zfs);
     } catch (error) {
       throw error instanceof Failure ? removalUnfinished(error) : error;
     }
-  }
-
-  /** The rest of the save says from now on that it is all there is. */
-  async #takeOut(gone: readonly State[], layout: Layout): Promise<void> {
-    const group = gone[0]?.system;
-    const ids = new Set(gone.map(({ id }) => id));
-    const all = (await scanStates(layout, this.#zfs)).states;
-    const left = all.filter(({ id, system }) => (id === group || system === group) && !ids.has(id));
-    if (left.length > 0) await writeCompletion(left, this.#zfs);
   }
 
   async dependants(states: readonly State[]): Promise<readonly Dependant[]> {
@@ -222,25 +219,19 @@ export class Zfs implements Storage {
     return [`root=ZFS=${first?.snapshot ?? ''}`];
   }
 
-  /** Snapshots take what they hold along; what is left are roots that a machine went back from. */
+  /** Snapshots take what they hold along; what is left are roots that a machine went back from, and where imports lay. */
   async collect(): Promise<Freed> {
-    const objects = this.#hasRetired ? await collectRetired(await this.#layout(), this.#zfs) : 0;
-    return { objects, bytes: 0 };
+    const retired = this.#hasRetired ? await collectRetired(await this.#layout(), this.#zfs) : 0;
+    const { busy } = this.transfer;
+    const imports = this.#hasImports
+      ? await collectImports((await this.#layout()).systems, busy, this.#zfs)
+      : 0;
+    return { objects: retired + imports, bytes: 0 };
   }
 
   async trouble(): Promise<string | undefined> {
-    try {
-      const { dataset, snapshot } = this.#options.booted;
-      const pool = poolOf(dataset || snapshot);
-      const found = (await this.#zfs.pools()).find(({ name }) => name === pool);
-      if (pool === '') return 'the root of this machine is not on ZFS';
-      if (found === undefined) return `the pool ${pool} is not imported`;
-      return ['ONLINE', 'DEGRADED'].includes(found.health)
-        ? undefined
-        : `the pool ${pool} is ${found.health}`;
-    } catch (error) {
-      return (error as Error).message;
-    }
+    const { dataset, snapshot } = this.#options.booted;
+    return await poolTrouble(poolOf(dataset || snapshot), this.#zfs);
   }
 
   async close(): Promise<void> {
@@ -250,6 +241,7 @@ export class Zfs implements Storage {
   async #layout(): Promise<Layout> {
     const systems = await readFileSystems(this.#zfs);
     this.#hasRetired = systems.some(({ marks }) => marks.has('croft:retired'));
+    this.#hasImports = systems.some((system) => importOf(system) !== undefined);
     return layoutOf(systems, this.#options.booted);
   }
 }

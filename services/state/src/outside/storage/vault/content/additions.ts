@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { readdir, rename, unlink } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 import { notEnoughSpace } from '../../../../failures.ts';
 import { sizeText } from '../../../../rules/machines/sizes.ts';
 import { syncFileSystem } from '../../../sync-file-system.ts';
@@ -8,6 +10,9 @@ import { CREATE, close, datasync, errorCode, open, readFully, writeFully } from 
 import { type Content, cloneFile, copyContent, PIECE_BYTES, setLength } from './copy-content.ts';
 import type { Objects } from './objects.ts';
 import { placeStaged } from './staging.ts';
+
+/** More takes more time than space: half of a list of files are hashes, which become half as long and no shorter. */
+const LEVEL = 1;
 
 /** So many objects are each waited for; what is more goes to the disk in one go, which takes a fraction of the time. */
 const FEW = 64;
@@ -46,16 +51,24 @@ export class Additions {
     }
   }
 
-  /** Stores a text that comes in pieces. */
+  /** Stores a text that comes in pieces: compressed, under the hash of the text. */
   async putText(pieces: Iterable<string>): Promise<Content> {
     const hash = createHash('sha256');
     let size = 0;
-    return this.#withNewFile(async (path, fd) => {
+    const bytesOf = function* () {
       for (const piece of pieces) {
         const bytes = Buffer.from(piece);
         hash.update(bytes);
-        await this.#write(fd, bytes, size);
         size += bytes.length;
+        yield bytes;
+      }
+    };
+    return this.#withNewFile(async (path, fd) => {
+      let written = 0;
+      const compressed = pipeline(Readable.from(bytesOf()), createGzip({ level: LEVEL }), () => {});
+      for await (const bytes of compressed) {
+        await this.#write(fd, bytes, written);
+        written += (bytes as Buffer).length;
       }
       return this.#keep(path, fd, { hash: hash.digest('hex'), size });
     });

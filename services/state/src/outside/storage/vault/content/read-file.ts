@@ -1,5 +1,6 @@
 import { bytesOf, close, errorCode, fstat, open, READ, type Stat } from '../files.ts';
 import type { Additions } from './additions.ts';
+import { type Attributes, readAttributes } from './attributes.ts';
 import type { Content } from './copy-content.ts';
 import { keyOf, type StatCache } from './stat-cache.ts';
 
@@ -29,7 +30,15 @@ interface Unreadable {
 }
 
 /** What reading a file came to. */
-type FileContent = Unreadable | (Content & { readonly stat: Stat; readonly torn: boolean });
+type FileContent =
+  | Unreadable
+  | (Content & {
+      readonly stat: Stat;
+      readonly torn: boolean;
+      readonly attributes?: Attributes | undefined;
+      /** Why they could not be read. */
+      readonly attributesCode?: string | undefined;
+    });
 
 /** Reads files into the store, those with several names once. */
 export class FileReader {
@@ -54,7 +63,7 @@ export class FileReader {
 
   async #read(at: string, seen: Stat): Promise<FileContent> {
     const known = this.#cache.find(seen);
-    if (known !== undefined) return { hash: known, size: Number(seen.size), stat: seen, torn: false };
+    if (known !== undefined) return { ...known, size: Number(seen.size), stat: seen, torn: false };
     let fd: number;
     try {
       fd = await open(bytesOf(at), READ);
@@ -62,13 +71,13 @@ export class FileReader {
       return { error };
     }
     try {
-      return await this.#readOpen(fd);
+      return await this.#readOpen(fd, at);
     } finally {
       await close(fd);
     }
   }
 
-  async #readOpen(fd: number): Promise<FileContent> {
+  async #readOpen(fd: number, at: string): Promise<FileContent> {
     let before = await fstat(fd);
     // Somebody put another thing under the name between looking and opening.
     if (!before.isFile()) return { error: replaced() };
@@ -76,12 +85,25 @@ export class FileReader {
       if (isHollow(before) && (this.#hollow += before.size) > HOLLOW_BYTES) return { error: tooHollow() };
       const content = await this.#put(fd, before);
       if ('error' in content) return content;
+      const read = await this.#attributes(at, before);
       const after = await fstat(fd);
       const steady = keyOf(before) === keyOf(after);
-      if (steady) this.#cache.add(after, content.hash);
-      if (steady || attempt === ATTEMPTS) return { ...content, stat: after, torn: !steady };
+      const { attributesCode, ...kept } = { ...content, ...read };
+      if (steady && attributesCode === undefined) this.#cache.add(after, kept);
+      if (steady || attempt === ATTEMPTS)
+        return { ...content, ...(steady ? read : {}), stat: after, torn: !steady };
       before = after;
     }
+  }
+
+  async #attributes(
+    at: string,
+    { uid }: Stat,
+  ): Promise<{ attributes?: Attributes; attributesCode?: string }> {
+    const read = await readAttributes(at, uid);
+    if (read === undefined) return {};
+    if ('code' in read) return { attributesCode: read.code };
+    return Object.keys(read.attributes).length === 0 ? {} : { attributes: read.attributes };
   }
 
   async #put(fd: number, stat: Stat): Promise<Content | Unreadable> {

@@ -19,7 +19,7 @@ function newFolder(): string {
 async function filled(): Promise<string> {
   const folder = newFolder();
   const cache = await StatCache.open(folder, 'system');
-  cache.add(stat(), HASH);
+  cache.add(stat(), { hash: HASH });
   await cache.save();
   return folder;
 }
@@ -27,7 +27,7 @@ async function filled(): Promise<string> {
 describe('StatCache', () => {
   it('knows a file again only when nothing about it changed', async () => {
     const cache = await StatCache.open(await filled(), 'system');
-    expect(cache.find(stat())).toBe(HASH);
+    expect(cache.find(stat())).toEqual({ hash: HASH });
     const changes: Partial<Stat>[] = [
       { dev: 9n },
       { ino: 9n },
@@ -42,18 +42,32 @@ describe('StatCache', () => {
     const folder = newFolder();
     const cache = await StatCache.open(folder, 'system');
     const now = stat({ ctimeNs: BigInt(Date.now()) * 1_000_000n + 1n });
-    cache.add(now, HASH);
+    cache.add(now, { hash: HASH });
     await cache.save();
     expect((await StatCache.open(folder, 'system')).find(now)).toBeUndefined();
+  });
+
+  it('knows what else there was to a file, also beside others that had nothing', async () => {
+    const folder = newFolder();
+    const cache = await StatCache.open(folder, 'system');
+    const attributes = { 'user.nöte': 'YQ==' };
+    cache.add(stat(), { hash: HASH, attributes });
+    cache.add(stat({ ino: 5n }), { hash: HASH });
+    await cache.save();
+    const next = await StatCache.open(folder, 'system');
+    expect([next.find(stat()), next.find(stat({ ino: 5n }))]).toEqual([
+      { hash: HASH, attributes },
+      { hash: HASH },
+    ]);
   });
 
   it('drops what was not seen any more', async () => {
     const folder = await filled();
     const cache = await StatCache.open(folder, 'system');
-    cache.add(stat({ ino: 5n }), HASH);
+    cache.add(stat({ ino: 5n }), { hash: HASH });
     await cache.save();
     const next = await StatCache.open(folder, 'system');
-    expect([next.find(stat()), next.find(stat({ ino: 5n }))]).toEqual([undefined, HASH]);
+    expect([next.find(stat()), next.find(stat({ ino: 5n }))]).toEqual([undefined, { hash: HASH }]);
   });
 
   it('believes nothing of a damaged file', async () => {
@@ -66,7 +80,7 @@ describe('StatCache', () => {
   it('forgets hashes whose content goes', async () => {
     const folder = await filled();
     await forgetHashes(folder, 'system', new Set(['b'.repeat(64)]));
-    expect((await StatCache.open(folder, 'system')).find(stat())).toBe(HASH);
+    expect((await StatCache.open(folder, 'system')).find(stat())).toEqual({ hash: HASH });
     await forgetHashes(folder, 'system', new Set([HASH]));
     expect((await StatCache.open(folder, 'system')).find(stat())).toBeUndefined();
   });

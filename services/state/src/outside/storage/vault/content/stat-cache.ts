@@ -1,6 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { errorCode, type Stat, writeDurably } from '../files.ts';
+import type { Attributes } from './attributes.ts';
+
+/** What a file was when it was read. */
+export interface Remembered {
+  readonly hash: string;
+  /** Undefined when it had none. */
+  readonly attributes?: Attributes;
+}
+
+/** A cache of another layout is none. */
+const LAYOUT = 'attributes\n';
+const HASH_CHARACTERS = 64;
 
 /**
  * Hashes by everything that changes when a file does. Only the kernel sets the change time, so an equal key means equal
@@ -28,18 +40,20 @@ export class StatCache {
     return new StatCache(path, folder, await readCache(path), Date.now());
   }
 
-  /** The hash of a file that has not changed since it was read. */
-  find(stat: Stat): string | undefined {
+  /** What a file was that has not changed since it was read. */
+  find(stat: Stat): Remembered | undefined {
     const key = keyOf(stat);
-    const hash = this.#known.get(key);
-    if (hash !== undefined) this.#seen.set(key, hash);
-    return hash;
+    const value = this.#known.get(key);
+    if (value === undefined) return undefined;
+    this.#seen.set(key, value);
+    return remembered(value);
   }
 
   /** Remembers what a file's content was when it had these facts. */
-  add(stat: Stat, hash: string): void {
+  add(stat: Stat, { hash, attributes }: Remembered): void {
     if (tooYoung(stat, this.#startedMs)) return;
-    this.#seen.set(keyOf(stat), hash);
+    const more = attributes === undefined ? '' : Buffer.from(JSON.stringify(attributes)).toString('base64');
+    this.#seen.set(keyOf(stat), hash + more);
     this.#changed = true;
   }
 
@@ -54,7 +68,7 @@ export class StatCache {
 export async function forgetHashes(folder: string, name: string, gone: ReadonlySet<string>): Promise<void> {
   const path = `${folder}/${name}`;
   const known = await readCache(path);
-  const kept = new Map([...known].filter(([, hash]) => !gone.has(hash)));
+  const kept = new Map([...known].filter(([, value]) => !gone.has(value.slice(0, HASH_CHARACTERS))));
   if (kept.size === known.size) return;
   // On a full disk nothing can be written, and this is what makes room: no cache is better than a wrong one.
   await writeCache(path, folder, kept).catch(() => rm(path, { force: true }));
@@ -76,10 +90,18 @@ export function tooYoung(stat: Stat, startedMs: number): boolean {
   return Number(newest / 1_000_000n) >= startedMs - tick;
 }
 
+/** A value is the hash, and the attributes if there are any. */
+function remembered(value: string): Remembered {
+  const hash = value.slice(0, HASH_CHARACTERS);
+  if (value.length === HASH_CHARACTERS) return { hash };
+  const attributes = Buffer.from(value.slice(HASH_CHARACTERS), 'base64').toString();
+  return { hash, attributes: JSON.parse(attributes) as Attributes };
+}
+
 /** First line: SHA-256 of the rest, so that a torn write is no cache at all. */
-async function writeCache(path: string, folder: string, hashes: ReadonlyMap<string, string>): Promise<void> {
+async function writeCache(path: string, folder: string, values: ReadonlyMap<string, string>): Promise<void> {
   let body = '';
-  for (const [key, hash] of hashes) body += `${key} ${hash}\n`;
+  for (const [key, value] of values) body += `${key} ${value}\n`;
   await writeDurably(path, folder, `${digest(body)}\n${body}`);
 }
 
@@ -96,12 +118,13 @@ async function readCache(path: string): Promise<Map<string, string>> {
   if (text.slice(0, 65) !== `${digest(body)}\n`) return known;
   for (let at = 0; at < body.length; ) {
     const end = body.indexOf('\n', at);
-    known.set(body.slice(at, end - 65), body.slice(end - 64, end));
+    const space = body.indexOf(' ', at);
+    known.set(body.slice(at, space), body.slice(space + 1, end));
     at = end + 1;
   }
   return known;
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text, 'latin1').digest('hex');
+  return createHash('sha256').update(LAYOUT).update(text, 'latin1').digest('hex');
 }

@@ -3,6 +3,7 @@ import type { Entry } from '../../../../model/entry.ts';
 import { pathText } from '../../../../model/path-text.ts';
 import { closedMount, entryOf, MAX_FOLDER_PATH } from '../../entry-of.ts';
 import type { Additions } from '../content/additions.ts';
+import { readAttributes } from '../content/attributes.ts';
 import { FileReader, inodeOf, isSparse } from '../content/read-file.ts';
 import type { StatCache } from '../content/stat-cache.ts';
 import { Workers } from '../content/workers.ts';
@@ -30,6 +31,8 @@ export interface Captured {
   /** Path texts. */
   readonly torn: readonly string[];
   readonly mounts: readonly string[];
+  /** Path texts of what was saved without its extended attributes. */
+  readonly bare: readonly string[];
 }
 
 /**
@@ -48,6 +51,7 @@ class TreeCapture {
   readonly #unreadable: { path: string; code: string }[] = [];
   readonly #torn: string[] = [];
   readonly #mounts: string[] = [];
+  readonly #bare: string[] = [];
   #device = 0n;
   #mount: string | undefined;
   #entries = 0;
@@ -73,6 +77,7 @@ class TreeCapture {
       unreadable: this.#unreadable.sort((a, b) => (a.path < b.path ? -1 : 1)),
       torn: this.#torn.sort(),
       mounts: this.#mounts.sort(),
+      bare: this.#bare.sort(),
     };
   }
 
@@ -108,10 +113,12 @@ class TreeCapture {
           this.#workers.add(() => this.#folder(`${inside}/${name}`, childText, stat, child, leave), leave);
         });
       });
+      // Through the descriptor: `.` is no name that anybody could put something under.
+      const attributes = await this.#attributes(`${inside}/.`, text, before);
       const after = await fstat(fd);
       const torn = after.mtimeNs !== before.mtimeNs || before.ino !== seen.ino || before.dev !== seen.dev;
       if (torn) this.#torn.push(text);
-      tree.line = this.#line(text, after, torn ? { torn: true } : {});
+      tree.line = this.#line(text, after, { ...attributes, ...(torn ? { torn: true } : {}) });
     } catch (error) {
       tree.line = this.#line(text, seen, this.#failed(text, error));
     } finally {
@@ -179,14 +186,25 @@ class TreeCapture {
     const read = await this.#reader.read(at, stat);
     if ('error' in read) return this.#line(text, stat, this.#failed(text, read.error));
     if (read.torn) this.#torn.push(text);
+    if (read.attributesCode !== undefined) this.#bare.push(text);
     this.#bytes += read.size;
     return this.#line(text, read.stat, {
       size: read.size,
       hash: read.hash,
+      ...(read.attributes === undefined ? {} : { attributes: read.attributes }),
       ...(isSparse(read.stat) ? { sparse: true } : {}),
       ...(inode === undefined ? {} : { inode }),
       ...(read.torn ? { torn: true } : {}),
     });
+  }
+
+  /** Of a folder; the tree's own has them in any case, which says that they were read. */
+  async #attributes(at: string, text: string, { uid }: Stat): Promise<Pick<Entry, 'attributes'>> {
+    const read = await readAttributes(at, uid);
+    if (read === undefined) return {};
+    if ('code' in read) this.#bare.push(text);
+    const attributes = 'code' in read ? {} : read.attributes;
+    return text === '.' || Object.keys(attributes).length > 0 ? { attributes } : {};
   }
 
   #failed(text: string, error: unknown): Partial<Entry> {

@@ -1,4 +1,6 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, promises } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { Entry } from '../../../../model/entry.ts';
 
 /** A tree in the order of its manifest: lines, and folders whose lines follow their own. */
@@ -27,10 +29,35 @@ export function* manifestPieces(tree: Tree): Generator<string> {
 /** Reads a manifest, some entries at a time. */
 export async function* readManifest(path: string): AsyncGenerator<Entry[]> {
   let rest = '';
-  for await (const piece of createReadStream(path, { encoding: 'utf8', highWaterMark: PIECE_CHARACTERS })) {
-    const lines = (rest + piece).split('\n');
+  const decoder = new TextDecoder();
+  for await (const piece of manifestBytes(path)) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
     rest = lines.pop() as string;
     yield lines.map((line) => JSON.parse(line) as Entry);
+  }
+}
+
+/**
+ * The text of a manifest, which is stored compressed: a hundred thousand entries have thirty megabytes. Those of an earlier
+ * version, and those that were imported, are stored as they are.
+ */
+export async function* manifestBytes(path: string): AsyncGenerator<Buffer> {
+  const file = createReadStream(path, { highWaterMark: PIECE_CHARACTERS });
+  const isPlain = (await firstByte(path)) !== GZIP;
+  // Also when its reader stops early, or the file ends too soon, both streams end with it.
+  const text = isPlain ? file : pipeline(file, createGunzip({ chunkSize: PIECE_CHARACTERS }), () => {});
+  for await (const piece of text) yield piece as Buffer;
+}
+
+/** Of the two bytes that compressed files begin with; a manifest begins with a brace. */
+const GZIP = 0x1f;
+
+async function firstByte(path: string): Promise<number | undefined> {
+  const file = await promises.open(path);
+  try {
+    return (await file.read(Buffer.alloc(1), 0, 1, 0)).buffer[0];
+  } finally {
+    await file.close();
   }
 }
 

@@ -6,6 +6,7 @@ import type { Entry } from '../../../../model/entry.ts';
 import { pathBytes } from '../../../../model/path-text.ts';
 import { isInPlace } from '../../../../rules/contents/entry-place.ts';
 import { typeOf } from '../../entry-of.ts';
+import { type Attributes, writeAttributes } from '../content/attributes.ts';
 import { cloneFile, copyContent, PIECE_BYTES, setLength } from '../content/copy-content.ts';
 import { Objects } from '../content/objects.ts';
 import { CREATE, close, errorCode, fstat, lstat, open, READ, writeFully } from '../files.ts';
@@ -35,6 +36,8 @@ class Restore {
   readonly #firstNames = new Map<string, string>();
   readonly #problems: string[] = [];
   #entries = 0;
+  /** What an entry without attributes has: none, or nobody knows. */
+  #unsaid: Attributes | undefined;
 
   constructor(objects: Objects, target: string) {
     this.#objects = objects;
@@ -62,7 +65,7 @@ class Restore {
       for (const entry of entries) await this.#entry(entry);
     }
     // Deepest first: a folder's own time changes with what is put into it, and its mode may close it.
-    for (const entry of this.#folders.reverse()) await applyFacts(this.#place(entry), entry);
+    for (const entry of this.#folders.reverse()) await this.#facts(this.#place(entry), entry);
     return { entries: this.#entries, problems: this.#problems };
   }
 
@@ -81,6 +84,7 @@ class Restore {
     const place = this.#place(entry);
     if (entry.type === 'folder') {
       if (entry.path !== '.') await mkdir(place, { mode: 0o700 });
+      else if (entry.attributes !== undefined) this.#unsaid = {};
       this.#folders.push(entry);
       this.#folderPaths.add(entry.path);
       if (entry.unreadable !== undefined)
@@ -108,8 +112,13 @@ class Restore {
       return;
     }
     await writeContent(this.#objects, entry, place);
-    await applyFacts(place, entry);
+    await this.#facts(place, entry);
     if (entry.inode !== undefined) this.#firstNames.set(entry.inode, place.toString('latin1'));
+  }
+
+  async #facts(place: Buffer, entry: Entry): Promise<void> {
+    const problem = await applyFacts(place, entry, entry.attributes ?? this.#unsaid);
+    if (problem !== undefined) this.#problem(entry, problem);
   }
 
   /** Where an entry goes: below a folder that this restore made itself, so never through a link and never outside. */
@@ -161,25 +170,49 @@ export async function writeContent(objects: Objects, entry: Entry, place: Buffer
 
 /**
  * Gives something its owner (as root), mode and time, through an open descriptor, so that nothing is given to what somebody
- * put in its place. Owner before mode, because a change of owner clears the set-user-id bit.
+ * put in its place. Owner first, because a change of owner clears the set-user-id bit and what programs may do; attributes
+ * before the mode, because an access control list changes it.
+ * @param attributes those that it is to have; undefined leaves it those that it has
+ * @returns which it could not have, as a line for people
  */
-export async function applyFacts(place: Buffer, entry: Entry): Promise<void> {
+export async function applyFacts(
+  place: Buffer,
+  entry: Entry,
+  attributes?: Attributes,
+): Promise<string | undefined> {
   const asRoot = process.geteuid?.() === 0;
   const seconds = secondsOf(entry.mtimeNs);
   if (entry.type === 'link') {
     if (asRoot) await lchown(place, entry.uid, entry.gid);
     await lutimes(place, seconds, seconds);
-    return;
+    return undefined;
   }
   const fd = await open(place, READ);
   try {
     if (typeOf(await fstat(fd)) !== entry.type) throw storageChanged(`the entry ${entry.path}`);
     if (asRoot) await promisify(fchown)(fd, entry.uid, entry.gid);
+    const problem =
+      attributes === undefined ? undefined : await applyAttributes(fd, place, entry, attributes);
     await promisify(fchmod)(fd, Number.parseInt(entry.mode, 8) & 0o7777);
     await promisify(futimes)(fd, seconds, seconds);
+    return problem;
   } finally {
     await close(fd);
   }
+}
+
+/** A folder has them through its descriptor, a file by its name, which must be that of the descriptor. */
+async function applyAttributes(
+  fd: number,
+  place: Buffer,
+  entry: Entry,
+  wanted: Attributes,
+): Promise<string | undefined> {
+  if (entry.type === 'folder' && process.platform === 'linux')
+    return writeAttributes(Buffer.from(`/proc/self/fd/${fd}/.`), wanted);
+  const [opened, named] = [await fstat(fd), await lstat(place)];
+  if (opened.ino !== named.ino || opened.dev !== named.dev) throw storageChanged(`the entry ${entry.path}`);
+  return writeAttributes(place, wanted);
 }
 
 /** Seconds as a floating point number, which holds the microsecond; rounded so that it is never cut to the one before. */

@@ -1,4 +1,5 @@
 import type { Entry } from '../../../../model/entry.ts';
+import { sameAttributes } from '../../../../rules/contents/compare-entries.ts';
 
 /** One step of making a tree what another one was. Paths are path texts below the tree. */
 export type RevertStep =
@@ -26,6 +27,7 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
   const now = new Map(present.map((entry) => [entry.path, entry]));
   const then = new Map(wanted.map((entry) => [entry.path, entry]));
   const problems: string[] = [];
+  const same = sameFactsIn(present, wanted);
   const kept = stayingPaths(present, then);
   const removed = removals(present, then, kept, problems);
   const linked = new Map<string, { path: string; isNew: boolean }>();
@@ -44,7 +46,7 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
       continue;
     }
     const first = entry.inode === undefined ? undefined : linked.get(entry.inode);
-    const step = stepFor(entry, before, first, (path) => now.get(path));
+    const step = stepFor(entry, before, first, (path) => now.get(path), same);
     if (step !== undefined) made.push(step);
     if (entry.inode !== undefined && first === undefined)
       linked.set(entry.inode, { path: entry.path, isNew: step !== undefined });
@@ -56,7 +58,7 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
   }));
   const touched = changedFolders([...gone.map(({ path }) => path), ...made.map(pathOf)]);
   const facts = folders.filter(
-    (step) => touched.has(pathOf(step)) || !sameFacts(now.get(pathOf(step)), then.get(pathOf(step))),
+    (step) => touched.has(pathOf(step)) || !same(now.get(pathOf(step)), then.get(pathOf(step))),
   );
   return { steps: [...gone, ...made, ...facts.reverse()], problems };
 }
@@ -117,6 +119,7 @@ function stepFor(
   before: Entry | undefined,
   first: { readonly path: string; readonly isNew: boolean } | undefined,
   now: (path: string) => Entry | undefined,
+  sameFacts: SameFacts,
 ): RevertStep | undefined {
   if (entry.type === 'link') {
     const same = before?.type === 'link' && before.target === entry.target && sameFacts(before, entry);
@@ -135,14 +138,18 @@ function stepFor(
   return isSame && !wasShared ? undefined : { do: 'file', entry };
 }
 
-function sameFacts(one: Entry | undefined, other: Entry | undefined): boolean {
-  return (
+type SameFacts = (one: Entry | undefined, other: Entry | undefined) => boolean;
+
+/** Attributes count where both trees have had theirs read. */
+function sameFactsIn(present: readonly Entry[], wanted: readonly Entry[]): SameFacts {
+  const areRead = present[0]?.attributes !== undefined && wanted[0]?.attributes !== undefined;
+  return (one, other) =>
     one?.mode === other?.mode &&
     one?.uid === other?.uid &&
     one?.gid === other?.gid &&
     // Node sets times to the microsecond.
-    one?.mtimeNs.slice(0, -3) === other?.mtimeNs.slice(0, -3)
-  );
+    one?.mtimeNs.slice(0, -3) === other?.mtimeNs.slice(0, -3) &&
+    (!areRead || sameAttributes(one, other));
 }
 
 function changedFolders(paths: readonly string[]): ReadonlySet<string> {

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import xattr from '@napi-rs/xattr';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder, treeFacts } from '../../../../../test/daemon.ts';
 import { aMachine } from '../../../../../test/models.ts';
@@ -126,6 +127,21 @@ describe('revertTree', () => {
     expect(treeFacts(tree)).toEqual(before);
     // And once more there is nothing to do.
     expect(planRevert(await save(), wanted)).toEqual({ steps: [], problems: [] });
+  });
+
+  it('leaves extended attributes alone where nobody read those of the state', async () => {
+    const { tree, save, revert } = await scene();
+    fillTree(tree);
+    try {
+      xattr.setAttributeSync(join(tree, 'hosts'), 'user.note', 'now');
+    } catch {
+      return;
+    }
+    const wanted = (await save()).map(({ attributes: _attributes, ...entry }) => entry);
+    expect(planRevert(await save(), wanted).steps).toEqual([]);
+    writeFileSync(join(tree, 'hosts'), 'other');
+    expect(await revert(wanted)).toEqual([]);
+    expect(xattr.getAttributeSync(join(tree, 'hosts'), 'user.note')?.toString()).toBe('now');
   });
 
   it('touches nothing that is the same', async () => {

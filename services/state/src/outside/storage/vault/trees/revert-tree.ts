@@ -6,6 +6,7 @@ import { contentDamaged } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import { pathBytes } from '../../../../model/path-text.ts';
 import { openFolder, splitPath } from '../../open-folder.ts';
+import type { Attributes } from '../content/attributes.ts';
 import type { Objects } from '../content/objects.ts';
 import { bytesOf, close, errorCode, open } from '../files.ts';
 import { applyFacts, writeContent } from './materialise.ts';
@@ -26,12 +27,18 @@ export async function revertTree(
   present: readonly Entry[],
   wanted: readonly Entry[],
 ): Promise<readonly string[]> {
-  const { steps, problems } = planRevert(present, wanted);
+  const { steps, problems: unplanned } = planRevert(present, wanted);
+  const problems = [...unplanned];
   // What is missing is found before anything is touched; what is damaged only when it is read.
   for (const step of steps)
     if (step.do === 'file' && !(await objects.has(step.entry.hash ?? '')))
       throw contentDamaged(`the content of ${step.entry.path}`);
   if (steps.length > 0) await makeRoot(root);
+  const attributesOf = attributesAfter(present, wanted);
+  const giveFacts = async (at: Buffer, entry: Entry) => {
+    const problem = await applyFacts(at, entry, attributesOf(entry));
+    if (problem !== undefined) problems.push(`${entry.path} ${problem}`);
+  };
   const tree = new Tree(root);
   try {
     for (const step of steps) {
@@ -47,14 +54,14 @@ export async function revertTree(
         case 'file':
           await replace(at, async (temporary) => {
             await writeContent(objects, step.entry, temporary);
-            await applyFacts(temporary, step.entry);
+            await giveFacts(temporary, step.entry);
             await flush(temporary);
           });
           break;
         case 'link':
           await replace(at, async (temporary) => {
             await symlink(bytesOf(pathBytes(step.entry.target ?? '')), temporary);
-            await applyFacts(temporary, step.entry);
+            await giveFacts(temporary, step.entry);
           });
           break;
         case 'name': {
@@ -68,7 +75,7 @@ export async function revertTree(
           break;
         }
         case 'facts':
-          await applyFacts(at, step.entry);
+          await giveFacts(at, step.entry);
           break;
       }
     }
@@ -76,6 +83,13 @@ export async function revertTree(
     await tree.close();
   }
   return problems;
+}
+
+/** A state of which nobody read them leaves everything those that it has now. */
+function attributesAfter(present: readonly Entry[], wanted: readonly Entry[]) {
+  if (wanted[0]?.attributes !== undefined) return (entry: Entry): Attributes => entry.attributes ?? {};
+  const now = new Map(present.map(({ path, attributes }) => [path, attributes]));
+  return ({ path }: Entry): Attributes | undefined => now.get(path);
 }
 
 /** A home that was deleted as a whole comes back, too. */

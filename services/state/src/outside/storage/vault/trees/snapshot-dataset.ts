@@ -81,7 +81,7 @@ function missingTree(code: string): Captured {
     mtimeNs: '0',
     unreadable: code,
   } as const;
-  const none = { bytes: 0, torn: [], mounts: [] };
+  const none = { bytes: 0, torn: [], mounts: [], bare: [] };
   const tree = { line: JSON.stringify(entry satisfies Entry), items: [] };
   return { ...none, tree, entries: 0, unreadable: [{ path: '.', code }] };
 }
@@ -95,6 +95,7 @@ function reportProblems(dataset: Dataset, captured: Captured, report: (line: str
     ...Object.entries(LEFT_OUT).map(([code, what]): [string[], string] => [because(code), what]),
     [captured.torn, 'changed while it was read'],
     [captured.mounts, 'is another file system and was left out'],
+    [captured.bare, 'was saved without its extended attributes'],
   ];
   for (const [paths, what] of kinds) {
     for (const path of paths.slice(0, MAX_LINES)) report(`${dataset.path}/${path} ${what}`);

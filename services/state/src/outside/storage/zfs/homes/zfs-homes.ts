@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rmdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import { homeRefused } from '../../../../failures.ts';
 import type { Dataset, Home } from '../../../../model/model.ts';
 import { isBelow } from '../../../mounts.ts';
@@ -37,6 +37,18 @@ export class ZfsHomes implements Homes {
     }));
   }
 
+  /** At the first look, when nobody writes: removes homes that were being made when somebody was killed. */
+  async removeUnfinished({ systems }: Layout): Promise<void> {
+    for (const { name, marks, path, isMounted } of systems) {
+      if (!marks.has('croft:making') || marks.has('croft:links') || !isMounted) continue;
+      // It is a folder like any other since then, so somebody may have put something into it.
+      const names = await readdir(path).catch(() => undefined);
+      if (names?.length !== 0) continue;
+      const { ok } = await this.#zfs.zfs('destroy', name);
+      if (ok) await rmdir(path).catch(() => {});
+    }
+  }
+
   async create(home: Home): Promise<void> {
     const layout = await this.#layout();
     if (layout.homes.some(({ user }) => user === home.user)) return await this.#bringBack(home, layout);
@@ -44,10 +56,9 @@ export class ZfsHomes implements Homes {
     const container = this.#container ?? `${pool}/USERDATA`;
     const at = bytesOf(home.path);
     const wasThere = await checkPlace(home.path, at, layout.systems, poolOf(container));
-    await this.#removeUnfinished(layout);
     if (!layout.systems.some(({ name }) => name === container))
       await this.#zfs.zfs('create', '-o', 'canmount=off', '-o', 'mountpoint=none', container);
-    // Marks are made in the end: what has none of them is no home, and goes at the next call.
+    // Marks are made in the end: what has none of them is no home, and goes at the next start.
     const name = `${container}/${home.user.replace(/\$$/, '')}_${suffix()}`;
     const altroot = layout.systems.find((system) => poolOf(system.name) === poolOf(container))?.altroot ?? '';
     const mountpoint = nativePath({ path: at, altroot });
@@ -132,12 +143,6 @@ export class ZfsHomes implements Homes {
   async #isMountedAt(name: string, path: string): Promise<boolean> {
     const found = (await this.#zfs.properties([name], ['mounted', 'mountpoint'])).get(name);
     return found?.get('mounted')?.value === 'yes' && found.get('mountpoint')?.value === path;
-  }
-
-  async #removeUnfinished({ systems }: Layout): Promise<void> {
-    for (const { name, marks } of systems) {
-      if (marks.has('croft:making') && !marks.has('croft:links')) await this.#zfs.zfs('destroy', name);
-    }
   }
 }
 

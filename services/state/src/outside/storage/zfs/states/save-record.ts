@@ -40,7 +40,9 @@ export interface Completion {
   readonly version: 1;
   readonly states: readonly Omit<State, 'members'>[];
   /** The first one is that of the first state. */
-  readonly snapshots: readonly { readonly dataset: string; readonly guid: string; readonly bytes: number }[];
+  readonly snapshots: readonly (Pick<Member, 'dataset' | 'guid' | 'bytes'> &
+    // Of what was imported: what could not be read where it was saved.
+    Partial<Pick<Member, 'unreadable' | 'torn'>>)[];
 }
 
 /** Something of a state that is written down later: `croft:note`, on the first snapshot of that state. */

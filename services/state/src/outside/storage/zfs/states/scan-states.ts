@@ -4,6 +4,7 @@ import type { Layout } from '../layout.ts';
 import type { Properties } from '../read-properties.ts';
 import type { Tree } from '../tree.ts';
 import { datasetOf, type ZfsCommands } from '../zfs-commands.ts';
+import { importedTrees, importOf } from './import-datasets.ts';
 import {
   type Completion,
   chunkNames,
@@ -47,8 +48,13 @@ interface Root {
 
 /**
  * Finds states by the snapshots of the roots of our own trees. Those of others, and whatever lies elsewhere, are not looked at.
+ * @param busy ids of imports that come in
  */
-export async function scanStates(layout: Layout, zfs: ZfsCommands): Promise<FoundSaves> {
+export async function scanStates(
+  layout: Layout,
+  zfs: ZfsCommands,
+  busy: ReadonlySet<string> = new Set(),
+): Promise<FoundSaves> {
   const roots = [...new Set(treesOf(layout).map(({ root }) => root.name))];
   if (roots.length === 0) return { states: [], leftovers: [], kept: [] };
   const names = (await zfs.snapshotsOf(roots)).filter(isOurs);
@@ -56,12 +62,18 @@ export async function scanStates(layout: Layout, zfs: ZfsCommands): Promise<Foun
   const states: State[] = [];
   const leftovers: string[] = [];
   const kept: KeptSave[] = [];
-  for (const save of savesOf(found)) {
+  const imports = new Set(layout.systems.flatMap((system) => importOf(system) ?? []));
+  const saves = savesOf(found);
+  // Those that have no snapshot yet, or no more.
+  const bare = [...imports].filter((id) => !saves.some(({ outline }) => outline.id === id));
+  leftovers.push(...bare.filter((id) => !busy.has(id)));
+  for (const save of saves) {
     if (save.completion !== undefined) {
       states.push(...statesOf(save, save.completion));
       continue;
     }
-    const doubt = await doubtOf(save, layout, zfs);
+    if (busy.has(save.outline.id)) continue;
+    const doubt = await doubtOf(save, layout, zfs, imports);
     if (doubt === undefined) leftovers.push(save.outline.id);
     else kept.push({ id: save.outline.id, ...doubt });
   }
@@ -86,8 +98,11 @@ async function doubtOf(
   { outline, roots }: Save,
   { systems }: Layout,
   zfs: ZfsCommands,
+  imports: ReadonlySet<string>,
 ): Promise<Omit<KeptSave, 'id'> | undefined> {
-  const away = outline.trees.find(({ root }) => !systems.some(({ name }) => name === root));
+  // What was imported does not lie in the datasets that it is called by.
+  const isHere = (root: string) => imports.has(outline.id) || systems.some(({ name }) => name === root);
+  const away = outline.trees.find(({ root }) => !isHere(root));
   if (away !== undefined) return { why: `${away.root} is not there now`, isUnmarked: false };
   const ends = new Set([...roots.values()].map(({ name }) => name.replace(/^[^@]*/, '')));
   const possible = [...ends].flatMap((end) => systems.map(({ name }) => `${name}${end}`));
@@ -105,9 +120,9 @@ async function doubtOf(
 }
 
 /** Every tree that states may have members in. */
-export function treesOf({ machines, homes }: Layout): readonly Tree[] {
-  const systems = machines.flatMap(({ heads }) => heads.flatMap(({ system, boots }) => [system, ...boots]));
-  return [...systems, ...homes.flatMap(({ heads }) => heads)];
+export function treesOf({ machines, homes, systems }: Layout): readonly Tree[] {
+  const ofSystems = machines.flatMap(({ heads }) => heads.flatMap(({ system, boots }) => [system, ...boots]));
+  return [...ofSystems, ...homes.flatMap(({ heads }) => heads), ...importedTrees(systems)];
 }
 
 function savesOf(found: ReadonlyMap<string, Properties>): Save[] {
@@ -179,8 +194,8 @@ function membersOf({ outline, roots }: Save, { snapshots }: Completion, user: st
         entries: 0,
         bytes: snapshot.bytes,
         // Somebody destroyed it; others that lie below the root are found out when they are needed.
-        unreadable: root === undefined ? 1 : 0,
-        torn: 0,
+        unreadable: Math.max(snapshot.unreadable ?? 0, root === undefined ? 1 : 0),
+        torn: snapshot.torn ?? 0,
       },
     ];
   });

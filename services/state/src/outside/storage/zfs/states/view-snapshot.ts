@@ -3,23 +3,18 @@ import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { storageRefused } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import type { EntryTree } from '../../storage.ts';
+import type { Shown } from '../../transfer/send-snapshots.ts';
 import { walkedTree } from '../../walked-tree.ts';
 import { type FileSystem, readFileSystems } from '../filesystem.ts';
 import type { Layout } from '../layout.ts';
 import { datasetOf, poolOf, type ZfsCommands } from '../zfs-commands.ts';
 
-/** A folder that shows a snapshot, and what to do when it is no longer needed. */
-interface View {
-  readonly path: string;
-  close(): Promise<void>;
-}
-
 /** What a snapshot holds, as long as somebody reads it. */
-export function viewOf(snapshot: string, { systems }: Layout, folder: string, zfs: ZfsCommands): EntryTree {
+export function viewOf(snapshot: string, layout: Layout, folder: string, zfs: ZfsCommands): EntryTree {
   let tree: EntryTree | undefined;
   return {
     async *entries(signal): AsyncGenerator<readonly Entry[]> {
-      const view = (await shownByZfs(snapshot, systems)) ?? (await cloned(snapshot, folder, zfs));
+      const view = await showSnapshot(snapshot, layout, folder, zfs);
       try {
         tree = walkedTree(Buffer.from(view.path).toString('latin1'));
         yield* tree.entries(signal);
@@ -32,8 +27,18 @@ export function viewOf(snapshot: string, { systems }: Layout, folder: string, zf
   };
 }
 
+/** Shows it until it is closed. A snapshot that is shown as a clone cannot be removed meanwhile. */
+export async function showSnapshot(
+  snapshot: string,
+  { systems }: Layout,
+  folder: string,
+  zfs: ZfsCommands,
+): Promise<Shown> {
+  return (await shownByZfs(snapshot, systems)) ?? (await cloned(snapshot, folder, zfs));
+}
+
 /** OpenZFS shows the snapshots of what is mounted; zfs-fuse does not. */
-async function shownByZfs(snapshot: string, systems: readonly FileSystem[]): Promise<View | undefined> {
+async function shownByZfs(snapshot: string, systems: readonly FileSystem[]): Promise<Shown | undefined> {
   const system = systems.find(({ name }) => name === datasetOf(snapshot));
   if (!system?.isMounted) return undefined;
   const path = `${system.path}/.zfs/snapshot/${snapshot.slice(snapshot.indexOf('@') + 1)}`;
@@ -44,7 +49,7 @@ async function shownByZfs(snapshot: string, systems: readonly FileSystem[]): Pro
   return isThere ? { path, close: async () => {} } : undefined;
 }
 
-async function cloned(snapshot: string, folder: string, zfs: ZfsCommands): Promise<View> {
+async function cloned(snapshot: string, folder: string, zfs: ZfsCommands): Promise<Shown> {
   const name = `croft_view_${randomBytes(6).toString('hex')}`;
   const [clone, at] = [`${poolOf(snapshot)}/${name}`, `${folder}/views/${name}`];
   await mkdir(`${folder}/views`, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
 import { storageChanged, storageRefused } from '../../../../failures.ts';
-import type { State } from '../../../../model/model.ts';
+import type { Member, State } from '../../../../model/model.ts';
 import type { Properties } from '../read-properties.ts';
 import type { ZfsCommands } from '../zfs-commands.ts';
 import { type Completion, chunkNames, chunksOf, freeSlot, identityOf, secondNames } from './save-record.ts';
@@ -14,21 +14,29 @@ export async function writeCompletion(states: readonly State[], zfs: ZfsCommands
   const completion: Completion = {
     version: 1,
     states: states.map(withoutMembers),
-    snapshots: states.flatMap(({ members }) =>
-      members.map(({ dataset, guid, bytes }) => ({ dataset, guid, bytes })),
+    snapshots: states.flatMap(({ members, imported }) =>
+      members.map(({ dataset, guid, bytes, unreadable, torn }) => ({
+        dataset,
+        guid,
+        bytes,
+        ...(imported === undefined ? {} : { unreadable, torn }),
+      })),
     ),
   };
-  const leads = states.flatMap(({ members: [first] }) =>
-    first === undefined || first.unreadable > 0 ? [] : [first],
+  const firsts = states.flatMap(({ members: [first] }) => first ?? []);
+  const before = await zfs.properties(
+    firsts.map(({ snapshot }) => snapshot),
+    ['guid', 'createtxg', PROPERTY],
   );
-  const names = leads.map(({ snapshot }) => snapshot);
-  const before = await zfs.properties(names, ['guid', 'createtxg', PROPERTY]);
-  const other = leads.find(({ snapshot, guid }) => identityOf(before.get(snapshot)) !== guid);
+  const isThere = ({ snapshot, guid }: Member) => identityOf(before.get(snapshot)) === guid;
+  // One that somebody destroyed makes its state partial.
+  const other = firsts.find((first) => first.unreadable === 0 && !isThere(first));
   if (other !== undefined) throw storageChanged(`the snapshot ${other.snapshot}`);
+  const names = firsts.filter(isThere).map(({ snapshot }) => snapshot);
   const writing = names
     .toReversed()
     .map((name) => ({ name, chunks: chunksFor(completion, before.get(name)) }));
-  if (leads.length === 0)
+  if (names.length === 0)
     throw storageRefused('nothing was saved', 'the machine has too many datasets, or none');
   // What was there is whole until the one property is set that says where the rest is.
   for (const { name, chunks } of writing)

@@ -1,4 +1,4 @@
-import { badImport } from '../../../../failures-extras.ts';
+import { badImport } from '../../../failures-extras.ts';
 
 /** Bytes that come in pieces of any size, read in those that are wanted. */
 export class ByteReader {

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { notEnoughSpace } from '../../../../failures.ts';
-import { badImport } from '../../../../failures-extras.ts';
-import type { Member, State } from '../../../../model/model.ts';
-import { isHash } from '../../../../rules/contents/exported-entry.ts';
-import { readExported } from '../../../../rules/contents/exported-states.ts';
-import { sizeText } from '../../../../rules/machines/sizes.ts';
-import type { ReceiveRequest } from '../../storage.ts';
-import type { Objects } from '../content/objects.ts';
-import { Staging } from '../content/staging.ts';
+import { notEnoughSpace } from '../../../failures.ts';
+import { badImport } from '../../../failures-extras.ts';
+import type { Member } from '../../../model/model.ts';
+import { isHash } from '../../../rules/contents/exported-entry.ts';
+import { readExported } from '../../../rules/contents/exported-states.ts';
+import { sizeText } from '../../../rules/machines/sizes.ts';
+import type { Received, ReceiveRequest } from '../storage.ts';
+import { PIECE_BYTES } from '../vault/content/copy-content.ts';
+import type { Objects } from '../vault/content/objects.ts';
+import { Staging } from '../vault/content/staging.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type Counted, Inventory, MAX_ENTRIES, ReceivedManifest } from './received-manifest.ts';
 import { DESCRIPTION } from './send-states.ts';
@@ -24,7 +25,8 @@ export class StatesReceiver {
   readonly #folder: string;
   readonly #request: ReceiveRequest;
   readonly #reader: ByteReader;
-  readonly #inventory = new Inventory();
+  /** What its lists name. */
+  readonly inventory = new Inventory();
   readonly #staging: Staging;
 
   /** @param folder where it will lie; not there yet */
@@ -37,10 +39,10 @@ export class StatesReceiver {
   }
 
   /** @returns the states, whose members are here now @throws INVALID_ARGUMENT, RESOURCE_EXHAUSTED */
-  async run(): Promise<readonly State[]> {
+  async run(): Promise<Received> {
     await mkdir(this.#folder, { mode: 0o700 });
     try {
-      const states = await this.#description();
+      const { driver, states } = await this.#description();
       const counted = new Map<string, Counted>();
       for (const { snapshot } of states.flatMap(({ members }) => members)) {
         if (!isHash(snapshot)) throw badImport('a member has no list of files');
@@ -49,7 +51,7 @@ export class StatesReceiver {
       await this.#checkRoom();
       await this.#contents();
       await this.#staging.finish();
-      return states.map((state) => ({ ...state, members: state.members.map(here) }));
+      return { driver, states: states.map((state) => ({ ...state, members: state.members.map(here) })) };
 
       function here(member: Member): Member {
         return { ...member, guid: randomUUID(), ...counted.get(member.snapshot) };
@@ -59,18 +61,18 @@ export class StatesReceiver {
     }
   }
 
-  async #description(): Promise<readonly State[]> {
+  async #description(): Promise<Received> {
     const size = await this.#expect(DESCRIPTION);
     if (size > MAX_DESCRIPTION_BYTES) throw badImport('its description is too long');
     const text = (await this.#reader.read(size)).toString();
     await this.#padding(size);
-    return readExported('vault', text);
+    return readExported(text);
   }
 
   async #manifest(hash: string): Promise<Counted> {
     const size = await this.#expect(`manifests/${hash}`);
     if (size > MAX_MANIFEST_BYTES) throw badImport('a list of files is too long');
-    const manifest = new ReceivedManifest(this.#inventory);
+    const manifest = new ReceivedManifest(this.inventory);
     await this.#staging.put(hash, size, false, this.#parts(size), (bytes) => manifest.add(bytes));
     await this.#padding(size);
     manifest.end();
@@ -80,7 +82,7 @@ export class StatesReceiver {
   /** Before the long part: what the lists name and is not here must fit. */
   async #checkRoom(): Promise<void> {
     const { budget } = this.#request;
-    const { wanted } = this.#inventory;
+    const { wanted } = this.inventory;
     let needed = 0;
     for (const { size, sparse } of wanted.values()) if (!sparse) needed += size;
     for (const [hash, { size, sparse }] of needed > budget ? wanted : [])
@@ -95,15 +97,16 @@ export class StatesReceiver {
       this.#request.signal.throwIfAborted();
       const { name, size } = file;
       const hash = name.startsWith('objects/') ? name.slice('objects/'.length) : '';
-      const wanted = this.#inventory.wanted.get(hash);
+      const wanted = this.inventory.wanted.get(hash);
       if (wanted === undefined || received.has(hash))
         throw badImport(`nothing in it needs ${JSON.stringify(name)}`);
       if (wanted.size !== size) throw badImport(`the content ${hash} has another size than its entry`);
       received.add(hash);
-      await this.#staging.put(hash, size, wanted.sparse, this.#parts(size));
+      const parts = wanted.sparse ? this.#measured(hash, size) : this.#parts(size);
+      await this.#staging.put(hash, size, wanted.sparse, parts);
       await this.#padding(size);
     }
-    for (const hash of this.#inventory.wanted.keys())
+    for (const hash of this.inventory.wanted.keys())
       if (!received.has(hash)) throw badImport(`the content ${hash} is missing`);
   }
 
@@ -134,6 +137,22 @@ export class StatesReceiver {
   async *#parts(size: number): AsyncGenerator<Buffer> {
     for await (const part of this.#reader.parts(size)) {
       this.#request.signal.throwIfAborted();
+      yield part;
+    }
+  }
+
+  /** Counts what is no hole: only reading it tells, and where it lies the disk may say so later. */
+  async *#measured(hash: string, size: number): AsyncGenerator<Buffer> {
+    let at = 0;
+    let counted = 0;
+    for await (const part of this.#parts(size)) {
+      const end = at + part.length;
+      if (part.some((byte) => byte !== 0)) {
+        const from = Math.max(counted, Math.floor(at / PIECE_BYTES));
+        counted = Math.ceil(end / PIECE_BYTES);
+        this.inventory.addStored(hash, (counted - from) * PIECE_BYTES);
+      }
+      at = end;
       yield part;
     }
   }

@@ -23,3 +23,24 @@ it('folders are left and not entered again, and the longest paths of a save are 
   expect(manifest.counted.entries).toBe(22);
   expect(() => manifest.add(bytesOf('b/x'))).toThrow('not where it may be');
 });
+
+it('a content takes room once for each file that has it, and only what is no hole', () => {
+  const inventory = new Inventory();
+  const manifest = new ReceivedManifest(inventory);
+  const file = { ...folder, type: 'file', hash: 'a'.repeat(64), size: 1_000_000, sparse: true };
+  const entries = [
+    folder,
+    { ...file, path: 'a', inode: '1' },
+    { ...file, path: 'b', inode: '1' },
+    { ...file, path: 'c' },
+  ];
+  manifest.add(Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')));
+  expect(inventory.wanted.get(file.hash)).toMatchObject({ files: 2, sparse: true });
+  expect(inventory.storedOf(file.hash)).toBe(0);
+  inventory.addStored(file.hash, 262_144);
+  expect(inventory.storedOf(file.hash)).toBe(262_144);
+  // One that says that it has no holes is believed.
+  const plain = { ...file, path: 'd', sparse: undefined };
+  manifest.add(Buffer.from(`${JSON.stringify(plain)}\n`));
+  expect(inventory.storedOf(file.hash)).toBe(1_000_000);
+});

@@ -1,10 +1,10 @@
-import { badImport } from '../../../../failures-extras.ts';
-import type { Entry } from '../../../../model/entry.ts';
-import { comparePaths } from '../../../../model/path-order.ts';
-import { pathBytes } from '../../../../model/path-text.ts';
-import { isInPlace } from '../../../../rules/contents/entry-place.ts';
-import { readExportedEntry } from '../../../../rules/contents/exported-entry.ts';
-import { MAX_FOLDER_PATH } from '../../entry-of.ts';
+import { badImport } from '../../../failures-extras.ts';
+import type { Entry } from '../../../model/entry.ts';
+import { comparePaths } from '../../../model/path-order.ts';
+import { pathBytes } from '../../../model/path-text.ts';
+import { isInPlace } from '../../../rules/contents/entry-place.ts';
+import { readExportedEntry } from '../../../rules/contents/exported-entry.ts';
+import { MAX_FOLDER_PATH } from '../entry-of.ts';
 
 /** A line of a manifest; the longest path in it is far shorter. */
 const MAX_LINE_BYTES = 64 * 1024;
@@ -18,23 +18,41 @@ export interface Wanted {
   readonly size: number;
   /** Holes need no place on the disk. */
   readonly sparse: boolean;
+  /** So many files have it, each with any number of names. */
+  readonly files: number;
 }
 
 /** What all manifests of an import name, filled on the way. */
 export class Inventory {
   readonly wanted = new Map<string, Wanted>();
+  readonly #stored = new Map<string, number>();
   #entries = 0;
+
+  get entries(): number {
+    return this.#entries;
+  }
 
   /** @throws INVALID_ARGUMENT */
   countEntry(): void {
     if (++this.#entries > MAX_ENTRIES) throw badImport(`it has more than ${MAX_ENTRIES} entries`);
   }
 
+  /** So many bytes of a content with holes are none. */
+  addStored(hash: string, bytes: number): void {
+    this.#stored.set(hash, (this.#stored.get(hash) ?? 0) + bytes);
+  }
+
+  /** Bytes that a content takes, when it has come in. */
+  storedOf(hash: string): number {
+    const { size = 0, sparse } = this.wanted.get(hash) ?? {};
+    return sparse ? Math.min(size, this.#stored.get(hash) ?? 0) : size;
+  }
+
   /** @throws INVALID_ARGUMENT */
-  want(hash: string, { size, sparse }: Wanted): void {
-    const known = this.wanted.get(hash);
-    if (known !== undefined && known.size !== size) throw badImport(`the content ${hash} has two sizes`);
-    if (known === undefined || (known.sparse && !sparse)) this.wanted.set(hash, { size, sparse });
+  want(hash: string, { size, sparse, files }: Wanted): void {
+    const known = this.wanted.get(hash) ?? { size, sparse, files: 0 };
+    if (known.size !== size) throw badImport(`the content ${hash} has two sizes`);
+    this.wanted.set(hash, { size, sparse: known.sparse && sparse, files: known.files + files });
   }
 }
 
@@ -97,13 +115,14 @@ export class ReceivedManifest {
       this.#folders.add(path);
       this.#way.push(path);
     }
+    const isNamed = inode !== undefined && this.#inodes.has(inode);
     if (inode !== undefined) {
-      if (this.#inodes.has(inode) && this.#inodes.get(inode) !== hash)
+      if (isNamed && this.#inodes.get(inode) !== hash)
         throw badImport(`the file ${JSON.stringify(path.slice(0, 200))} has two contents`);
       this.#inodes.set(inode, hash);
     }
     if (hash !== undefined && size !== undefined)
-      this.#inventory.want(hash, { size, sparse: sparse === true });
+      this.#inventory.want(hash, { size, sparse: sparse === true, files: isNamed ? 0 : 1 });
     this.counted.bytes += size ?? 0;
     if (entry.unreadable !== undefined) this.counted.unreadable++;
     if (entry.torn === true) this.counted.torn++;

@@ -1,4 +1,4 @@
-import { badImport } from '../../../../failures-extras.ts';
+import { badImport } from '../../../failures-extras.ts';
 
 /** Everything in an archive begins at a multiple of this. */
 export const BLOCK = 512;
