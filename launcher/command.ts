@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { describeAdmin } from './admin/command.ts';
 import type { Environment } from './environment.ts';
 import { describeForgeTasks } from './forge/command.ts';
+import { describeImport } from './import/command.ts';
 import { type ServiceName, serviceNames } from './registry/index.ts';
 import { launcherSettings } from './settings.ts';
 import { version } from './version.ts';
@@ -86,6 +87,7 @@ function describe(environment: Environment, done: (exitCode: number) => void): C
     done(await (await tasks()).runMigrations(environment, name));
   auth.command('migrate').description('bring the tables of auth up to date').action(migrate('auth'));
   describeAdmin(auth, environment, done);
+  describeImport(auth, environment, done);
   const forge = program.command('forge').description('tasks of the forge');
   forge.command('migrate').description('bring the tables of forge up to date').action(migrate('forge'));
   describeForgeTasks(forge, environment, done);

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { authSettings, migrateAuth, startAuth } from '@croft/auth';
+import { type AuthSettings, authSettings, migrateAuth, startAuth } from '@croft/auth';
 import { type RunningService, silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
 import { startEmbeddedPostgres } from '@croft/sql/embedded';
@@ -18,17 +18,22 @@ import pg from 'pg';
 export const CONNECTIONS = 20;
 /** What everybody in a bench signs in with. */
 export const PASSWORD = 'correct horse';
+/** The key refresh tokens are sealed with. */
+export const AT_REST_KEY = new Secret('the key of a benchmark');
 
-const settings = readSettings(authSettings, {
-  AUTHSVC_SITE_URL: 'http://127.0.0.1',
-  AUTHSVC_API_EXTERNAL_URL: 'http://127.0.0.1',
-  AUTHSVC_API_PORT: '0',
-  AUTHSVC_JWT_SECRET: 'the secret of a benchmark',
-  AUTHSVC_MAILER_AUTOCONFIRM: 'true',
-  AUTHSVC_DB_MAX_POOL_SIZE: String(CONNECTIONS),
-  // All load comes from one client.
-  AUTHSVC_RATE_LIMIT_ENABLED: 'false',
-});
+/** What the service under load is told, and what a bench tells it besides. */
+const settingsWith = (more: Readonly<Record<string, string>>): AuthSettings =>
+  readSettings(authSettings, {
+    AUTHSVC_SITE_URL: 'http://127.0.0.1',
+    AUTHSVC_API_EXTERNAL_URL: 'http://127.0.0.1',
+    AUTHSVC_API_PORT: '0',
+    AUTHSVC_JWT_SECRET: 'the secret of a benchmark',
+    AUTHSVC_MAILER_AUTOCONFIRM: 'true',
+    AUTHSVC_DB_MAX_POOL_SIZE: String(CONNECTIONS),
+    // All load comes from one client.
+    AUTHSVC_RATE_LIMIT_ENABLED: 'false',
+    ...more,
+  });
 
 /** A service under load, on a database of its own. */
 export interface Service extends AsyncDisposable {
@@ -39,12 +44,29 @@ export interface Service extends AsyncDisposable {
 }
 
 /** Starts a service in a process of its own; the load comes from here. */
-export async function startService(): Promise<Service> {
+export async function startService(more: Readonly<Record<string, string>> = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'croft-bench-'));
   const postgres = await startEmbeddedPostgres({ folder, log: silentLog, tuning: 'test' });
   const databaseUrl = postgres.url('croft');
-  await migrateAuth({ settings, databaseUrl, log: silentLog });
-  const server = fork(import.meta.filename, [databaseUrl, folder]);
+  const service = await startServiceOn(databaseUrl, folder, more);
+  return {
+    ...service,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The same on a database that is there, which is brought up to date. */
+export async function startServiceOn(
+  databaseUrl: string,
+  folder: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  await migrateAuth({ settings: settingsWith(more), databaseUrl, log: silentLog });
+  const server = fork(import.meta.filename, [databaseUrl, folder, JSON.stringify(more)]);
   const [address] = (await once(server, 'message')) as [string];
   return {
     address,
@@ -57,8 +79,6 @@ export async function startService(): Promise<Service> {
     async [Symbol.asyncDispose]() {
       const ended = once(server, 'exit');
       if (server.exitCode === null && server.kill()) await ended;
-      await postgres.stop();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -144,7 +164,7 @@ export async function statementOf(
   databaseUrl: string,
   request: (by: Client, session: Session) => Promise<unknown>,
 ): Promise<Given> {
-  const service = await start(databaseUrl, tmpdir());
+  const service = await start(databaseUrl, tmpdir(), {});
   const by = await client(service.address);
   const session = await signUp(by, 'model');
   const seen: Given[] = [];
@@ -162,15 +182,20 @@ export async function statementOf(
   return model;
 }
 
-function start(databaseUrl: string, dataFolder: string): Promise<RunningService> {
-  const secrets = { atRestKey: new Secret('the key of a benchmark') };
+function start(
+  databaseUrl: string,
+  dataFolder: string,
+  more: Readonly<Record<string, string>>,
+): Promise<RunningService> {
+  const secrets = { atRestKey: AT_REST_KEY };
+  const settings = settingsWith(more);
   return startAuth({ settings, databaseUrl, dataFolder, log: silentLog, version: 'bench', secrets });
 }
 
 // Forked by `startService`: the service under load.
 if (import.meta.main) {
-  const [, , databaseUrl = '', dataFolder = ''] = process.argv;
-  const service = await start(databaseUrl, dataFolder);
+  const [, , databaseUrl = '', dataFolder = '', more = '{}'] = process.argv;
+  const service = await start(databaseUrl, dataFolder, JSON.parse(more) as Record<string, string>);
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   process.on('message', () => {

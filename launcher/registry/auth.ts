@@ -20,6 +20,8 @@ export const auth: Service = {
       migrate: async (house) => (await load()).migrateAuth({ ...house, settings }),
       createAdministrator: async (house, email, password) =>
         (await load()).createAdministrator({ ...house, settings, email, password }),
+      importFromGoTrue: async (house, from, order) =>
+        (await load()).importFromGoTrue({ ...house, settings }, from, order),
       adminTasks: async (house) => (await load()).openAdminTasks({ ...house, settings }),
     };
   },

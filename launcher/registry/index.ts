@@ -1,4 +1,4 @@
-import type { AdminTasks } from '@croft/auth';
+import type { AdminTasks, ImportFrom, ImportReport } from '@croft/auth';
 import type { ForgeTasks } from '@croft/forge';
 import type { Log, RunningService } from '@croft/runtime';
 import type { Secret, SettingsTable } from '@croft/settings';
@@ -27,6 +27,13 @@ export interface House {
   readonly onStop: () => void;
 }
 
+/** How an import goes. */
+export interface ImportOrder {
+  auditLog: boolean;
+  dryRun: boolean;
+  onProgress(kind: string, read: number): void;
+}
+
 /** A service whose settings are read and good. */
 export interface Configured {
   /** The database its own settings name; undefined leaves it to the embedded one. */
@@ -37,6 +44,7 @@ export interface Configured {
   migrate?(house: House): Promise<string[]>;
   createAdministrator?(house: House, email: string, password: string): Promise<void>;
   adminTasks?(house: House): Promise<AdminTasks>;
+  importFromGoTrue?(house: House, from: ImportFrom, order: ImportOrder): Promise<ImportReport>;
   forgeTasks?(house: House): Promise<ForgeTasks>;
 }
 

@@ -12,7 +12,9 @@ import { allowBrowsers } from './cors.ts';
 import { disabledRoutes } from './disabled/routes.ts';
 import { errorDialect } from './error-json.ts';
 import { externalRoutes } from './external/routes.ts';
+import { factorRoutes } from './factors/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { identityRoutes } from './identities/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { publicSettingsRoutes } from './public-settings/routes.ts';
 import { recoveryRoutes } from './recovery/routes.ts';
@@ -58,6 +60,8 @@ export async function createAuthApp(
   adminRoutes(app, context); // /admin/users, /admin/users/:user_id, /admin/audit, /admin/generate_link, POST /invite
   keyRoutes(app, context); // GET /.well-known/jwks.json
   sessionRoutes(app, context); // GET /user/sessions, DELETE /user/sessions/:session_id
+  factorRoutes(app, context); // POST /factors, /factors/:factor_id/challenge and verify, DELETE; /factors/recovery-codes
+  identityRoutes(app, context); // GET /user/identities/authorize, DELETE /user/identities/:identity_id
   disabledRoutes(app, context); // what clients may ask for and is not there
   accountRoutes(app, context); // GET and PUT /user, GET /reauthenticate, POST /logout
   return app;

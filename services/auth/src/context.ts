@@ -5,8 +5,10 @@ import type { Database } from '@croft/sql';
 import type { AtRest } from './at-rest.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Captcha } from './outside/captcha/captcha.ts';
+import type { Hooks } from './outside/hooks/hook.ts';
 import type { LeakedPasswords } from './outside/leaked-passwords.ts';
 import type { PasswordHasher } from './outside/password-hash.ts';
+import type { IdTokenSource, NamedIssuer } from './outside/providers/open-id-tokens.ts';
 import type { Provider } from './outside/providers/provider.ts';
 import type { SmsSender } from './outside/sms/outgoing.ts';
 import type { RedirectPolicy } from './rules/redirects/redirect.ts';
@@ -32,9 +34,13 @@ export interface Outside {
   readonly http: OutgoingHttp;
   /** External providers by their name; their code is loaded with the first sign-in that needs it. */
   readonly providers: { find(name: string): Promise<Provider> };
+  /** Whose ID tokens are taken. */
+  readonly idTokens: { find(named: NamedIssuer): Promise<IdTokenSource> };
   /** Undefined when the settings ask for none, as with the two below. */
   readonly captcha: Captcha | undefined;
   readonly leaked: LeakedPasswords | undefined;
+  /** The operator's own code, where it is on. */
+  readonly hooks: Hooks;
   /** Says whether a code is right that an SMS provider made. @throws Failure `sms_provider_unavailable` */
   readonly verifySms: SmsSender['verify'];
 }

@@ -1,8 +1,9 @@
 import type { App } from '@croft/http';
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
+// `apikey` is of gateways before a service like this one: createClient of supabase-js sends it with every request.
 const ALLOWED =
-  'Accept, Authorization, Content-Type, X-Client-IP, X-Client-Info, X-JWT-AUD, x-use-cookie, X-Supabase-Api-Version';
+  'Accept, apikey, Authorization, Content-Type, X-Client-IP, X-Client-Info, X-JWT-AUD, x-use-cookie, X-Supabase-Api-Version';
 const EXPOSED = 'X-Total-Count, Link, X-Supabase-Api-Version, X-SB-Error-Code, Retry-After';
 
 /**

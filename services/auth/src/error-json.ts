@@ -40,7 +40,7 @@ function describeIssue(issue: Issue | undefined): string {
 }
 
 function renderError(failure: Failure, request: ErrorContext): ErrorAnswer {
-  const status = failure.code === failures.UNEXPECTED ? 500 : httpStatus[failure.kind];
+  const status = statusOf(failure);
   if (asksForVersion(request)) {
     return {
       status,
@@ -56,6 +56,11 @@ function renderError(failure: Failure, request: ErrorContext): ErrorAnswer {
     headers: { 'x-sb-error-code': failure.code },
     body: { code, error_code: failure.code, msg: failure.message, ...trace, ...failure.body },
   };
+}
+
+function statusOf(failure: Failure): number {
+  if (failure instanceof failures.RefusedByHook) return failure.status;
+  return failure.code === failures.UNEXPECTED ? 500 : httpStatus[failure.kind];
 }
 
 /** A malformed or older date falls back to the default shape; any later date means the newest we know. */

@@ -6,11 +6,13 @@ import { openDatabase } from '@croft/sql';
 import { atRest } from './at-rest.ts';
 import type { AuthContext } from './context.ts';
 import { smsProviderUnavailable } from './failures.ts';
+import { openHooks } from './hooks/open-hooks.ts';
 import { tokenKeys } from './keys/token-keys.ts';
 import { openLimits } from './limits/limits.ts';
 import { openCaptcha } from './outside/captcha/captcha.ts';
 import { leakedPasswords } from './outside/leaked-passwords.ts';
 import { passwordHasher } from './outside/password-hash.ts';
+import type { IdTokenSources } from './outside/providers/open-id-tokens.ts';
 import type { Providers } from './outside/providers/open-providers.ts';
 import { remoteVerification } from './outside/sms/sms.ts';
 import { compileGlob } from './rules/redirects/glob.ts';
@@ -37,7 +39,8 @@ export const migrations = new URL('../migrations/', import.meta.url);
  */
 export function openContext(options: Omit<AuthOptions, 'dataFolder'>): AuthContext {
   const { settings, databaseUrl, log, clock = systemClock, version } = options;
-  const http = outgoingHttp({ userAgent: `Croft/${version}`, trusted: addressesOf(settings) });
+  const userAgent = `Croft/${version}`;
+  const http = outgoingHttp({ userAgent, trusted: addressesOf(settings) });
   const database = openDatabase({
     url: databaseUrl,
     schema: settings.DB_NAMESPACE,
@@ -62,8 +65,10 @@ export function openContext(options: Omit<AuthOptions, 'dataFolder'>): AuthConte
       passwords: passwordHasher(settings.PASSWORD_HASH),
       http,
       providers: lazyProviders(settings, http, clock),
+      idTokens: lazyIdTokens(settings, http, clock),
       captcha: openCaptcha(settings, http),
       leaked: leakedPasswords(settings, http, clock),
+      hooks: openHooks({ settings, databaseUrl, log, clock, userAgent }),
       verifySms: verification(settings, http),
     },
   };
@@ -94,6 +99,23 @@ function lazyProviders(
   };
 }
 
+/** Likewise for those whose ID tokens applications get themselves. */
+function lazyIdTokens(
+  settings: AuthSettings,
+  http: OutgoingHttp,
+  clock: Clock,
+): AuthContext['outside']['idTokens'] {
+  let opened: Promise<IdTokenSources> | undefined;
+  return {
+    async find(named) {
+      opened ??= import('./outside/providers/open-id-tokens.ts').then(({ openIdTokens }) =>
+        openIdTokens(settings, http, clock),
+      );
+      return (await opened).find(named);
+    },
+  };
+}
+
 /** For requests a provider that says nothing is a refusal like others. */
 function verification(settings: AuthSettings, http: OutgoingHttp): AuthContext['outside']['verifySms'] {
   const verify = remoteVerification(settings, http);
@@ -110,7 +132,8 @@ const ASKED =
 
 /** The addresses the operator wrote for that; they may be asked wherever they are. */
 function addressesOf(settings: AuthSettings): string[] {
-  return Object.entries<unknown>(settings).flatMap(([name, value]) =>
+  const asked = Object.entries<unknown>(settings).flatMap(([name, value]) =>
     typeof value === 'string' && /^https?:\/\//.test(value) && ASKED.test(name) ? [value] : [],
   );
+  return [...asked, ...settings.EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS.map(({ issuer }) => issuer)];
 }

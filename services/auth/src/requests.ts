@@ -10,6 +10,12 @@ export const textField = z
   .nullish()
   .transform((value) => value ?? '');
 
+/** A yes or no of a request body, which is a text in forms. */
+export const flagField = z
+  .union([z.boolean(), z.enum(['true', 'false', ''])])
+  .nullish()
+  .transform((value) => value === true || value === 'true');
+
 const MAX_DEPTH = 64;
 
 /** A free object of a request body. */

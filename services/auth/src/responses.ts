@@ -21,6 +21,20 @@ export const identityBody = z
   })
   .meta({ title: 'Identity' });
 
+/** A second factor of a user. */
+export const factorBody = z
+  .object({
+    id: z.string(),
+    created_at: time,
+    updated_at: time,
+    status: z.enum(['unverified', 'verified']),
+    friendly_name: z.string().optional(),
+    factor_type: z.enum(['totp', 'phone', 'webauthn', 'recovery_code']),
+    phone: z.string().optional(),
+    last_challenged_at: time.optional(),
+  })
+  .meta({ title: 'Factor' });
+
 /** A user. */
 export const userBody = z
   .object({
@@ -43,6 +57,7 @@ export const userBody = z
     last_sign_in_at: time.optional(),
     app_metadata: metadata,
     user_metadata: metadata,
+    factors: z.array(factorBody).optional(),
     identities: z.array(identityBody),
     created_at: time,
     updated_at: time,

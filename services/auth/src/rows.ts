@@ -39,12 +39,29 @@ type UserColumn =
   | 'updated_at'
   | 'deleted_at'
   | 'email_change_confirm_status'
-  | 'given_by_admin';
+  | 'given_by_admin'
+  | 'mfa_locked_until';
+
+/** Kinds of second factors; a set of recovery codes is one. */
+export type FactorType = 'totp' | 'phone' | 'webauthn' | 'recovery_code';
+
+/** A second factor as its owner sees it, kept with the user. */
+export interface FactorRow {
+  id: string;
+  factor_type: FactorType;
+  status: 'unverified' | 'verified';
+  friendly_name: string | null;
+  phone: string | null;
+  last_challenged_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
 
 /** A user. */
 export type UserRow = AsJson<Pick<Tables['users'], UserColumn>> & {
   raw_app_meta_data: Record<string, unknown>;
   raw_user_meta_data: Record<string, unknown>;
+  factors: FactorRow[];
 };
 
 /** A way to sign in that belongs to a user. */

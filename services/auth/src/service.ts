@@ -34,7 +34,7 @@ export async function startAuth(options: AuthOptions): Promise<RunningService> {
     // A delivery that takes longer is repeated by whoever takes the row after its lease.
     await end({ outbox: outbox?.close(), cleanUp: cleanUp?.close(), limits: limits.close?.() });
     await end({ telemetry: telemetry?.close(), mailer: mailer.close() });
-    await end({ database: database.close() });
+    await end({ database: database.close(), hooks: context.outside.hooks.close() });
   }
 
   try {

@@ -18,6 +18,8 @@ export interface Tables {
     sealed: string | null;
     created_at: Date;
     expires_at: Date;
+    linking: string | null;
+    linking_session_id: string | null;
   };
   croft_migrations: {
     name: string;
@@ -35,6 +37,8 @@ export interface Tables {
     created_at: Date;
     code_challenge: string | null;
     code_challenge_method: string | null;
+    linking_user_id: string | null;
+    linking_session_id: string | null;
   };
   identities: {
     id: string;
@@ -47,12 +51,53 @@ export interface Tables {
     created_at: Date;
     updated_at: Date;
   };
+  imported_refresh_tokens: {
+    token_hash: Buffer;
+    session_id: string;
+    position: number;
+    is_live: boolean;
+  };
+  imported_rows: {
+    id: string;
+    kind: string;
+  };
   mfa_amr_claims: {
     id: string;
     session_id: string;
     authentication_method: string;
     created_at: Date;
     updated_at: Date;
+  };
+  mfa_challenges: {
+    id: string;
+    factor_id: string;
+    session_id: string;
+    ip_address: string | null;
+    otp_code: string | null;
+    created_at: Date;
+    expires_at: Date;
+  };
+  mfa_factors: {
+    id: string;
+    user_id: string;
+    factor_type: string;
+    status: string;
+    friendly_name: string | null;
+    phone: string | null;
+    secret: string | null;
+    last_used_step: number | null;
+    wrong_codes: number;
+    wrong_code_at: Date | null;
+    locked_until: Date | null;
+    last_challenged_at: Date | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  mfa_recovery_codes: {
+    factor_id: string;
+    code_hash: string;
+    used_at: Date | null;
+    created_at: Date;
   };
   one_time_tokens: {
     id: string;
@@ -108,6 +153,8 @@ export interface Tables {
     ip: string | null;
     created_at: Date;
     updated_at: Date;
+    factor_id: string | null;
+    tag: string | null;
   };
   users: {
     id: string;
@@ -140,5 +187,13 @@ export interface Tables {
     given_by_admin: boolean;
     email_change_begun_at: Date | null;
     phone_change_begun_at: Date | null;
+    factors: unknown;
+    mfa_wrong_codes: number;
+    mfa_wrong_code_at: Date | null;
+    mfa_locked_until: Date | null;
+  };
+  web3_messages: {
+    message_hash: Buffer;
+    expires_at: Date;
   };
 }

@@ -18,7 +18,6 @@ const SAML = [404, 'saml_provider_disabled', 'SAML 2.0 is disabled'] as const;
 const OAUTH = [404, 'feature_disabled', 'OAuth server is disabled'] as const;
 const PASSKEYS = [404, 'passkey_disabled', 'Passkeys are disabled'] as const;
 const LINKING = [404, 'manual_linking_disabled', 'Manual linking is disabled'] as const;
-const FACTOR = [404, 'mfa_factor_not_found', 'Factor not found'] as const;
 
 test.each([
   ['POST', '/sso', SAML],
@@ -31,7 +30,6 @@ test.each([
   ['POST', '/passkeys/authentication/options', PASSKEYS],
   ['GET', '/scim/v2/Schemas', [404, 'feature_disabled', 'SCIM is disabled']],
   ['POST', '/token?grant_type=web3', [422, 'web3_provider_disabled', 'Web3 provider is disabled']],
-  ['POST', '/token?grant_type=id_token', [400, 'provider_disabled', 'Sign-in with ID tokens is disabled']],
 ] as const)('%s %s for anybody', async (method, path, [status, code, msg]) => {
   const before = await subject.snapshot();
   const answer = await subject.send(method, path, method === 'GET' ? undefined : '{}');
@@ -42,10 +40,6 @@ test.each([
 test.each([
   ['GET', '/user/identities/authorize?provider=google', LINKING],
   ['DELETE', `/user/identities/${ID}`, LINKING],
-  ['POST', '/factors', [422, 'mfa_totp_enroll_not_enabled', 'MFA enroll is disabled for TOTP']],
-  ['POST', `/factors/${ID}/challenge`, FACTOR],
-  ['POST', `/factors/${ID}/verify`, FACTOR],
-  ['DELETE', `/factors/${ID}`, FACTOR],
   ['GET', '/passkeys', PASSKEYS],
   ['GET', '/user/oauth/grants', OAUTH],
   ['GET', `/oauth/authorizations/${ID}`, OAUTH],
@@ -60,7 +54,6 @@ test.each([
   ['GET', '/admin/sso/providers', SAML],
   ['GET', '/admin/oauth/clients', OAUTH],
   ['POST', `/admin/oauth/clients/${ID}/regenerate_secret`, OAUTH],
-  ['DELETE', `/admin/users/${ID}/factors/${ID}`, FACTOR],
   ['GET', `/admin/users/${ID}/passkeys`, PASSKEYS],
   ['GET', '/admin/custom-providers', [404, 'feature_disabled', 'Custom providers are disabled']],
 ] as const)('%s %s for administrators alone', async (method, path, [status, code, msg]) => {
@@ -71,6 +64,6 @@ test.each([
 
 test('none of it stands in the document of what there is', async () => {
   const { paths } = JSON.parse((await subject.get('/openapi.json')).text) as { paths: object };
-  const off = /passkeys|\/sso|\/oauth\/|\/scim|factors|identities/;
+  const off = /passkeys|\/sso|\/oauth\/|\/scim/;
   expect(Object.keys(paths).filter((path) => off.test(path))).toEqual([]);
 });

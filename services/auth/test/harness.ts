@@ -171,6 +171,10 @@ export async function startSubject(
           (select jsonb_agg(to_jsonb(t) order by t.session_id) from :schema.refresh_tokens t),
           (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.one_time_tokens t),
           (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.auth_codes t),
+          (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.mfa_factors t),
+          (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.mfa_challenges t),
+          (select jsonb_agg(to_jsonb(t) order by t.factor_id, t.code_hash) from :schema.mfa_recovery_codes t),
+          (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.mfa_amr_claims t),
           (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.audit_log_entries t),
           (select jsonb_agg(to_jsonb(t) order by t.id) from :schema.outbox t)) as all`;
       return JSON.stringify(all, null, 1);
@@ -184,6 +188,7 @@ export async function startSubject(
       await app.close();
       await Promise.all(outboxes.map((one) => one.close()));
       await context.limits.close?.();
+      await context.outside.hooks.close();
       await context.database.close();
       await rows.close();
       await database[Symbol.asyncDispose]();

@@ -62,6 +62,8 @@ const signedIn = (status: number, others: Partial<Statuses> = {}): Statuses => (
   sessionless: 403, // no `sub`: there is no user to speak of
   ...others,
 });
+/** The same, but not anonymous. */
+const withFactors = (status: number): Statuses => signedIn(status, { anonymous: 403 });
 /** A role of JWT_ADMIN_ROLES, whether or not a user stands behind it. */
 const administrators = (status: number): Statuses => ({
   ...fill((who) => (who === 'admin' || who === 'sessionless' ? status : 403)),
@@ -80,6 +82,7 @@ const table: Readonly<Record<string, Row>> = {
   'get /ready': { expected: open(200) },
   'get /settings': { expected: open(200) },
   'get /.well-known/jwks.json': { expected: open(200) },
+  'get /.well-known/openid-configuration': { expected: open(200) },
 
   'post /signup': { body: ({ fresh }) => ({ email: fresh, password: PASSWORD }), expected: open(200) },
   'post /token': {
@@ -106,7 +109,34 @@ const table: Readonly<Record<string, Row>> = {
   'get /reauthenticate': { path: naming('/reauthenticate'), expected: signedIn(200, { anonymous: 400 }) },
   'post /logout': { path: naming('/logout'), expected: signedIn(204), spendsCallers: true },
 
+  'get /user/identities/authorize': {
+    path: (cell) => naming('/user/identities/authorize')(cell).replace(/\?|$/, '?provider=github&'),
+    expected: signedIn(302),
+  },
+  // Everybody names one of the victim's.
+  'delete /user/identities/{identity_id}': {
+    path: () => `/user/identities/${victimIdentity}`,
+    expected: signedIn(422),
+  },
   'get /user/sessions': { path: naming('/user/sessions'), expected: signedIn(200) },
+  // Each has a factor of the victim's, or none.
+  'post /factors': { body: () => ({ factor_type: 'totp' }), expected: withFactors(200) },
+  'post /factors/{factor_id}/challenge': {
+    path: () => `/factors/${victimFactor}/challenge`,
+    expected: withFactors(404),
+  },
+  'post /factors/{factor_id}/verify': {
+    path: () => `/factors/${victimFactor}/verify`,
+    body: () => ({ challenge_id: randomUUID(), code: '123456' }),
+    expected: withFactors(404),
+  },
+  'delete /factors/{factor_id}': { path: () => `/factors/${victimFactor}`, expected: withFactors(404) },
+  'get /factors/recovery-codes': { expected: withFactors(404) },
+  'post /factors/recovery-codes': { expected: withFactors(422) },
+  'post /factors/recovery-codes/regenerate': { expected: withFactors(422) },
+  'post /factors/recovery-codes/verify': { body: () => ({ code: 'x' }), expected: withFactors(422) },
+  'delete /factors/recovery-codes': { expected: withFactors(404) },
+
   'delete /user/sessions/{session_id}': {
     path: () => `/user/sessions/${randomUUID()}`,
     expected: signedIn(404),
@@ -141,6 +171,21 @@ const table: Readonly<Record<string, Row>> = {
     expected: administrators(204),
     reachesVictim: true,
   },
+  'get /admin/users/{user_id}/factors': {
+    path: ({ victimId }) => `/admin/users/${victimId}/factors`,
+    expected: administrators(200),
+  },
+  'put /admin/users/{user_id}/factors/{factor_id}': {
+    path: ({ victimId }) => `/admin/users/${victimId}/factors/${victimFactor}`,
+    body: () => ({ friendly_name: 'renamed' }),
+    expected: administrators(200),
+    reachesVictim: true,
+  },
+  'delete /admin/users/{user_id}/factors/{factor_id}': {
+    path: ({ who, victimId }) =>
+      `/admin/users/${victimId}/factors/${who === 'admin' || who === 'sessionless' ? randomUUID() : victimFactor}`,
+    expected: administrators(404),
+  },
   'get /admin/audit': { expected: administrators(200) },
   'post /admin/generate_link': {
     body: ({ fresh }) => ({ type: 'magiclink', email: fresh }),
@@ -161,16 +206,24 @@ function victimIn({ victimId }: Cell): Record<string, string> {
 
 let subject: Subject;
 let victimId: string;
+let victimFactor: string;
+let victimIdentity: string;
 beforeAll(async () => {
   subject = await startSubject({
     AUTHSVC_MAILER_AUTOCONFIRM: 'true',
     AUTHSVC_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTHSVC_SECURITY_MANUAL_LINKING_ENABLED: 'true',
     AUTHSVC_EXTERNAL_GITHUB_ENABLED: 'true',
     AUTHSVC_EXTERNAL_GITHUB_CLIENT_ID: 'client',
     AUTHSVC_EXTERNAL_GITHUB_SECRET: 'secret',
     AUTHSVC_EXTERNAL_GITHUB_REDIRECT_URI: 'https://auth.example/callback',
   });
-  victimId = idOf(await signUp());
+  const victim = await signUp();
+  victimId = idOf(victim);
+  const identities = victim.body.user?.['identities'] as { identity_id: string }[] | undefined;
+  const identity = identities?.[0];
+  victimIdentity = identity?.identity_id ?? '';
+  victimFactor = (await subject.post('/factors', { factor_type: 'totp' }, bearer(victim))).body.id ?? '';
 });
 afterAll(() => subject[Symbol.asyncDispose]());
 
@@ -243,6 +296,7 @@ async function victim(): Promise<string> {
     select jsonb_build_array(
       (select to_jsonb(u) from :schema.users u where u.id = ${victimId}),
       (select jsonb_agg(to_jsonb(i) order by i.id) from :schema.identities i where i.user_id = ${victimId}),
+      (select jsonb_agg(to_jsonb(f) order by f.id) from :schema.mfa_factors f where f.user_id = ${victimId}),
       (select jsonb_agg(to_jsonb(s) order by s.id) from :schema.sessions s where s.user_id = ${victimId})) as all`;
   return JSON.stringify(rows);
 }

@@ -1,8 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Person } from '../src/rows.ts';
 import { prepareSignIn } from '../src/sessions/prepare-sign-in.ts';
 import { columnsOf } from '../src/store/auth-codes.ts';
-import { bearer, confirmedUser, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+import {
+  type Answer,
+  bearer,
+  confirmedUser,
+  PASSWORD,
+  readMail,
+  type Subject,
+  someone,
+  startSubject,
+} from './harness.ts';
+import { hookEmulator } from './support/hook-emulator.ts';
+import { challenged, guarded } from './support/second-factors.ts';
+import { messageFor, solanaWallet } from './support/wallets.ts';
 
 // What a request costs is mostly its round trips to the database. These are upper bounds of the design; `begin` and
 // `commit` would count.
@@ -108,7 +121,11 @@ test('the exchange of a code takes two', async () => {
   const challenge = { challenge: 'v'.repeat(43), method: 'plain' as const };
   const prepared = prepareSignIn(autoconfirming.context, 'otp', { challenge });
   const person = { user: { id: session.body.user?.id } } as Person;
-  const signedIn = prepared.end(person, autoconfirming.clock.now());
+  const signedIn = await prepared.end(person, autoconfirming.clock.now(), {
+    ip: null,
+    userAgent: '',
+    audience: undefined,
+  });
   if (!('authCode' in prepared.row) || !('authCode' in signedIn)) throw new Error('no code');
   const code = columnsOf(prepared.row.authCode);
   await autoconfirming.rows.autocommit().run`
@@ -120,7 +137,79 @@ test('the exchange of a code takes two', async () => {
   expect(await cost(autoconfirming, 200, () => autoconfirming.post('/token?grant_type=pkce', body))).toBe(2);
 });
 
+test('hooks cost none of their own', async () => {
+  await using hook = await hookEmulator(() => subject.clock.now());
+  hook.answer = (response, { body }) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+  await using hooked = await startSubject({
+    AUTHSVC_MAILER_AUTOCONFIRM: 'true',
+    ...hook.settings('CUSTOM_ACCESS_TOKEN'),
+    ...hook.settings('PASSWORD_VERIFICATION_ATTEMPT'),
+    ...hook.settings('BEFORE_USER_CREATED'),
+    ...hook.settings('AFTER_USER_CREATED'),
+  });
+  const who = { email: someone(), password: PASSWORD };
+  expect(await cost(hooked, 200, () => hooked.post('/signup', who))).toBe(1);
+  const signIn = () => hooked.post('/token?grant_type=password', who);
+  expect(await cost(hooked, 200, signIn)).toBe(2);
+  const { refresh_token } = (await signIn()).body;
+  const refresh = () => hooked.post('/token?grant_type=refresh_token', { refresh_token });
+  expect(await cost(hooked, 200, refresh)).toBe(1);
+  expect(hook.questions.map(({ body }) => body.metadata.name)).toEqual([
+    'before-user-created',
+    'customize-access-token',
+    'password-verification',
+    'customize-access-token',
+    'password-verification',
+    'customize-access-token',
+    'customize-access-token',
+  ]);
+});
+
+test('unlinking an identity takes two', async () => {
+  await using linking = await startSubject({
+    AUTHSVC_MAILER_AUTOCONFIRM: 'true',
+    AUTHSVC_SECURITY_MANUAL_LINKING_ENABLED: 'true',
+  });
+  const session = await linking.post('/signup', { email: someone(), password: PASSWORD });
+  const id = randomUUID();
+  await linking.rows.autocommit().run`
+    insert into :schema.identities (id, provider_id, user_id, identity_data, provider, created_at, updated_at)
+    values (${id}::uuid, 'one', ${session.body.user?.id ?? ''}::uuid, '{}', 'github', now(), now())`;
+  const unlink = () => linking.send('DELETE', `/user/identities/${id}`, undefined, bearer(session));
+  expect(await cost(linking, 200, unlink)).toBe(2);
+});
+
+test('a sign-in with a wallet takes two, the first and any other', async () => {
+  await using open = await startSubject({ AUTHSVC_EXTERNAL_WEB3_SOLANA_ENABLED: 'true' });
+  const wallet = solanaWallet();
+  for (const _ of ['first', 'second']) {
+    const message = messageFor(wallet, { issuedAt: open.clock.now() });
+    const body = { chain: 'solana', message, signature: wallet.sign(message) };
+    expect(await cost(open, 200, () => open.post('/token?grant_type=web3', body))).toBe(2);
+  }
+});
+
 test('a counter that counts: a confirmed user costs more than one', async () => {
   await using other = await startSubject();
   expect(await other.countRoundTrips(() => confirmedUser(other))).toBeGreaterThan(3);
+});
+
+test('a second factor takes two to enrol, to challenge, to prove and to take away; so does a recovery code', async () => {
+  const session = await autoconfirming.post('/signup', { email: someone(), password: PASSWORD });
+  const { high, factor } = await guarded(autoconfirming);
+  const answer = { challenge_id: await challenged(autoconfirming, high, factor.id), code: factor.code() };
+  const post =
+    (who: Answer, path: string, body: object = {}) =>
+    () =>
+      autoconfirming.post(path, body, bearer(who));
+  expect(await cost(autoconfirming, 200, post(session, '/factors', { factor_type: 'totp' }))).toBe(2);
+  expect(await cost(autoconfirming, 200, post(high, `/factors/${factor.id}/challenge`))).toBe(2);
+  const wrong = { ...answer, code: factor.wrong() };
+  expect(await cost(autoconfirming, 422, post(high, `/factors/${factor.id}/verify`, wrong))).toBe(2);
+  expect(await cost(autoconfirming, 200, post(high, `/factors/${factor.id}/verify`, answer))).toBe(2);
+  expect(await cost(autoconfirming, 200, post(high, '/factors/recovery-codes'))).toBe(2);
+  const remove = () => autoconfirming.send('DELETE', `/factors/${factor.id}`, undefined, bearer(high));
+  expect(await cost(autoconfirming, 200, remove)).toBe(2);
 });

@@ -358,6 +358,7 @@ describe('the outbox', () => {
       atRest: secrets,
       sms: openWith(environment, trusted).sender,
       template,
+      factorTemplate: template,
       clock,
     };
     const outbox = startOutbox({ database: pool, handlers: { sms: smsEffect(delivery) }, log: silentLog });

@@ -4,7 +4,7 @@ import * as failures from '../failures.ts';
 import { findPhoneCode } from '../phone/find-phone-code.ts';
 import type { UserRow } from '../rows.ts';
 import { codeHashOf, MAX_WRONG_GUESSES } from '../rules/codes/one-time-code.ts';
-import { needsReauthentication } from '../rules/users/user-update.ts';
+import { isRecovering, needsReauthentication } from '../rules/users/user-update.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';
 
@@ -17,24 +17,50 @@ export interface NewPassword {
   consumes: string | undefined;
 }
 
+/** A new password, and what shows that its owner wants it. */
+export interface WantedPassword {
+  password: string;
+  /** What GET /reauthenticate sent. */
+  nonce: string;
+  currentPassword: string;
+}
+
 /**
- * Steps 7 and 9 of PUT /user (§3.20 of the reference notes): a nonce where the session is too old to be trusted alone,
- * and another password than before. At most two round trips.
- * @throws Failure `reauthentication_needed`, `reauthentication_not_valid` or `same_password`
+ * Steps 7 to 9 of PUT /user (§3.20 of the reference notes): a nonce where the session is too old to be trusted alone,
+ * the present password where that is wanted, and another one than before. At most two round trips.
+ * @throws Failure `reauthentication_needed`, `reauthentication_not_valid`, `current_password_required`,
+ *   `current_password_invalid` or `same_password`
  */
 export async function checkNewPassword(
   context: AuthContext,
   caller: Caller,
-  password: string,
-  nonce: string,
+  { password, nonce, currentPassword }: WantedPassword,
 ): Promise<NewPassword> {
   const { passwords } = context.outside;
   const { encrypted_password: present } = caller.person.user;
   const consumes = (await mustReauthenticate(context, caller))
     ? await checkNonce(context, caller.person.user, nonce)
     : undefined;
-  if (present !== null && (await passwords.verify(password, present))) throw failures.samePassword();
+  if (present !== null) {
+    await checkCurrentPassword(context, caller, currentPassword, present);
+    if (await passwords.verify(password, present)) throw failures.samePassword();
+  }
   return { hash: await passwords.hash(password), former: present, consumes };
+}
+
+/** Whoever finds an open session can guess here as often as the password's owner may be wrong, from everywhere. */
+async function checkCurrentPassword(
+  context: AuthContext,
+  { person, claims }: Caller,
+  given: string,
+  present: string,
+): Promise<void> {
+  const { settings, limits, outside, clock } = context;
+  if (!settings.SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD) return;
+  if (isRecovering(claims.amr ?? [], clock.now())) return;
+  if (given === '') throw failures.currentPasswordRequired();
+  await limits.take('current-password', person.user.id);
+  if (!(await outside.passwords.verify(given, present))) throw failures.currentPasswordInvalid();
 }
 
 async function mustReauthenticate(context: AuthContext, { person, sessionId }: Caller): Promise<boolean> {

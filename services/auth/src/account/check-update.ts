@@ -1,3 +1,4 @@
+import type { Caller } from '../caller/authenticate-caller.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
@@ -33,7 +34,7 @@ export interface CheckedUpdate {
  */
 export async function checkUpdate(
   context: AuthContext,
-  person: Person,
+  { person, aal }: Pick<Caller, 'person' | 'aal'>,
   fields: UpdateFields,
 ): Promise<CheckedUpdate> {
   const { settings } = context;
@@ -43,7 +44,7 @@ export async function checkUpdate(
   if (password !== undefined) await acceptNewPassword(context, password);
   const changesAppMetadata = Object.keys(fields.appMetadata).length > 0;
   const wanted = { email, phone: phone?.phone, password, changesAppMetadata };
-  checkMayChange(person.user, wanted, settings.JWT_ADMIN_ROLES);
+  checkMayChange(person.user, wanted, settings.JWT_ADMIN_ROLES, aal);
   return {
     email: email === undefined || (await isNewAddress(context, person, email)) ? email : null,
     phone: phone === undefined || (await isNewNumber(context, person, phone)) ? phone : null,

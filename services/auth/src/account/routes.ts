@@ -51,6 +51,7 @@ export function accountRoutes(app: App, context: AuthContext): void {
             .refine((value) => !value.includes('\0'), 'a text cannot contain the character U+0000')
             .nullish(),
           nonce: textField,
+          current_password: textField,
           data: objectField,
           app_metadata: objectField,
           code_challenge: textField,
@@ -61,12 +62,18 @@ export function accountRoutes(app: App, context: AuthContext): void {
     },
     async (request) => {
       const caller = await authenticateCaller(context, request.headers.authorization);
-      const { app_metadata: appMetadata, password, ...fields } = request.body;
+      const {
+        app_metadata: appMetadata,
+        password,
+        current_password: currentPassword,
+        ...fields
+      } = request.body;
       const challenge = readChallenge(fields);
       const changed = await updateUser(context, caller, {
         ...fields,
         appMetadata,
         password: password ?? undefined,
+        currentPassword,
         challenge,
         redirect: redirectWishOf(request, request.query.redirect_to),
         origin: originOf(request),

@@ -14,7 +14,11 @@ export async function listSessions(
   authorization: string | undefined,
 ): Promise<{ sessions: sessions.OpenSession[]; current: string | undefined }> {
   const limits = sessionLimits(context.settings);
-  const living = { ...sessionBounds(limits, context.clock.now()), singlePerUser: limits.singlePerUser };
+  const living = {
+    ...sessionBounds(limits, context.clock.now()),
+    singlePerUser: limits.singlePerUser,
+    tags: context.settings.SESSIONS_TAGS,
+  };
   const { caller, found } = await authenticateWith(context, authorization, (tx, userId, sessionId) =>
     sessions.findByAccessToken(tx, userId, sessionId, living),
   );

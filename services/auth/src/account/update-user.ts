@@ -19,6 +19,7 @@ import { checkUpdate, type UpdateFields } from './check-update.ts';
 export interface UserUpdate extends UpdateFields {
   /** What GET /reauthenticate sent. */
   nonce: string;
+  currentPassword: string;
   /** Laid over the metadata; members that are null go away. */
   data: Record<string, unknown>;
   redirect: RedirectWish;
@@ -35,11 +36,11 @@ export interface UserUpdate extends UpdateFields {
  */
 export async function updateUser(context: AuthContext, caller: Caller, update: UserUpdate): Promise<Person> {
   const { user } = caller.person;
-  const wanted = await checkUpdate(context, caller.person, update);
+  const wanted = await checkUpdate(context, caller, update);
   const password =
     wanted.password === undefined
       ? undefined
-      : await checkNewPassword(context, caller, wanted.password, update.nonce);
+      : await checkNewPassword(context, caller, { ...update, password: wanted.password });
   const link = {
     redirectTo: chooseRedirect(update.redirect, context.redirects),
     challenge: update.challenge,

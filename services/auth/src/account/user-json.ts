@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { identityBody, userBody } from '../responses.ts';
-import type { IdentityRow, Person } from '../rows.ts';
+import type { factorBody, identityBody, userBody } from '../responses.ts';
+import type { FactorRow, IdentityRow, Person } from '../rows.ts';
 
 /** A user as the protocol shows it; members that are not set are left out. */
 export type UserJson = z.infer<typeof userBody>;
@@ -30,6 +30,7 @@ export function userJson({ user, identities }: Person): UserJson {
     ...timeOf('last_sign_in_at', user.last_sign_in_at),
     app_metadata: user.raw_app_meta_data,
     user_metadata: user.raw_user_meta_data,
+    ...(user.factors.length === 0 ? {} : { factors: user.factors.map(factorJson) }),
     identities: identities.map(identityJson),
     created_at: timestamp(user.created_at),
     updated_at: timestamp(user.updated_at),
@@ -49,6 +50,20 @@ function identityJson(identity: IdentityRow): IdentityJson {
     created_at: timestamp(identity.created_at),
     updated_at: timestamp(identity.updated_at),
     ...(identity.email ? { email: identity.email } : {}),
+  };
+}
+
+/** Renders a second factor. */
+export function factorJson(factor: FactorRow): z.infer<typeof factorBody> {
+  return {
+    id: factor.id,
+    created_at: timestamp(factor.created_at),
+    updated_at: timestamp(factor.updated_at),
+    status: factor.status,
+    ...(factor.friendly_name === null ? {} : { friendly_name: factor.friendly_name }),
+    factor_type: factor.factor_type,
+    ...(factor.phone === null ? {} : { phone: factor.phone }),
+    ...timeOf('last_challenged_at', factor.last_challenged_at),
   };
 }
 

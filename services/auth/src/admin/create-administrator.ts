@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StartError } from '@croft/runtime';
 import type { AuthContext } from '../context.ts';
+import { insertUser } from '../hooks/new-users.ts';
 import { migrateTables } from '../migrate-tables.ts';
 import { type AuthOptions, openContext } from '../open-context.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
@@ -62,7 +63,7 @@ async function ensureAdministrator(
   }
   const id = randomUUID();
   const identityData = emailIdentityData(id, { email, data: {} }, true);
-  await users.insert(tx, {
+  await insertUser(context, tx, {
     id,
     aud: settings.JWT_AUD,
     role,

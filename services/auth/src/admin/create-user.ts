@@ -3,6 +3,7 @@ import { isUniqueViolation } from '@croft/sql';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { creationNoticeFor } from '../hooks/new-users.ts';
 import type { Person } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { checkPhoneNumber, normalizePhone } from '../rules/addresses/phone-number.ts';
@@ -72,6 +73,7 @@ export async function createUser(
       userMetadata: userMetadataOf(addresses, request.userMetadata),
       identities,
       bannedUntil,
+      notice: creationNoticeFor(context, id, request.origin),
       trace: { ...request.origin, audit: [audit] },
     });
   } catch (error) {

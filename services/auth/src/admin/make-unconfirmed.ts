@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
+import { askBeforeUserCreated, insertUser } from '../hooks/new-users.ts';
 import type { Person } from '../rows.ts';
 import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/users/disguised-user.ts';
 import type { SentAtColumn, StoredCode } from '../store/one-time-tokens.ts';
-import * as users from '../store/users.ts';
+import type { NewUser } from '../store/users.ts';
 
 /** A user who proves the address later, with a code that is made along. */
 export interface UnconfirmedUser {
@@ -30,7 +31,7 @@ export async function makeUnconfirmed(
   const { email, data, passwordHash, code, sentAt, origin } = wanted;
   const id = randomUUID();
   const identityData = emailIdentityData(id, { email, data }, false);
-  const { created, person } = await users.insert(database.autocommit(), {
+  const user: NewUser = {
     id,
     aud: settings.JWT_AUD,
     role: settings.JWT_DEFAULT_GROUP_NAME,
@@ -47,6 +48,8 @@ export async function makeUnconfirmed(
     code,
     sentAt,
     trace: { ...origin, audit: wanted.audit({ id, email, phone: null }) },
-  });
+  };
+  await askBeforeUserCreated(context, user, origin);
+  const { created, person } = await insertUser(context, database.autocommit(), user);
   return created ? person : undefined;
 }

@@ -96,6 +96,7 @@ export async function openAdminTasks(
     },
     async close() {
       await context.limits.close?.();
+      await context.outside.hooks.close();
       await database.close();
     },
   };

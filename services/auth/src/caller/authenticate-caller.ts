@@ -13,6 +13,8 @@ export interface Caller {
   claims: AccessTokenClaims;
   /** Undefined for tokens that name no session. */
   sessionId: string | undefined;
+  /** How strongly that session is proven now, whatever the token says; `aal1` without one. */
+  aal: string;
 }
 
 /** What the look-up of a caller finds; it may be more. */
@@ -52,5 +54,5 @@ export async function authenticateWith<F extends Found>(
   if (sessionId !== undefined && !found.hasSession) throw failures.callerSessionGone();
   if (isBanned(instant(found.user.banned_until), context.clock.now())) throw failures.userBanned();
   const person = { user: found.user, identities: found.identities };
-  return { caller: { person, claims, sessionId }, found };
+  return { caller: { person, claims, sessionId, aal: found.aal ?? 'aal1' }, found };
 }

@@ -4,6 +4,7 @@ import type { AuthSettings } from '../settings.ts';
 import * as expiredRows from '../store/expired-rows.ts';
 import * as rateLimits from '../store/rate-limits.ts';
 import * as sendLimits from '../store/send-limits.ts';
+import * as web3Messages from '../store/web3-messages.ts';
 
 /** Rows a statement deletes at most: what waits for one of them does not wait long. */
 const BATCH_ROWS = 500;
@@ -12,6 +13,8 @@ const HOUR_MS = 3_600_000;
 /** Until then a refresh is told that the session is over, afterwards that there is none. */
 const ENDED_KEPT_MS = 72 * HOUR_MS;
 const REVOKED_KEPT_MS = 24 * HOUR_MS;
+/** For those who put their phone away in between. */
+const UNPROVEN_KEPT_MS = 24 * HOUR_MS;
 
 interface Rule {
   table: string;
@@ -25,6 +28,9 @@ function rulesOf(settings: AuthSettings): Rule[] {
   const rules: Rule[] = [
     { table: 'one_time_tokens', ageMs: 0, remove: expiredRows.deleteCodes },
     { table: 'auth_codes', ageMs: HOUR_MS, remove: expiredRows.deleteAuthCodes },
+    { table: 'web3_messages', ageMs: HOUR_MS, remove: web3Messages.deleteExpired },
+    { table: 'mfa_challenges', ageMs: 0, remove: expiredRows.deleteChallenges },
+    { table: 'mfa_factors', ageMs: UNPROVEN_KEPT_MS, remove: expiredRows.deleteUnproven },
     {
       table: 'flow_state',
       ageMs: settings.EXTERNAL_FLOW_STATE_EXPIRY_DURATION,
@@ -32,7 +38,11 @@ function rulesOf(settings: AuthSettings): Rule[] {
     },
     {
       table: 'send_limits',
-      ageMs: Math.max(settings.SMTP_MAX_FREQUENCY, settings.SMS_MAX_FREQUENCY),
+      ageMs: Math.max(
+        settings.SMTP_MAX_FREQUENCY,
+        settings.SMS_MAX_FREQUENCY,
+        settings.MFA_PHONE_MAX_FREQUENCY,
+      ),
       remove: sendLimits.deleteOld,
     },
     { table: 'rate_limits', ageMs: longestRefillMs(settings), remove: rateLimits.deleteIdle },

@@ -45,6 +45,8 @@ export interface MailCode extends LinkWish {
   email?: string;
   /** The address that is wanted, in mails about a change. */
   newEmail?: string;
+  /** The code for the present address, where one message brings both. */
+  present?: PreparedCode;
 }
 
 interface PurposeTraits {
@@ -75,7 +77,7 @@ export function prepareMailCode(context: AuthContext, wanted: MailCode): Prepare
   const { settings, atRest, clock } = context;
   const { tokenType, kind, link } = traitsOf[wanted.purpose];
   const path = mailKinds[kind].pathSetting;
-  const { to, redirectTo, newEmail, challenge } = wanted;
+  const { to, redirectTo, newEmail, challenge, present } = wanted;
   const code = digits(codeDigits(settings.MAILER_OTP_LENGTH));
   const random = randomBytes(LINK_TOKEN_BYTES).toString('hex');
   const linkToken = link === undefined ? '' : challenge === undefined ? random : bindToken(random);
@@ -97,6 +99,7 @@ export function prepareMailCode(context: AuthContext, wanted: MailCode): Prepare
     redirectTo,
     ...(newEmail === undefined ? {} : { newEmail }),
     sendingTo: to,
+    ...(present === undefined ? {} : { present: { token: present.code, tokenHash: present.linkToken } }),
   };
   const expiresAt = new Date(clock.now().getTime() + settings.MAILER_OTP_EXP);
   const stored: StoredCode = {

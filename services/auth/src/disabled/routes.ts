@@ -53,14 +53,6 @@ const OFF: readonly (readonly [request: string, caller: Caller, failure: () => F
   ['DELETE /passkeys/:id', 'user', failures.passkeysOff],
   ['GET /admin/users/:user_id/passkeys', 'administrator', failures.passkeysOff],
   ['DELETE /admin/users/:user_id/passkeys/:id', 'administrator', failures.passkeysOff],
-  ['GET /user/identities/authorize', 'user', failures.linkingOff],
-  ['DELETE /user/identities/:id', 'user', failures.linkingOff],
-  ['POST /factors', 'user', failures.enrolmentOff],
-  ['POST /factors/:id/challenge', 'user', failures.factorUnknown],
-  ['POST /factors/:id/verify', 'user', failures.factorUnknown],
-  ['DELETE /factors/:id', 'user', failures.factorUnknown],
-  ['PUT /admin/users/:user_id/factors/:id', 'administrator', failures.factorUnknown],
-  ['DELETE /admin/users/:user_id/factors/:id', 'administrator', failures.factorUnknown],
 ];
 
 /** Everything of `OFF`; it is in no document, for there is nothing to be used. */

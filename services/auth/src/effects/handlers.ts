@@ -1,8 +1,10 @@
 import type { Deliver } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
+import type { Hook } from '../outside/hooks/hook.ts';
 import type { Mailer } from '../outside/mail/outgoing.ts';
 import { openTemplates } from '../outside/mail/templates.ts';
 import type { SmsSender } from '../outside/sms/outgoing.ts';
+import { creationEffect } from './creation.ts';
 import { mailEffect } from './mail.ts';
 import { smsEffect } from './sms.ts';
 
@@ -11,7 +13,9 @@ export function effectHandlers(
   context: AuthContext,
   senders: { mailer: Mailer; sms: SmsSender },
 ): Readonly<Record<string, Deliver>> {
-  const { atRest, settings, outside, log, clock } = context;
+  const { atRest, settings, outside, log, clock, database } = context;
+  const { hooks } = outside;
+  const messageHook = (ask: Hook | undefined) => ask && { ask, database };
   return {
     mail: mailEffect({
       atRest,
@@ -19,7 +23,16 @@ export function effectHandlers(
       mailer: senders.mailer,
       settings,
       clock,
+      hook: messageHook(hooks.send_email),
     }),
-    sms: smsEffect({ atRest, sms: senders.sms, template: settings.SMS_TEMPLATE, clock }),
+    sms: smsEffect({
+      atRest,
+      sms: senders.sms,
+      template: settings.SMS_TEMPLATE,
+      factorTemplate: settings.MFA_PHONE_TEMPLATE,
+      clock,
+      hook: messageHook(hooks.send_sms),
+    }),
+    user_created: creationEffect(database, hooks.after_user_created),
   };
 }

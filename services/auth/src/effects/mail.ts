@@ -1,10 +1,15 @@
 import type { Clock } from '@croft/runtime';
 import { type Deliver, type OutboxRow, PermanentFailure } from '@croft/sql';
+import { userJson } from '../account/user-json.ts';
 import type { AtRest } from '../at-rest.ts';
 import { type Mailer, MailRefused } from '../outside/mail/outgoing.ts';
 import type { MailTemplates } from '../outside/mail/templates.ts';
+import { codeHashOf } from '../rules/codes/one-time-code.ts';
+import { emailData } from '../rules/hooks/email-data.ts';
 import type { MailOrder } from '../rules/mail/mail-kinds.ts';
 import type { AuthSettings } from '../settings.ts';
+import * as hookPeople from '../store/hook-people.ts';
+import { askHook, type MessageHook } from './ask-hook.ts';
 import { readSealedMail } from './sealed-mail.ts';
 
 /** The payload of a mail's outbox row. What the mail says is sealed, because rows lie in tables and backups in clear. */
@@ -30,12 +35,18 @@ export interface MailDelivery {
   atRest: AtRest;
   templates: MailTemplates;
   mailer: Mailer;
-  settings: Pick<AuthSettings, 'SITE_URL' | 'MAILER_OTP_EXP'>;
+  settings: Pick<AuthSettings, 'SITE_URL' | 'API_EXTERNAL_URL' | 'MAILER_OTP_EXP'>;
   clock: Clock;
+  /** Takes the place of writing and sending. */
+  hook?: MessageHook | undefined;
 }
 
-/** Writes and sends the mail of an outbox row; what is written depends on the templates of that moment. */
-export function mailEffect({ atRest, templates, mailer, settings, clock }: MailDelivery): Deliver {
+/**
+ * Writes and sends the mail of an outbox row; what is written depends on the templates of that moment. Where the hook
+ * `send_email` is on, it is told instead, unless nobody could use the code any more.
+ */
+export function mailEffect(delivery: MailDelivery): Deliver {
+  const { atRest, templates, mailer, settings, clock, hook } = delivery;
   return async (row, signal) => {
     const mail = row.payload as StoredMail;
     const { kind, to } = mail;
@@ -43,6 +54,13 @@ export function mailEffect({ atRest, templates, mailer, settings, clock }: MailD
       throw new PermanentFailure('the code expired before the mail could be sent');
     }
     const data = readSealedMail(atRest, mail, settings.SITE_URL);
+    if (hook !== undefined) {
+      const hash = atRest.hashCode(codeHashOf(to, data.token));
+      const person = await hookPeople.findByCode(hook.database.autocommit(), to, hash);
+      if (person === undefined) return;
+      const email_data = emailData(kind, data, settings.API_EXTERNAL_URL);
+      return await askHook(hook.ask, row, { user: userJson(person), email_data });
+    }
     const text = await templates.render(kind, data, signal);
     try {
       await mailer.send({ ...text, kind, to, id: mailId(row) }, signal);

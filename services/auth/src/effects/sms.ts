@@ -1,9 +1,15 @@
 import type { Clock } from '@croft/runtime';
-import { type Deliver, type OutboxRow, PermanentFailure } from '@croft/sql';
+import { type Database, type Deliver, type OutboxRow, PermanentFailure } from '@croft/sql';
+import { userJson } from '../account/user-json.ts';
 import type { AtRest } from '../at-rest.ts';
 import { SmsRefused, type SmsSender } from '../outside/sms/outgoing.ts';
+import type { Person } from '../rows.ts';
 import type { SmsChannel } from '../rules/addresses/phone-number.ts';
+import { codeHashOf } from '../rules/codes/one-time-code.ts';
 import { writeSms } from '../rules/codes/sms-text.ts';
+import * as hookPeople from '../store/hook-people.ts';
+import * as users from '../store/users.ts';
+import { askHook, type MessageHook } from './ask-hook.ts';
 
 /** A message with a code, before it is written. */
 export interface SmsEffect {
@@ -12,6 +18,8 @@ export interface SmsEffect {
   code: string;
   /** When the code is worth nothing any more; a message that comes later only confuses. */
   expiresAt: Date;
+  /** Whose code it is, where that is not the one who holds a one-time token of it: the code of a factor. */
+  userId?: string;
 }
 
 /** The payload of an SMS's outbox row; the code is sealed, because rows lie in tables and backups in clear. */
@@ -20,18 +28,20 @@ interface StoredSms {
   channel: SmsChannel;
   expiresAt: string;
   sealed: string;
+  userId?: string;
   /** What the answer to the client called the message; added by whoever sends it. */
   messageId?: string;
 }
 
 /** Turns a message into the payload of its outbox row. */
 export function smsPayload(atRest: AtRest, sms: SmsEffect): object {
-  const { phone, channel, code, expiresAt } = sms;
+  const { phone, channel, code, expiresAt, userId } = sms;
   return {
     phone,
     channel,
     expiresAt: expiresAt.toISOString(),
     sealed: atRest.seal(code),
+    ...(userId === undefined ? {} : { userId }),
   } satisfies StoredSms;
 }
 
@@ -41,23 +51,49 @@ export interface SmsDelivery {
   sms: SmsSender;
   /** `SMS_TEMPLATE` */
   template: string;
+  /** `MFA_PHONE_TEMPLATE`, of the codes of factors. */
+  factorTemplate: string;
   clock: Clock;
+  /** Takes the place of the provider. */
+  hook?: MessageHook | undefined;
 }
 
-/** What happens to the rows of topic `sms` after they are committed. */
-export function smsEffect({ atRest, sms, template, clock }: SmsDelivery): Deliver {
+/**
+ * Sends the message of an outbox row. Where the hook `send_sms` is on, it is told instead, unless nobody could use the
+ * code any more.
+ */
+export function smsEffect(delivery: SmsDelivery): Deliver {
+  const { atRest, sms, clock, hook } = delivery;
   return async (row, signal) => {
-    const { phone, channel, expiresAt, sealed, messageId: id = smsId(row) } = row.payload as StoredSms;
+    const stored = row.payload as StoredSms;
+    const { phone, channel, expiresAt, sealed, messageId: id = smsId(row) } = stored;
     if (Date.parse(expiresAt) <= clock.now().getTime()) {
       throw new PermanentFailure('the code expired before the message could be sent');
     }
     const code = openSealed(atRest, sealed);
+    if (hook !== undefined) {
+      const person = await findHolder(delivery, hook.database, stored, code);
+      if (person === undefined) return;
+      return await askHook(hook.ask, row, { user: userJson(person), sms: { otp: code, phone } });
+    }
+    const template = stored.userId === undefined ? delivery.template : delivery.factorTemplate;
     try {
       await sms.send({ id, phone, channel, code, text: writeSms(template, code) }, signal);
     } catch (error) {
       throw error instanceof SmsRefused ? new PermanentFailure(error.message) : error;
     }
   };
+}
+
+function findHolder(
+  { atRest }: SmsDelivery,
+  database: Database,
+  { phone, userId }: StoredSms,
+  code: string,
+): Promise<Person | undefined> {
+  const tx = database.autocommit();
+  if (userId !== undefined) return users.findById(tx, userId);
+  return hookPeople.findByCode(tx, phone, atRest.hashCode(codeHashOf(phone, code)));
 }
 
 function openSealed(atRest: AtRest, sealed: string): string {

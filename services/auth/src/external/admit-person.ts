@@ -95,11 +95,14 @@ async function carryOut(
       await pretendToAsk(tx, context, arrival, decision.email);
       throw failures.externalEmailUnverified(arrival.provider);
     case 'refuse':
-      throw refusalFor(decision.because);
+      throw refusalFor(decision.because, arrival);
   }
 }
 
-function refusalFor(because: Extract<LinkDecision<Account>, { outcome: 'refuse' }>['because']): Error {
+function refusalFor(
+  because: Extract<LinkDecision<Account>, { outcome: 'refuse' }>['because'],
+  { emailMissing }: Arrival,
+): Error {
   switch (because) {
     case 'banned':
       return failures.userBanned();
@@ -108,7 +111,7 @@ function refusalFor(because: Extract<LinkDecision<Account>, { outcome: 'refuse' 
     case 'signup-disabled':
       return failures.externalSignupDisabled();
     case 'no-email':
-      return failures.externalEmailMissing();
+      return emailMissing();
   }
 }
 
@@ -151,7 +154,7 @@ async function open(
     consumes: inviteTokenHash ?? undefined,
     trace: { ...origin, audit },
   });
-  return opened && signIn.end(opened, tx.now);
+  return opened && (await signIn.end(opened, tx.now, origin));
 }
 
 async function create(
@@ -164,13 +167,13 @@ async function create(
   const signIn = prepareSignIn(context, 'oauth', arrival.waiting);
   const row = newExternalUser(context, arrival, email, confirmed);
   const audit = [auditEntry(row.actor, 'user_signedup', byProvider(arrival.provider))];
-  const inserted = await insertUnlessTaken(tx, {
+  const inserted = await insertUnlessTaken(context, tx, {
     ...row.user,
     ...signIn.row,
     trace: { ...arrival.origin, audit },
   });
   if (inserted?.created !== true || inserted.person === undefined) return undefined;
-  return signIn.end(inserted.person, tx.now);
+  return await signIn.end(inserted.person, tx.now, arrival.origin);
 }
 
 function accountOf(found: externalIdentities.Candidate, now: Date): Account {

@@ -1,15 +1,18 @@
+import type { Failure } from '@croft/failure';
 import type { Origin } from '../caller/origin.ts';
 import type { ExternalPerson } from '../outside/providers/provider.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { chosenEmail, type LinkEmail } from '../rules/external/account-linking.ts';
 import { externalMetadata } from '../rules/external/external-metadata.ts';
-import type { ProviderId } from '../rules/external/provider-ids.ts';
 import type { Waiting } from '../sessions/prepare-sign-in.ts';
 
 /** Somebody a provider has told us of. */
 export interface Admission {
-  provider: ProviderId;
+  /** Its name, or the address of an issuer that has none. */
+  provider: string;
   emailOptional: boolean;
+  /** The refusal of who comes without an address and needs one. */
+  emailMissing: () => Failure;
   person: ExternalPerson;
   /** Keyed hash of the link token of an invitation that is to be accepted. */
   inviteTokenHash: string | null;
@@ -38,7 +41,7 @@ export function arrivalOf(admission: Admission): Arrival {
 }
 
 /** Addresses as they would be stored; what is no address is not taken for one, whoever vouches for it. */
-function usableEmails({ emails }: ExternalPerson): LinkEmail[] {
+export function usableEmails({ emails }: ExternalPerson): LinkEmail[] {
   return emails.slice(0, MAX_EMAILS).flatMap(({ address, verified, primary }) => {
     try {
       return [{ address: checkEmailAddress(address), verified, primary }];

@@ -39,7 +39,13 @@ export async function askOwner(
     if (user !== undefined) {
       return await oneTimeTokens.send(tx, { userId: user.id, limit, codes: [stored], sentAt, trace });
     }
-    const inserted = await insertUnlessTaken(tx, { ...row.user, code: stored, sentAt, limit, trace });
+    const inserted = await insertUnlessTaken(context, tx, {
+      ...row.user,
+      code: stored,
+      sentAt,
+      limit,
+      trace,
+    });
     return { allowed: inserted?.created === true };
   });
 }

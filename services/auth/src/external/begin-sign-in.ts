@@ -16,6 +16,8 @@ export interface Beginning {
   scopes: string;
   inviteToken: string;
   challenge: CodeChallenge | undefined;
+  /** Who is signed in, when it is to link an identity. */
+  linking?: flowStates.Linking;
   /** Every parameter of the query. */
   query: Readonly<Record<string, unknown>>;
   redirect: RedirectWish;
@@ -62,6 +64,7 @@ export async function beginSignIn(
     sealed: atRest.seal(JSON.stringify(kept)),
     inviteTokenHash,
     challenge: beginning.challenge,
+    linking: beginning.linking,
   });
   const cookie = { name: flowCookieName(settings, stateHash), value: secret };
   return { url: inHeader(url), cookie: setFlowCookie(settings, cookie, provider.answersBy) };

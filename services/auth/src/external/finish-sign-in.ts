@@ -3,6 +3,8 @@ import { isDatabaseUnavailable } from '@croft/sql';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { askBeforeLinking, CONFIRMATION_FIELD } from '../identities/ask-before-linking.ts';
+import { finishLinking } from '../identities/finish-linking.ts';
 import {
   type ExternalPerson,
   type Kept,
@@ -11,13 +13,14 @@ import {
 } from '../outside/providers/provider.ts';
 import { oauthError } from '../rules/external/oauth-error.ts';
 import { type ErrorParameters, withAnswer, withQuery } from '../rules/redirects/answer-address.ts';
+import type { QuestionPage } from '../rules/redirects/question-page.ts';
 import { inHeader } from '../rules/redirects/redirect.ts';
 import { sealProviderTokens } from '../sessions/provider-tokens.ts';
 import type { ReturnedFlow } from '../store/flow-states.ts';
 import * as flowStates from '../store/flow-states.ts';
 import { admitPerson } from './admit-person.ts';
 import { sha256 } from './begin-sign-in.ts';
-import { clearFlowCookie, flowCookieName, readCookie } from './flow-cookie.ts';
+import { clearFlowCookie, flowCookieName, isLinkingConfirmed, readCookie } from './flow-cookie.ts';
 import { outsideSignal, providerRefused } from './outside-time.ts';
 import { externalSessionFragment } from './session-fragment.ts';
 
@@ -29,34 +32,35 @@ export interface Return {
   origin: Origin;
 }
 
-/** Where the browser goes next. */
-export interface Onward {
-  status: 302 | 303;
-  url: string;
-  /** `Set-Cookie`, once the flow is known to be the browser's own. */
-  cookie?: string;
-}
+/** Where the browser goes next, or what it is asked before. */
+export type Onward =
+  /** `cookie` is for `Set-Cookie`, once the flow is known to be the browser's own. */
+  { status: 302 | 303; url: string; cookie?: string } | { status: 200; page: QuestionPage; cookie: string };
 
 /**
- * Signs in who comes back from a provider (GET and POST /callback). Whatever happens the browser is sent on: without a
- * flow of its own to the site, else to where the application wanted it, with the session, the code for one or the refusal. Three round
- * trips: use the flow up, see whose account it is, write. The provider is asked between the first and the second.
+ * Signs in who comes back from a provider (GET and POST /callback), or links what it tells to who is signed in. Whatever
+ * happens the browser is sent on: without a flow of its own to the site, else to where the application wanted it, with
+ * the session, the code for one or the refusal; only who may not have begun to link is asked before. Three round trips:
+ * use the flow up, see whose account it is, write. The provider is asked between the first and the second.
  */
 export async function finishSignIn(context: AuthContext, back: Return): Promise<Onward> {
   const { settings } = context;
   const { fields } = back;
-  let flow: ReturnedFlow;
+  let taken: TakenFlow;
   try {
-    flow = await takeFlow(context, back);
+    taken = await takeFlow(context, back);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return { status: 303, url: withQuery(settings.SITE_URL, oauthError(error)) };
   }
+  const { flow, stateHash } = taken;
   const target = settings.EXTERNAL_REDIRECTURL ?? flow.redirectTo;
-  const cookie = clearFlowCookie(settings, flowCookieName(settings, sha256(fields['state'] ?? '')));
+  const cookie = clearFlowCookie(settings, flowCookieName(settings, stateHash));
   const refusal = refusalIn(fields);
   if (refusal !== undefined) return { status: 302, url: withAnswer(target, refusal), cookie };
   try {
+    if (taken.isToBeConfirmed)
+      return { status: 200, ...(await askBeforeLinking(context, taken, fields, target)) };
     return { status: 302, url: await exchange(context, flow, back, target), cookie };
   } catch (error) {
     const failure = isDatabaseUnavailable(error) ? failures.databaseUnavailable(error) : error;
@@ -65,24 +69,35 @@ export async function finishSignIn(context: AuthContext, back: Return): Promise<
   }
 }
 
+/** A flow that this request may go on with. */
+interface TakenFlow {
+  flow: ReturnedFlow;
+  stateHash: Buffer;
+  /** Whether it is still there, and its person is to be asked before it goes on. */
+  isToBeConfirmed: boolean;
+}
+
 /**
  * Uses up the flow the browser left with.
  * @throws Failure `bad_oauth_callback` or `bad_oauth_state`
  */
-async function takeFlow(context: AuthContext, { fields, cookieHeader }: Return): Promise<ReturnedFlow> {
+async function takeFlow(context: AuthContext, { fields, cookieHeader }: Return): Promise<TakenFlow> {
   const { settings, database } = context;
   const state = fields['state'] ?? '';
   if (state === '') throw failures.oauthStateMissing();
   const stateHash = sha256(state);
   const secret = readCookie(cookieHeader, flowCookieName(settings, stateHash));
+  const confirmation = fields[CONFIRMATION_FIELD] ?? '';
+  const isConfirmed = isLinkingConfirmed(settings, stateHash, cookieHeader, confirmation);
   const tx = database.autocommit();
-  const flow = await flowStates.consume(tx, stateHash, sha256(secret));
+  const flow = await flowStates.consume(tx, stateHash, sha256(secret), isConfirmed);
   if (flow === undefined) throw failures.oauthStateInvalid();
-  if (!flow.sameBrowser) throw failures.oauthStateForeign();
-  if (!flow.consumed) throw failures.oauthStateInvalid();
+  const isBound = flow.sameBrowser || (flow.linking !== null && (flow.challenge !== null || isConfirmed));
+  if (!isBound && flow.linking === null) throw failures.oauthStateForeign();
+  if (isBound && !flow.consumed) throw failures.oauthStateInvalid();
   const age = tx.now.getTime() - flow.createdAt.getTime();
   if (age >= settings.EXTERNAL_FLOW_STATE_EXPIRY_DURATION) throw failures.oauthStateExpired();
-  return flow;
+  return { flow, stateHash, isToBeConfirmed: !isBound };
 }
 
 /** What the provider says instead of a code, passed on in its own words. */
@@ -107,15 +122,18 @@ async function exchange(
   const { challenge } = flow;
   const waiting =
     challenge === null ? undefined : { challenge, sealed: sealProviderTokens(context, person.tokens) };
-  const signedIn = await admitPerson(context, {
-    provider: provider.id,
-    emailOptional: provider.emailOptional,
-    person,
-    inviteTokenHash: flow.inviteTokenHash,
-    redirectTo: flow.redirectTo,
-    waiting,
-    origin,
-  });
+  const { linking } = flow;
+  const arrived = { provider: provider.id, person, waiting, origin };
+  const signedIn =
+    linking === null
+      ? await admitPerson(context, {
+          ...arrived,
+          emailOptional: provider.emailOptional,
+          emailMissing: failures.externalEmailMissing,
+          inviteTokenHash: flow.inviteTokenHash,
+          redirectTo: flow.redirectTo,
+        })
+      : await finishLinking(context, { ...arrived, linking });
   if ('authCode' in signedIn) return withQuery(target, { code: signedIn.authCode });
   return inHeader(`${target}#${externalSessionFragment(signedIn.issued, provider.id, person.tokens)}`);
 }

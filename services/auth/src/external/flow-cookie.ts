@@ -31,6 +31,32 @@ export function setFlowCookie(
   return `${cookie.name}=${cookie.value}; Path=/; Max-Age=${seconds}; HttpOnly${site}${secure}`;
 }
 
+const linkingCookieName = (settings: Pick<AuthSettings, 'API_EXTERNAL_URL'>, stateHash: Buffer): string =>
+  `${flowCookieName(settings, stateHash)}-link`;
+
+/** `Set-Cookie` of the page that asks before an identity is linked; no other site's form is sent with it. */
+export function linkingCookie(
+  settings: Pick<AuthSettings, 'API_EXTERNAL_URL' | 'EXTERNAL_FLOW_STATE_EXPIRY_DURATION'>,
+  stateHash: Buffer,
+  secret: string,
+): string {
+  const seconds = Math.ceil(settings.EXTERNAL_FLOW_STATE_EXPIRY_DURATION / 1000);
+  const secure = isSecure(settings) ? '; Secure' : '';
+  return `${linkingCookieName(settings, stateHash)}=${secret}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+/** Whether the button of that page was pressed. */
+export function isLinkingConfirmed(
+  settings: Pick<AuthSettings, 'API_EXTERNAL_URL'>,
+  stateHash: Buffer,
+  cookieHeader: string | undefined,
+  confirmation: string,
+): boolean {
+  return (
+    confirmation !== '' && readCookie(cookieHeader, linkingCookieName(settings, stateHash)) === confirmation
+  );
+}
+
 /** `Set-Cookie` that removes the cookie of a flow that came back. */
 export function clearFlowCookie(settings: Pick<AuthSettings, 'API_EXTERNAL_URL'>, name: string): string {
   return `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${isSecure(settings) ? '; Secure' : ''}`;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isUniqueViolation, type Tx } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
-import * as users from '../store/users.ts';
+import { askBeforeUserCreated, insertUser } from '../hooks/new-users.ts';
+import type { Inserted, NewUser } from '../store/users.ts';
 import type { Arrival } from './arrival.ts';
 
 /** A user for somebody who comes from a provider, and the same as an audit entry names them. */
@@ -30,10 +31,18 @@ export function newExternalUser(
   return { user, actor };
 }
 
-/** @returns undefined when the identity has come to belong to somebody meanwhile: nothing was written then */
-export async function insertUnlessTaken(tx: Tx, user: users.NewUser): Promise<users.Inserted | undefined> {
+/**
+ * @returns undefined when the identity has come to belong to somebody meanwhile: nothing was written then
+ * @throws RefusedByHook when a hook will not have the user
+ */
+export async function insertUnlessTaken(
+  context: AuthContext,
+  tx: Tx,
+  user: NewUser,
+): Promise<Inserted | undefined> {
+  await askBeforeUserCreated(context, user, user.trace);
   try {
-    return await users.insert(tx, user);
+    return await insertUser(context, tx, user);
   } catch (error) {
     if (isUniqueViolation(error)) return undefined;
     throw error;

@@ -30,6 +30,7 @@ export function providerRefused(
       );
     case 'exchange':
       return failures.oauthCodeRefused(code, refusal);
+    case 'keys':
     case 'profile':
       return failures.externalProfileUnavailable(refusal);
   }

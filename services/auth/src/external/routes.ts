@@ -5,6 +5,7 @@ import type { AuthContext } from '../context.ts';
 import { queryText } from '../requests.ts';
 import { errorBody } from '../responses.ts';
 import { readChallenge } from '../rules/codes/code-challenge.ts';
+import { pageHeaders } from '../rules/redirects/question-page.ts';
 import { beginSignIn } from './begin-sign-in.ts';
 import { finishSignIn } from './finish-sign-in.ts';
 
@@ -47,16 +48,21 @@ export function externalRoutes(app: App, context: AuthContext): void {
 
   const schema = {
     description:
-      'Redirects to the application, with the session or the refusal in the fragment; a sign-in that began with a code challenge ends in `code` in the query.',
+      'Redirects to the application, with the session or the refusal in the fragment; a sign-in that began with a code challenge ends in `code` in the query. Where an identity is linked and the browser is not known to be the one that began it, a page asks first.',
     tags: ['external'],
-    response: { 302: seeLocation, 303: seeLocation },
+    response: {
+      200: z.string().meta({ description: 'The page that asks, as HTML' }),
+      302: seeLocation,
+      303: seeLocation,
+    },
   };
   app.get(
     '/callback',
     { schema: { ...schema, summary: 'Come back from a provider', querystring: z.looseObject({}) } },
     async (request, reply) => {
-      const { url, status, headers } = await onward(context, request, request.query);
-      return reply.headers(headers).redirect(url, status);
+      const { status, location, headers, html } = await onward(context, request, request.query);
+      reply.headers(headers);
+      return html === undefined ? reply.redirect(location, status) : reply.send(html);
     },
   );
   app.post(
@@ -70,20 +76,25 @@ export function externalRoutes(app: App, context: AuthContext): void {
       },
     },
     async (request, reply) => {
-      const { url, status, headers } = await onward(context, request, request.body);
-      return reply.headers(headers).redirect(url, status);
+      const { status, location, headers, html } = await onward(context, request, request.body);
+      reply.headers(headers);
+      return html === undefined ? reply.redirect(location, status) : reply.send(html);
     },
   );
 }
 
 async function onward(context: AuthContext, request: Request, fields: unknown) {
-  const { url, status, cookie } = await finishSignIn(context, {
+  const next = await finishSignIn(context, {
     fields: textsOf(fields),
     cookieHeader: request.headers.cookie,
     origin: originOf(request),
   });
+  const { status, cookie } = next;
   const headers = { 'cache-control': 'no-store', ...(cookie === undefined ? {} : { 'set-cookie': cookie }) };
-  return { url, status, headers };
+  if (next.status !== 200) return { status, headers, location: next.url };
+  const { page } = next;
+  const ofPage = { ...headers, ...pageHeaders(page), 'content-type': 'text/html; charset=utf-8' };
+  return { status, headers: ofPage, location: '', html: page.html };
 }
 
 /** The texts of a query or form; of several with one name the first counts. */

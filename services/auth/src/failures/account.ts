@@ -22,6 +22,12 @@ export const userManagedBySso = (): Failure =>
 export const samePassword = (): Failure =>
   new Failure('unprocessable', 'same_password', 'New password should be different from the old password.');
 
+// The present password
+export const currentPasswordRequired = (): Failure =>
+  new Failure('invalid', 'current_password_required', 'Current password required when setting new password.');
+export const currentPasswordInvalid = (): Failure =>
+  new Failure('invalid', 'current_password_invalid', 'Current password is invalid.');
+
 // Reauthentication
 export const reauthenticationNeeded = (): Failure =>
   new Failure('invalid', 'reauthentication_needed', 'Password update requires reauthentication');

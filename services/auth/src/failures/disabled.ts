@@ -13,12 +13,3 @@ export const passkeysOff = (): Failure =>
   new Failure('not-found', 'passkey_disabled', 'Passkeys are disabled');
 export const linkingOff = (): Failure =>
   new Failure('not-found', 'manual_linking_disabled', 'Manual linking is disabled');
-export const enrolmentOff = (): Failure =>
-  new Failure('unprocessable', 'mfa_totp_enroll_not_enabled', 'MFA enroll is disabled for TOTP');
-/** Nobody has one, because none can be enrolled. */
-export const factorUnknown = (): Failure =>
-  new Failure('not-found', 'mfa_factor_not_found', 'Factor not found');
-export const web3Off = (): Failure =>
-  new Failure('unprocessable', 'web3_provider_disabled', 'Web3 provider is disabled');
-export const idTokensOff = (): Failure =>
-  new Failure('invalid', 'provider_disabled', 'Sign-in with ID tokens is disabled');

@@ -39,6 +39,12 @@ export const sessionExpired = (): Failure =>
   new Failure('invalid', 'session_expired', 'Invalid Refresh Token: Session Expired');
 export const sessionInactive = (): Failure =>
   new Failure('invalid', 'session_expired', 'Invalid Refresh Token: Session Expired (Inactivity)');
+export const sessionLow = (): Failure =>
+  new Failure(
+    'invalid',
+    'session_expired',
+    'Invalid Refresh Token: Session Expired (Low AAL: User Needs MFA Verification)',
+  );
 export const sessionSuperseded = (): Failure =>
   new Failure(
     'invalid',

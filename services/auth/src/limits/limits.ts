@@ -1,7 +1,7 @@
 import type { Clock } from '@croft/runtime';
 import type { Database } from '@croft/sql';
 import * as failures from '../failures.ts';
-import { perFiveMinutes, perHour, perTime, shareOf } from '../rules/limits/rate-value.ts';
+import { perFiveMinutes, perHour, perMinute, perTime, shareOf } from '../rules/limits/rate-value.ts';
 import { type Bucket, refillMs } from '../rules/limits/token-bucket.ts';
 import type { AuthSettings } from '../settings.ts';
 import { memoryTokens } from './memory.ts';
@@ -18,6 +18,9 @@ export type BucketName =
   | 'otp'
   | 'resend'
   | 'user' // PUT /user and GET /reauthenticate
+  | 'web3' // POST /token with a wallet's message, besides 'token'
+  | 'factors' // challenges of second factors and answers to them
+  | 'current-password' // guesses at the present password of one user, whoever makes them
   | 'authorize'; // GET /authorize, which writes a row for anybody
 
 /** How often things may be asked for. */
@@ -39,6 +42,9 @@ export interface Limits {
 }
 
 type Hourly = 'mail' | 'sms';
+
+/** In five minutes. */
+const CURRENT_PASSWORDS = 10;
 
 /** Where buckets are kept. */
 export interface Tokens {
@@ -111,7 +117,10 @@ function bucketsOf(settings: AuthSettings): {
       token: perFiveMinutes(settings.RATE_LIMIT_TOKEN_REFRESH),
       verify: perFiveMinutes(settings.RATE_LIMIT_VERIFY),
       anonymous: perHour(settings.RATE_LIMIT_ANONYMOUS_USERS),
+      web3: perFiveMinutes(settings.RATE_LIMIT_WEB3),
+      'current-password': perFiveMinutes(CURRENT_PASSWORDS),
       authorize: perFiveMinutes(settings.RATE_LIMIT_AUTHORIZE),
+      factors: perMinute(settings.MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY),
       signup: asking,
       recover: asking,
       magiclink: asking,

@@ -4,6 +4,7 @@ import { withinHourlyLimit } from '../codes/hourly-limit.ts';
 import { sendLimit, sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { askBeforeUserCreated, insertUser } from '../hooks/new-users.ts';
 import type { Person } from '../rows.ts';
 import { checkChannel, checkPhoneNumber, type SmsChannel } from '../rules/addresses/phone-number.ts';
 import { auditEntry, BY_PHONE } from '../rules/audit.ts';
@@ -112,7 +113,8 @@ async function signUp(context: AuthContext, request: Checked): Promise<string | 
         : [auditEntry(actor, 'user_confirmation_requested', BY_PHONE)],
     },
   };
-  const inserted = await withinHourlyLimit(context, 'sms', () => users.insert(tx, user));
+  await askBeforeUserCreated(context, user, origin);
+  const inserted = await withinHourlyLimit(context, 'sms', () => insertUser(context, tx, user));
   if (!inserted.allowed) throw sentTooRecently(limit, inserted, tx.now, true);
   return inserted.created ? messageId : undefined;
 }

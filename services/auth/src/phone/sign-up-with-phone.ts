@@ -4,6 +4,7 @@ import { withinHourlyLimit } from '../codes/hourly-limit.ts';
 import { sendLimit, sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { askBeforeUserCreated, insertUser } from '../hooks/new-users.ts';
 import type { Person } from '../rows.ts';
 import { checkChannel, checkPhoneNumber, type SmsChannel } from '../rules/addresses/phone-number.ts';
 import { auditEntry, BY_PHONE } from '../rules/audit.ts';
@@ -86,20 +87,23 @@ export async function signUpWithPhone(
 async function signUpConfirmed(context: AuthContext, signUp: Checked): Promise<SignUpResult> {
   const tx = context.database.autocommit();
   const { row, actor } = newUser(signUp, true);
+  await askBeforeUserCreated(context, row, signUp.origin);
   const session = prepareSession('password');
   const audit = [auditEntry(actor, 'user_signedup', BY_PHONE), auditEntry(actor, 'login', BY_PHONE)];
-  const { created, person } = await users.insert(tx, {
+  const { created, person } = await insertUser(context, tx, {
     ...row,
     session: session.row,
     trace: { ...signUp.origin, audit },
   });
-  if (created && person) return { issued: issueFirstTokens(context, person, session, tx.now) };
+  if (created && person)
+    return { issued: await issueFirstTokens(context, person, session, tx.now, signUp.origin) };
   return await signUpAgain(context, signUp, person);
 }
 
 async function signUpPending(context: AuthContext, signUp: Checked): Promise<SignUpResult> {
   const tx = context.database.autocommit();
   const { row, actor } = newUser(signUp, false);
+  await askBeforeUserCreated(context, row, signUp.origin);
   const limit = sendLimit(context, 'phone', row.phone);
   const user: users.NewUser = {
     ...row,
@@ -108,7 +112,7 @@ async function signUpPending(context: AuthContext, signUp: Checked): Promise<Sig
     limit,
     trace: { ...signUp.origin, audit: [auditEntry(actor, 'user_confirmation_requested', BY_PHONE)] },
   };
-  const inserted = await withinHourlyLimit(context, 'sms', () => users.insert(tx, user));
+  const inserted = await withinHourlyLimit(context, 'sms', () => insertUser(context, tx, user));
   if (!inserted.allowed) throw sentTooRecently(limit, inserted, tx.now, true);
   const { created, person } = inserted;
   if (created && person) {
@@ -176,7 +180,7 @@ async function signUpAgain(
       });
       // Somebody else's sign-up confirmed the account at the same moment, or it may not be signed in to.
       if (person === undefined) return await refuse(context, signUp, existing);
-      return { issued: issueFirstTokens(context, person, session, tx.now) };
+      return { issued: await issueFirstTokens(context, person, session, tx.now, origin) };
     }
     case 'disguise': {
       await auditLog.insert(tx, repeatedSignUp(signUp, existing));

@@ -60,5 +60,5 @@ export async function verifyPhoneCode(
       throw isUniqueViolation(error) ? failures.phoneTaken() : error;
     });
   if (opened === undefined) throw failures.codeInvalid();
-  return { issued: issueFirstTokens(context, opened, session, tx.now) };
+  return { issued: await issueFirstTokens(context, opened, session, tx.now, origin) };
 }

@@ -6,6 +6,7 @@ import { sendCodes } from '../codes/send-codes.ts';
 import { sendLimit, sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { askBeforeUserCreated, insertUser } from '../hooks/new-users.ts';
 import type { CodeChallenge, Person } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
@@ -129,7 +130,8 @@ async function signUp(
         : [auditEntry(actor, 'user_confirmation_requested', BY_EMAIL)],
     },
   };
-  const inserted = await withinHourlyLimit(context, 'mail', () => users.insert(tx, user));
+  await askBeforeUserCreated(context, user, origin);
+  const inserted = await withinHourlyLimit(context, 'mail', () => insertUser(context, tx, user));
   if (!inserted.allowed) throw sentTooRecently(limit, inserted, tx.now);
   return inserted.created;
 }

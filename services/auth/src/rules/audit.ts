@@ -15,6 +15,13 @@ const LOG_TYPES = {
   user_reauthenticate_requested: 'user',
   user_updated_password: 'user',
   identity_linked: 'user',
+  identity_unlinked: 'user',
+  factor_in_progress: 'factor',
+  challenge_created: 'factor',
+  verification_attempted: 'factor',
+  factor_unenrolled: 'factor',
+  factor_updated: 'factor',
+  factor_deleted: 'factor',
 } as const;
 
 /** An action that is recorded. */

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import type { CodeChallenge, Person } from '../rows.ts';
 import type { NewAuthCode } from '../store/auth-codes.ts';
@@ -13,7 +14,7 @@ export interface PreparedSignIn {
   /** What to write. */
   row: { session: NewSession } | { authCode: NewAuthCode };
   /** What its client gets once that is written. */
-  end(person: Person, now: Date): SignedIn;
+  end(person: Person, now: Date, origin: Origin): Promise<SignedIn>;
 }
 
 /** A client that waits for a code. */
@@ -36,13 +37,25 @@ export function prepareSignIn(
     const session = prepareSession(method);
     return {
       row: { session: session.row },
-      end: (person, now) => ({ issued: issueFirstTokens(context, person, session, now) }),
+      end: async (person, now, origin) => ({
+        issued: await issueFirstTokens(context, person, session, now, origin),
+      }),
     };
   }
+  const { row: authCode, code } = prepareAuthCode(context, method, waiting);
+  return { row: { authCode }, end: async () => ({ authCode: code }) };
+}
+
+/** Chooses a code for a client that waits, and what is written of it. */
+export function prepareAuthCode(
+  context: AuthContext,
+  method: string,
+  waiting: Waiting,
+): { row: NewAuthCode; code: string } {
   const code = randomUUID();
   // From here on, not from the request: a link may be opened hours after it was asked for.
   const lifeMs = context.settings.EXTERNAL_FLOW_STATE_EXPIRY_DURATION;
-  const authCode: NewAuthCode = {
+  const row = {
     id: randomUUID(),
     codeHash: authCodeHash(code),
     method,
@@ -50,7 +63,7 @@ export function prepareSignIn(
     sealed: waiting.sealed ?? null,
     expiresAt: new Date(context.clock.now().getTime() + lifeMs),
   };
-  return { row: { authCode }, end: () => ({ authCode: code }) };
+  return { row, code };
 }
 
 /** The session of a sign-in that no client waits for. */

@@ -7,5 +7,6 @@ export function sessionLimits(settings: AuthSettings): SessionLimits {
     timeboxMs: settings.SESSIONS_TIMEBOX,
     inactivityMs: settings.SESSIONS_INACTIVITY_TIMEOUT,
     singlePerUser: settings.SESSIONS_SINGLE_PER_USER,
+    lowAalMs: settings.SESSIONS_ALLOW_LOW_AAL,
   };
 }

@@ -106,6 +106,7 @@ describe('settings of a provider', () => {
     expect(externalSettings(settings, id)).toEqual({
       enabled: true,
       clientId: 'first',
+      clientIds: ['first', 'second'],
       secret: expect.any(Secret) as Secret,
       redirectUri: 'https://auth.test/callback/',
       url: 'https://provider.test/realm',

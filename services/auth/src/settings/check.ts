@@ -1,5 +1,6 @@
 import { providerIds } from '../rules/external/provider-ids.ts';
 import { externalSettings } from './external.ts';
+import { checkHooks } from './hooks.ts';
 import type { AuthSettings } from './index.ts';
 
 type SmsProvider = NonNullable<AuthSettings['SMS_PROVIDER']>;
@@ -25,7 +26,10 @@ export function checkAuthSettings(settings: AuthSettings): string[] {
     ...checkMail(settings),
     ...checkSms(settings),
     ...checkCaptcha(settings),
+    ...checkHooks(settings),
+    ...checkSmsHook(settings),
     ...providerIds.flatMap((id) => checkProvider(settings, id)),
+    ...checkIdTokenIssuers(settings),
   ];
 }
 
@@ -70,9 +74,38 @@ function checkSms(settings: AuthSettings): string[] {
     .map((name) => `AUTHSVC_${name} is required with AUTHSVC_SMS_PROVIDER=${provider}`);
 }
 
+/** It makes the codes itself, and would be asked about ones it never made. */
+function checkSmsHook(settings: AuthSettings): string[] {
+  if (!settings.HOOK_SEND_SMS_ENABLED || settings.SMS_PROVIDER !== 'twilio_verify') return [];
+  return [
+    'AUTHSVC_HOOK_SEND_SMS_ENABLED cannot be on together with AUTHSVC_SMS_PROVIDER=twilio_verify, which makes the codes itself',
+  ];
+}
+
 function checkCaptcha(settings: AuthSettings): string[] {
   if (!settings.SECURITY_CAPTCHA_ENABLED || settings.SECURITY_CAPTCHA_SECRET !== undefined) return [];
   return ['AUTHSVC_SECURITY_CAPTCHA_SECRET is required with AUTHSVC_SECURITY_CAPTCHA_ENABLED'];
+}
+
+/** Providers that have settings of their own for it. */
+const PROVIDERS_OF_ID_TOKENS = new Set([
+  'appleid.apple.com',
+  'account.apple.com',
+  'accounts.google.com',
+  'login.microsoftonline.com',
+  'www.facebook.com',
+  'kauth.kakao.com',
+]);
+
+function checkIdTokenIssuers({ EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS: issuers }: AuthSettings): string[] {
+  return issuers
+    .filter(({ issuer, clientIds }) => {
+      return clientIds.length === 0 && !PROVIDERS_OF_ID_TOKENS.has(new URL(issuer).hostname);
+    })
+    .map(
+      ({ issuer }) =>
+        `AUTHSVC_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS needs client ids after ${issuer}: without them a token made for anybody's client would open accounts here`,
+    );
 }
 
 /**

@@ -1,6 +1,16 @@
-import { boolean, type Secret, type Setting, secret, text, url, type Values } from '@croft/settings';
+import {
+  boolean,
+  duration,
+  list,
+  type Secret,
+  type Setting,
+  secret,
+  text,
+  url,
+  type Values,
+} from '@croft/settings';
 import { type ProviderId, providerIds } from '../rules/external/provider-ids.ts';
-import { durationFrom, exactUrl } from './kinds.ts';
+import { durationFrom, exactUrl, idTokenIssuers } from './kinds.ts';
 
 const OFF = 'false';
 
@@ -13,7 +23,8 @@ const ofEveryProvider = {
   },
   CLIENT_ID: {
     kind: text,
-    about: 'OAuth client id, required when enabled; of several, separated by commas, the first is used.',
+    about:
+      'OAuth client id, required when enabled; of several, separated by commas, the first is used, and ID tokens may be meant for any.',
   },
   SECRET: { kind: secret, about: 'OAuth client secret, required when enabled.' },
   REDIRECT_URI: {
@@ -63,9 +74,36 @@ export const externalProviderSettings = {
     about: 'Team at Apple, when `EXTERNAL_APPLE_SECRET` is a private key (PEM) to sign client secrets with.',
   },
   EXTERNAL_APPLE_KEY_ID: { kind: text, about: 'Id of that private key.' },
+  EXTERNAL_IOS_BUNDLE_ID: {
+    kind: text,
+    about: 'A further client id that ID tokens of Apple may be meant for.',
+  },
+  EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS: {
+    kind: idTokenIssuers,
+    default: '',
+    about:
+      'Issuers besides the providers whose ID tokens sign people in; an address they call verified counts as that. Those of providers may be listed, and need no client ids here.',
+  },
+  SECURITY_MANUAL_LINKING_ENABLED: {
+    kind: boolean,
+    default: OFF,
+    about: 'People may link accounts of providers to their own and unlink them.',
+  },
   EXTERNAL_REDIRECTURL: {
     kind: exactUrl,
     about: 'Where people go after they came from a provider, whatever `redirect_to` says.',
+  },
+  EXTERNAL_WEB3_ETHEREUM_ENABLED: { kind: boolean, default: OFF, about: 'Sign-in with Ethereum wallets.' },
+  EXTERNAL_WEB3_ETHEREUM_MAXIMUM_VALIDITY_DURATION: {
+    kind: duration,
+    default: '10m',
+    about: 'How long after it was issued a message of an Ethereum wallet is taken.',
+  },
+  EXTERNAL_WEB3_SOLANA_ENABLED: { kind: boolean, default: OFF, about: 'Sign-in with Solana wallets.' },
+  EXTERNAL_WEB3_SOLANA_MAXIMUM_VALIDITY_DURATION: {
+    kind: duration,
+    default: '10m',
+    about: 'How long after it was issued a message of a Solana wallet is taken.',
   },
   EXTERNAL_FLOW_STATE_EXPIRY_DURATION: {
     kind: durationFrom(300_000),
@@ -79,6 +117,7 @@ export interface ExternalSettings {
   readonly enabled: boolean;
   /** The first one, if there are several. */
   readonly clientId: string | undefined;
+  readonly clientIds: readonly string[];
   readonly secret: Secret | undefined;
   readonly redirectUri: string | undefined;
   /** Without a slash at its end. */
@@ -90,10 +129,11 @@ export interface ExternalSettings {
 /** What the settings say about one provider. */
 export function externalSettings(settings: Values<ProviderSettings>, id: ProviderId): ExternalSettings {
   const name = id.toUpperCase() as Uppercase<ProviderId>;
-  const clientId = settings[`EXTERNAL_${name}_CLIENT_ID`]?.split(',')[0]?.trim();
+  const clientIds = list.parse(settings[`EXTERNAL_${name}_CLIENT_ID`] ?? '');
   return {
     enabled: settings[`EXTERNAL_${name}_ENABLED`],
-    clientId: clientId === '' ? undefined : clientId,
+    clientId: clientIds[0],
+    clientIds,
     secret: settings[`EXTERNAL_${name}_SECRET`],
     redirectUri: settings[`EXTERNAL_${name}_REDIRECT_URI`],
     url: settings[`EXTERNAL_${name}_URL`],

@@ -3,8 +3,10 @@ import type { PasswordPolicy } from '../rules/passwords/password-strength.ts';
 import { captchaSettings } from './captcha.ts';
 import { databaseSettings } from './database.ts';
 import { externalProviderSettings } from './external.ts';
+import { hookSettings } from './hooks.ts';
 import { limitSettings } from './limits.ts';
 import { mailSettings } from './mail.ts';
+import { mfaSettings } from './mfa.ts';
 import { passwordSettings } from './passwords.ts';
 import { serviceSettings } from './service.ts';
 import { signUpSettings } from './sign-up.ts';
@@ -21,12 +23,14 @@ export const authSettings = defineSettings('Auth service', 'AUTHSVC_', {
   ...databaseSettings,
   ...signUpSettings,
   ...tokenSettings,
+  ...mfaSettings,
   ...passwordSettings,
   ...mailSettings,
   ...smsSettings,
   ...captchaSettings,
   ...limitSettings,
   ...externalProviderSettings,
+  ...hookSettings,
   ...telemetrySettings,
 });
 

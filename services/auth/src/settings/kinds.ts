@@ -104,6 +104,32 @@ export const testCodes: Kind<ReadonlyMap<string, string>> = {
   },
 };
 
+/** An issuer of ID tokens, and the clients its tokens may be meant for. */
+export interface IdTokenIssuer {
+  /** To the letter, as tokens name it. */
+  readonly issuer: string;
+  readonly clientIds: readonly string[];
+}
+
+/** Issuers whose ID tokens are taken; a token that was made for somebody else's client must not open an account here. */
+export const idTokenIssuers: Kind<readonly IdTokenIssuer[]> = {
+  label:
+    'comma-separated list of issuers, each followed by its client ids (`https://issuer.example client-1 client-2`)',
+  parse: (value) =>
+    list.parse(value).map((entry) => {
+      const [issuer = '', ...clientIds] = entry.split(/\s+/);
+      const address = URL.parse(issuer);
+      const isLocal = address !== null && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(address.hostname);
+      if (address?.protocol !== 'https:' && !(address?.protocol === 'http:' && isLocal)) {
+        throw new Error('expected issuers such as https://issuer.example (http:// on this machine only)');
+      }
+      if (address.search !== '' || address.hash !== '' || address.username !== '') {
+        throw new Error('an issuer has no query, fragment or user name');
+      }
+      return { issuer, clientIds };
+    }),
+};
+
 /** A duration that is raised to a least one. */
 export function durationFrom(leastMs: number): Kind<number> {
   return {

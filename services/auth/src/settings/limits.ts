@@ -29,6 +29,7 @@ export const limitSettings = {
     '30',
     'Requests for a mail or message, for each endpoint (`PUT /user` and `GET /reauthenticate` share one)',
   ),
+  RATE_LIMIT_WEB3: perFiveMinutes('30', 'Sign-ins with a wallet'),
   RATE_LIMIT_AUTHORIZE: perFiveMinutes('30', 'Sign-ins begun with a provider'),
   RATE_LIMIT_ANONYMOUS_USERS: {
     kind: float(),

@@ -53,6 +53,12 @@ export const passwordSettings = {
     default: '0.0000099',
     about: 'Share of good passwords the full filter takes for leaked ones.',
   },
+  SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: {
+    kind: boolean,
+    default: 'false',
+    about:
+      'Who changes their password has to know the present one, unless a mail or message just signed them in.',
+  },
   SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: {
     kind: boolean,
     default: 'false',

@@ -56,4 +56,10 @@ export const tokenSettings = {
     default: 'false',
     about: 'Of the sessions of a user only the one that was begun or refreshed last can be refreshed.',
   },
+  SESSIONS_TAGS: {
+    kind: list,
+    default: '',
+    about:
+      'Kinds of sessions, such as `web,mobile`: with `SESSIONS_SINGLE_PER_USER` one of each goes on. Your own SQL writes them to `sessions.tag`; a session of none of them is of the first.',
+  },
 } as const;

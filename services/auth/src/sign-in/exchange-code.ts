@@ -1,6 +1,7 @@
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { exchangeForLink } from '../identities/finish-linking.ts';
 import { instant } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { fits } from '../rules/codes/code-challenge.ts';
@@ -37,6 +38,10 @@ export async function exchangeCode(
     throw failures.verifierDoesNotFit();
   if (isBanned(instant(found.user.banned_until), tx.now)) throw failures.userBanned();
 
+  const tokens = openProviderTokens(context, found.sealed);
+  if (found.linking !== null) {
+    return { issued: await exchangeForLink(context, found, codeHash, origin), tokens };
+  }
   const session = prepareSession(found.method);
   const person = await authCodes.exchange(tx, {
     codeHash,
@@ -46,7 +51,7 @@ export async function exchangeCode(
   });
   if (person === undefined) throw failures.authCodeUnknown();
   return {
-    issued: issueFirstTokens(context, person, session, tx.now),
-    tokens: openProviderTokens(context, found.sealed),
+    issued: await issueFirstTokens(context, person, session, tx.now, origin),
+    tokens,
   };
 }

@@ -3,16 +3,18 @@ import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { instant } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
+import { isLow } from '../rules/factors/assurance.ts';
 import { childOf, hashOf, readRefreshToken } from '../rules/tokens/refresh-token.ts';
 import { decideRotation, sessionBounds } from '../rules/tokens/rotation.ts';
 import { type IssuedSession, issueTokens } from '../sessions/issue-tokens.ts';
 import { sessionLimits } from '../sessions/session-limits.ts';
 import * as refreshTokens from '../store/refresh-tokens.ts';
+import { findImportedToken } from './find-imported-token.ts';
 
 /**
  * Exchanges a refresh token for a new pair (POST /token?grant_type=refresh_token). One round trip: the statement
  * rotates what may be rotated and tells how the family stood, the rule says what that means. Only the end of a
- * family takes a second one.
+ * family takes a second one, and the first token of a session that was imported.
  */
 export async function refreshSession(
   context: AuthContext,
@@ -20,7 +22,7 @@ export async function refreshSession(
   origin: Origin,
 ): Promise<IssuedSession> {
   const { settings, atRest, database } = context;
-  const presented = readRefreshToken(text, atRest.refreshTokens);
+  const presented = readRefreshToken(text, atRest.refreshTokens) ?? (await findImportedToken(context, text));
   if (presented === undefined) throw failures.refreshTokenNotFound();
   const child = childOf(presented, atRest.refreshTokens);
   const tx = database.autocommit();
@@ -29,7 +31,11 @@ export async function refreshSession(
     ...sessionLimits(settings),
     rotationEnabled: settings.SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
   };
-  const living = { ...sessionBounds(policy, tx.now), singlePerUser: policy.singlePerUser };
+  const living = {
+    ...sessionBounds(policy, tx.now),
+    singlePerUser: policy.singlePerUser,
+    tags: settings.SESSIONS_TAGS,
+  };
   const family = await refreshTokens.rotate(
     tx,
     presented.sessionId,
@@ -41,7 +47,11 @@ export async function refreshSession(
   // The session is gone, by a sign-out or with its user.
   if (family === undefined) throw failures.refreshTokenNotFound();
 
-  const state = { ...family, bannedUntilMs: instant(family.user.banned_until) };
+  const state = {
+    ...family,
+    bannedUntilMs: instant(family.user.banned_until),
+    isLow: isLow(family.aal, family.user.factors),
+  };
   const rotation = decideRotation(presentedHash, state, policy, tx.now);
   // Both look at the same row by the same conditions; a child nobody recorded must not leave the house.
   if ((rotation === 'rotate') !== family.rotated)
@@ -49,8 +59,9 @@ export async function refreshSession(
   switch (rotation) {
     case 'rotate':
     case 'repeat': {
-      const { aal, amr } = family;
-      return issueTokens(context, family, { id: presented.sessionId, aal, amr }, child, tx.now);
+      const { aal, amr, createdAt: begunAt } = family;
+      const session = { id: presented.sessionId, aal, amr, begunAt };
+      return await issueTokens(context, family, session, child, tx.now, { method: 'token_refresh', origin });
     }
     case 'reuse': {
       const audit = [
@@ -67,6 +78,8 @@ export async function refreshSession(
       throw failures.sessionExpired();
     case 'inactive':
       throw failures.sessionInactive();
+    case 'low':
+      throw failures.sessionLow();
     case 'superseded':
       throw failures.sessionSuperseded();
   }

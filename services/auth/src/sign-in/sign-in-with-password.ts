@@ -2,6 +2,7 @@ import type { Tx } from '@croft/sql';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { judgePasswordAttempt } from '../hooks/judge-password-attempt.ts';
 import { knownWeakness } from '../passwords/known-weakness.ts';
 import { instant, type Person, type UserRow } from '../rows.ts';
 import { auditEntry, BY_EMAIL, BY_PHONE } from '../rules/audit.ts';
@@ -38,6 +39,12 @@ export async function signInWithPassword(
   const person = known?.user.aud === audience ? known : undefined;
   const stored = person?.user.encrypted_password ?? null;
   const matches = await passwords.verify(grant.password, stored);
+  await judgePasswordAttempt(context, {
+    user: person?.user,
+    address: grant.phone === '' ? grant.email.toLowerCase() : grant.phone,
+    valid: matches && person !== undefined && stored !== null,
+    origin: grant.origin,
+  });
   if (person === undefined || stored === null || !matches) throw failures.invalidCredentials();
   // Both only after the password was right: else they would tell strangers that the address has an account.
   if (isBanned(instant(person.user.banned_until), tx.now)) throw failures.loginBanned();
@@ -59,7 +66,7 @@ export async function signInWithPassword(
   });
   if (opened === undefined) throw failures.invalidCredentials();
   return {
-    issued: issueFirstTokens(context, opened, session, tx.now),
+    issued: await issueFirstTokens(context, opened, session, tx.now, grant.origin),
     weakness: await weakness,
   };
 }

@@ -77,7 +77,10 @@ export async function signUpAgain(
         trace: { ...origin, audit },
       });
       if (person === undefined) return await lostToAnother(context, signUp);
-      return { allowed: true, issued: issueFirstTokens(context, person, session, tx.now) };
+      return {
+        allowed: true,
+        issued: await issueFirstTokens(context, person, session, tx.now, signUp.origin),
+      };
     }
     case 'disguise': {
       const sent = await oneTimeTokens.pretend(tx, limit, repeatedSignUp(signUp, existing));

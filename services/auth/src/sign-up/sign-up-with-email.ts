@@ -2,6 +2,7 @@ import { withinHourlyLimit } from '../codes/hourly-limit.ts';
 import { prepareMailCode } from '../codes/prepare-code.ts';
 import { sendLimit, sentTooRecently } from '../codes/send-limit.ts';
 import type { AuthContext } from '../context.ts';
+import { askBeforeUserCreated, insertUser } from '../hooks/new-users.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
 import { issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
 import * as users from '../store/users.ts';
@@ -24,14 +25,16 @@ export async function signUpWithEmail(context: AuthContext, signUp: CheckedSignU
 async function signUpConfirmed(context: AuthContext, signUp: CheckedSignUp): Promise<SignUpResult> {
   const tx = context.database.autocommit();
   const { row, actor } = newUserOf(signUp, true);
+  await askBeforeUserCreated(context, row, signUp.origin);
   const session = prepareSession('password');
   const audit = [auditEntry(actor, 'user_signedup', BY_EMAIL), auditEntry(actor, 'login', BY_EMAIL)];
-  const { created, person } = await users.insert(tx, {
+  const { created, person } = await insertUser(context, tx, {
     ...row,
     session: session.row,
     trace: { ...signUp.origin, audit },
   });
-  if (created && person) return { issued: issueFirstTokens(context, person, session, tx.now) };
+  if (created && person)
+    return { issued: await issueFirstTokens(context, person, session, tx.now, signUp.origin) };
   return await signUpAgain(context, signUp, person, undefined);
 }
 
@@ -39,13 +42,15 @@ async function signUpPending(context: AuthContext, signUp: CheckedSignUp): Promi
   const tx = context.database.autocommit();
   const { email } = signUp.draft;
   const limit = sendLimit(context, 'confirmation', email);
+  const { row, actor } = newUserOf(signUp, false);
+  // Of an address somebody has as well: neither its time nor what it refuses may tell.
+  await askBeforeUserCreated(context, row, signUp.origin);
   const existing = await users.findByEmail(tx, email);
   const passwordHash = await waitingHash(context, signUp, existing);
   if (existing !== undefined) {
     const again = { ...signUp, passwordHash };
     return await withinHourlyLimit(context, 'mail', () => signUpAgain(context, again, existing, limit));
   }
-  const { row, actor } = newUserOf(signUp, false);
   const user: users.NewUser = {
     ...row,
     code: prepareMailCode(context, confirmationOf(signUp)).stored,
@@ -53,7 +58,7 @@ async function signUpPending(context: AuthContext, signUp: CheckedSignUp): Promi
     limit,
     trace: { ...signUp.origin, audit: [auditEntry(actor, 'user_confirmation_requested', BY_EMAIL)] },
   };
-  const inserted = await withinHourlyLimit(context, 'mail', () => users.insert(tx, user));
+  const inserted = await withinHourlyLimit(context, 'mail', () => insertUser(context, tx, user));
   if (!inserted.allowed) throw sentTooRecently(limit, inserted, tx.now);
   if (inserted.created && inserted.person) return { pending: inserted.person };
   // Somebody signed up at the same moment; this one has counted already.

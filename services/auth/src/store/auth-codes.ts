@@ -36,15 +36,42 @@ export interface FoundAuthCode extends Person {
   challengeMethod: CodeChallenge['method'];
   sealed: string | null;
   expiresAt: Date;
+  /** The identity that is linked when the verifier comes, sealed, and the session that asked for it. */
+  linking: string | null;
+  linkingSessionId: string | null;
 }
 
 /** The code with that hash, and who it signs in. */
 export function find(tx: Tx, codeHash: Buffer): Promise<FoundAuthCode | undefined> {
   return tx.row<FoundAuthCode>`
     select c.authentication_method as method, c.code_challenge as challenge,
-      c.code_challenge_method as "challengeMethod", c.sealed, c.expires_at as "expiresAt", to_jsonb(u) as "user"
+      c.code_challenge_method as "challengeMethod", c.sealed, c.expires_at as "expiresAt", to_jsonb(u) as "user",
+      c.linking, c.linking_session_id as "linkingSessionId"
     from :schema.auth_codes c join :schema.users u on u.id = c.user_id
     where c.code_hash = ${codeHash} and u.deleted_at is null`;
+}
+
+/**
+ * Notes a code whose verifier links an identity.
+ * @returns false when its user, or the session that asked for it, is gone
+ */
+export async function insertForLinking(
+  tx: Tx,
+  code: NewAuthCode,
+  { linking, userId, sessionId }: { linking: string; userId: string; sessionId: string | null },
+): Promise<boolean> {
+  const inserted = await tx.run`
+    with locked as (
+      select id from :schema.users where id = ${userId}::uuid and deleted_at is null
+        and (banned_until is null or banned_until <= ${tx.now})
+      for no key update)
+    insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge,
+      code_challenge_method, sealed, linking, linking_session_id, created_at, expires_at)
+    select ${code.id}::uuid, ${code.codeHash}::bytea, id, ${code.method}::text, ${code.challenge.challenge}::text,
+      ${code.challenge.method}::text, ${code.sealed}::text, ${linking}::text, ${sessionId}::uuid, ${tx.now}, ${code.expiresAt}
+    from locked where ${sessionId}::uuid is null
+      or exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = locked.id)`;
+  return inserted > 0;
 }
 
 /**

@@ -32,6 +32,27 @@ export function deleteAuthCodes(tx: Tx, before: Date, most: number): Promise<num
       order by expires_at limit ${most} for update skip locked))`;
 }
 
+/** Challenges nobody answered. */
+export function deleteChallenges(tx: Tx, before: Date, most: number): Promise<number> {
+  return tx.run`
+    delete from :schema.mfa_challenges where id = any(array(
+      select id from :schema.mfa_challenges where expires_at < ${before}
+      order by expires_at limit ${most} for update skip locked))`;
+}
+
+/**
+ * Factors nobody proved. Their users are locked first, as everything does that changes factors; a user somebody works
+ * on is left with his.
+ */
+export function deleteUnproven(tx: Tx, before: Date, most: number): Promise<number> {
+  return tx.run`
+    delete from :schema.mfa_factors where status = 'unverified' and created_at < ${before} and user_id = any(array(
+      select u.id from :schema.users u where u.id = any(array(
+        select f.user_id from :schema.mfa_factors f where f.status = 'unverified' and f.created_at < ${before}
+        order by f.created_at limit ${most}))
+      for no key update skip locked))`;
+}
+
 /** Sessions past their end. Their refresh tokens are locked as well, because they go with them. */
 export function deleteEndedSessions(tx: Tx, before: Date, most: number): Promise<number> {
   return tx.run`

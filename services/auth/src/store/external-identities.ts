@@ -111,6 +111,7 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
     codes as (
       delete from :schema.one_time_tokens t using identity where ${confirms}::boolean and t.user_id = identity.user_id
         and t.link_hash is distinct from ${consumes}::text),
+    factors as (delete from :schema.mfa_factors f using identity where ${forgetsAll}::boolean and f.user_id = identity.user_id),
     ended as (
       select :schema.end_sessions(identity.user_id, null, ${session?.id ?? later.id}::uuid) from identity where ${forgetsAll}::boolean),
     every as (
@@ -152,7 +153,7 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${now}
       from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
-    select to_jsonb(person) as "user",
+    select to_jsonb(person) || case when ${forgetsAll}::boolean then '{"factors": []}' else '{}' end::jsonb as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
         select coalesce(to_jsonb(v), to_jsonb(i)) as one
         from :schema.identities i left join verified v on v.id = i.id, identity

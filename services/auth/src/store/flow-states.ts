@@ -16,6 +16,14 @@ export interface NewFlow {
   inviteTokenHash: string | undefined;
   /** What the verifier of whoever asked has to fit. */
   challenge: CodeChallenge | undefined;
+  /** Whose account the identity is linked to, instead of signing in. */
+  linking: Linking | undefined;
+}
+
+/** Somebody who links an identity, and the session they do it in; a token may name none. */
+export interface Linking {
+  userId: string;
+  sessionId: string | null;
 }
 
 /** A flow that came back. */
@@ -25,6 +33,7 @@ export interface ReturnedFlow {
   sealed: string | null;
   inviteTokenHash: string | null;
   challenge: CodeChallenge | null;
+  linking: Linking | null;
   createdAt: Date;
   /** Whether it came back to the browser it left from. */
   sameBrowser: boolean;
@@ -36,20 +45,34 @@ export interface ReturnedFlow {
 export async function insert(tx: Tx, flow: NewFlow): Promise<void> {
   await tx.run`
     insert into :schema.flow_state (id, state_hash, browser_hash, provider, redirect_to, sealed, invite_token_hash,
-      code_challenge, code_challenge_method, created_at)
+      code_challenge, code_challenge_method, linking_user_id, linking_session_id, created_at)
     values (${flow.id}::uuid, ${flow.stateHash}, ${flow.browserHash}, ${flow.provider}, ${flow.redirectTo},
-      ${flow.sealed}, ${flow.inviteTokenHash}, ${flow.challenge?.challenge}, ${flow.challenge?.method}, ${tx.now})`;
+      ${flow.sealed}, ${flow.inviteTokenHash}, ${flow.challenge?.challenge}, ${flow.challenge?.method},
+      ${flow.linking?.userId}::uuid, ${flow.linking?.sessionId}::uuid, ${tx.now})`;
 }
 
-/** Uses a flow up, if the browser is the one it left from; another one changes nothing. */
-export function consume(tx: Tx, stateHash: Buffer, browserHash: Buffer): Promise<ReturnedFlow | undefined> {
+/**
+ * Uses a flow up, if the browser is the one it left from; another one changes nothing. What links an identity was begun
+ * by a script, whose answer sets no cookie on another site: it is bound by its challenge, or by the person's own word.
+ * @param isConfirmed whether the person said that it is theirs
+ */
+export function consume(
+  tx: Tx,
+  stateHash: Buffer,
+  browserHash: Buffer,
+  isConfirmed: boolean,
+): Promise<ReturnedFlow | undefined> {
   return tx.row<ReturnedFlow>`
     with consumed as (
-      delete from :schema.flow_state where state_hash = ${stateHash}::bytea and browser_hash = ${browserHash}::bytea
+      delete from :schema.flow_state where state_hash = ${stateHash}::bytea
+        and (browser_hash = ${browserHash}::bytea
+          or linking_user_id is not null and (code_challenge is not null or ${isConfirmed}::boolean))
       returning id)
     select provider, redirect_to as "redirectTo", sealed, invite_token_hash as "inviteTokenHash",
       case when code_challenge is not null
         then jsonb_build_object('challenge', code_challenge, 'method', code_challenge_method) end as challenge,
+      case when linking_user_id is not null
+        then jsonb_build_object('userId', linking_user_id, 'sessionId', linking_session_id) end as linking,
       created_at as "createdAt", browser_hash = ${browserHash}::bytea as "sameBrowser",
       exists (select from consumed) as consumed
     from :schema.flow_state where state_hash = ${stateHash}::bytea`;

@@ -13,7 +13,11 @@ export interface AmrClaim {
 export interface LivingSessions {
   begun: Date | null;
   used: Date | null;
+  /** Of those that did not show the second factor their user has. */
+  lowBegun: Date | null;
   singlePerUser: boolean;
+  /** Kinds of sessions, of which a user then has one each; what is of none of them is of the first. */
+  tags: readonly string[];
 }
 
 /** A family as it was before the statement, its session and its user. */
@@ -53,12 +57,15 @@ export function rotate(
       select token_hash, parent_hash, revoked_at, rotated_at from :schema.refresh_tokens
       where session_id = ${sessionId}::uuid for update),
     subject as (
-      select u.*, s.aal, s.not_after, s.created_at as begun_at
+      select u.*, s.aal, s.not_after, s.created_at as begun_at,
+        case when s.tag = any (${limits.tags}::text[]) then s.tag else (${limits.tags}::text[])[1] end as kind
       from :schema.sessions s join :schema.users u on u.id = s.user_id
       where s.id = ${sessionId}::uuid and u.deleted_at is null),
     newer as (
       select exists (select from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
         where s.user_id = u.id and s.id <> ${sessionId}::uuid and t.revoked_at is null
+          and case when s.tag = any (${limits.tags}::text[]) then s.tag else (${limits.tags}::text[])[1] end
+            is not distinct from u.kind
           and (t.rotated_at, s.id) > (family.rotated_at, ${sessionId}::uuid)) as one
       from family, subject u where ${limits.singlePerUser}::boolean),
     rotated as (
@@ -69,6 +76,8 @@ export function rotate(
         and (u.banned_until is null or u.banned_until <= ${now}) and (u.not_after is null or u.not_after > ${now})
         and (${limits.begun}::timestamptz is null or u.begun_at > ${limits.begun}::timestamptz)
         and (${limits.used}::timestamptz is null or family.rotated_at > ${limits.used}::timestamptz)
+        and (${limits.lowBegun}::timestamptz is null or u.begun_at > ${limits.lowBegun}::timestamptz
+          or u.aal <> 'aal1' or not u.factors @> '[{"status": "verified"}]')
         and not exists (select from newer where one)
       returning t.session_id),
     origin as (

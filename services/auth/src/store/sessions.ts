@@ -132,6 +132,8 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
       where exists (select from fresh) and i.user_id = person.id and i.provider not in ('email', 'phone')
         and (i.identity_data -> 'email_verified') is distinct from 'true'
       returning i.id),
+    -- A stranger's second factor would keep the owner from what asks for one.
+    factors as (delete from :schema.mfa_factors f using person where exists (select from fresh) and f.user_id = person.id),
     ended as (
       select :schema.end_sessions(person.id, null, ${session?.id ?? later.id}::uuid) from person where exists (select from fresh)),
     session as (
@@ -155,7 +157,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${now}
       from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
-    select to_jsonb(person) as "user",
+    select to_jsonb(person) || case when exists (select from fresh) then '{"factors": []}' else '{}' end::jsonb as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
         select coalesce(to_jsonb(v), to_jsonb(i)) as one
         from :schema.identities i left join verified v on v.id = i.id
@@ -220,11 +222,12 @@ export function findByAccessToken(
   tx: Reader,
   userId: string,
   sessionId: string | null,
-  { begun, used, singlePerUser }: LivingSessions,
-): Promise<(Person & { hasSession: boolean; sessions: OpenSession[] }) | undefined> {
-  return tx.row<Person & { hasSession: boolean; sessions: OpenSession[] }>`
+  { begun, used, lowBegun, singlePerUser, tags }: LivingSessions,
+): Promise<(Person & { hasSession: boolean; aal: string | null; sessions: OpenSession[] }) | undefined> {
+  return tx.row<Person & { hasSession: boolean; aal: string | null; sessions: OpenSession[] }>`
     select to_jsonb(u) as "user", '[]'::jsonb as identities,
       exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
+      (select s.aal from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as aal,
       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'created_at', s.created_at, 'refreshed_at', t.rotated_at,
           'not_after', s.not_after, 'user_agent', s.user_agent, 'ip', host(s.ip), 'aal', s.aal,
           'methods', (select coalesce(jsonb_agg(c.authentication_method order by c.updated_at desc), '[]')
@@ -233,9 +236,13 @@ export function findByAccessToken(
         where s.user_id = u.id and t.revoked_at is null and (s.not_after is null or s.not_after > ${tx.now})
           and (${begun}::timestamptz is null or s.created_at > ${begun}::timestamptz)
           and (${used}::timestamptz is null or t.rotated_at > ${used}::timestamptz)
+          and (${lowBegun}::timestamptz is null or s.created_at > ${lowBegun}::timestamptz
+            or s.aal <> 'aal1' or not u.factors @> '[{"status": "verified"}]')
           and (not ${singlePerUser}::boolean or not exists (
             select from :schema.sessions other join :schema.refresh_tokens o on o.session_id = other.id
-            where other.user_id = u.id and o.revoked_at is null and (o.rotated_at, other.id) > (t.rotated_at, s.id)))) as sessions
+            where other.user_id = u.id and o.revoked_at is null and (o.rotated_at, other.id) > (t.rotated_at, s.id)
+              and case when other.tag = any (${tags}::text[]) then other.tag else (${tags}::text[])[1] end
+                is not distinct from case when s.tag = any (${tags}::text[]) then s.tag else (${tags}::text[])[1] end))) as sessions
     from :schema.users u
     where u.id = ${userId}::uuid and u.deleted_at is null`;
 }

@@ -16,6 +16,8 @@ export interface AdminUser {
   userMetadata: object;
   identities: readonly { provider: string; provider_id: string; data: object }[];
   bannedUntil: Date | null;
+  /** Payload of the outbox row that tells a hook of the user; none without one. */
+  notice?: object | undefined;
   trace: Trace;
 }
 
@@ -34,6 +36,7 @@ export async function findTaken(
 /** @throws the database's unique violation of `users_pkey`, `users_email_key` or `users_phone_key` */
 export async function insert(tx: Tx, user: AdminUser): Promise<Person> {
   const now = tx.now;
+  const notice = user.notice && JSON.stringify(user.notice);
   const person = await tx.row<Person>`
     with person as (
       insert into :schema.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
@@ -50,13 +53,18 @@ export async function insert(tx: Tx, user: AdminUser): Promise<Person> {
       select w.provider_id, person.id, w.data, w.provider, ${now}, ${now}, ${now} from person,
         jsonb_to_recordset(${JSON.stringify(user.identities)}::jsonb) as w (provider text, provider_id text, data jsonb)
       returning *),
+    notice as (
+      insert into :schema.outbox (topic, payload, created_at, run_at)
+      select 'user_created', ${notice}::jsonb, ${now}, ${now} from person where ${notice}::jsonb is not null
+      returning pg_notify('croft_outbox', '')),
     audit as (
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${user.trace.ip}::text, ''), ${now}
       from person, json_array_elements(${JSON.stringify(user.trace.audit)}::json) entry)
     select to_jsonb(person) as "user",
       (select coalesce(jsonb_agg(to_jsonb(made) order by made.provider), '[]') from made) as identities
-    from person`;
+    -- What nothing reads is not announced.
+    from person where (select count(*) from notice) >= 0`;
   if (person === undefined) throw new Error('an insert returned no row');
   return person;
 }
@@ -202,6 +210,7 @@ export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
     identities as (
       delete from :schema.identities i using unproven where i.user_id = unproven.id
         and i.provider not in ('email', 'phone') and (i.identity_data -> 'email_verified') is distinct from 'true'),
+    factors as (delete from :schema.mfa_factors f using unproven where f.user_id = unproven.id),
     ended as (select :schema.end_sessions(id, null, null) from unproven),
     one as (select count(*) from ended)
     -- As isStrangers says it; what an administrator set stays.

@@ -39,6 +39,7 @@ export async function obfuscate(tx: Tx, user: Obfuscation, trace: Trace): Promis
       select id from :schema.users where id = ${user.userId}::uuid and deleted_at is null for no key update),
     ended as (select :schema.end_sessions(id, null, null) from locked),
     codes as (delete from :schema.one_time_tokens where user_id in (select id from locked)),
+    factors as (delete from :schema.mfa_factors where user_id in (select id from locked)),
     identities as (
       update :schema.identities i set provider_id = w."providerId", identity_data = '{}', updated_at = ${now}
       from locked, jsonb_to_recordset(${JSON.stringify(user.providerIds)}::jsonb) as w (id uuid, "providerId" text)

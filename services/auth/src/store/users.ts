@@ -48,12 +48,13 @@ export function findByAccessToken(
   tx: Reader,
   userId: string,
   sessionId: string | null,
-): Promise<(Person & { hasSession: boolean }) | undefined> {
-  return tx.row<Person & { hasSession: boolean }>`
+): Promise<(Person & { hasSession: boolean; aal: string | null }) | undefined> {
+  return tx.row<Person & { hasSession: boolean; aal: string | null }>`
     select to_jsonb(u) as "user",
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
         where i.user_id = u.id) as identities,
-      exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession"
+      exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
+      (select s.aal from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as aal
     from :schema.users u
     where u.id = ${userId}::uuid and u.deleted_at is null`;
 }
@@ -85,6 +86,8 @@ export interface NewUser {
   /** Signs the new user in, at once or when the verifier of the code comes. */
   session?: NewSession;
   authCode?: NewAuthCode;
+  /** Payload of the outbox row that tells a hook of the user; none without one. */
+  notice?: object | undefined;
   trace: Trace;
 }
 
@@ -102,6 +105,7 @@ export interface Inserted {
 /** Makes a user, and its code and message or its session. One look tells who has the address otherwise. */
 export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
   const { code, session, limit, sentAt = [], trace } = user;
+  const notice = user.notice && JSON.stringify(user.notice);
   const later = columnsOf(user.authCode);
   const now = tx.now;
   const row = await tx.row<Omit<Inserted, 'person'> & Partial<Person>>`
@@ -146,6 +150,10 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
       insert into :schema.outbox (topic, payload, created_at, run_at)
       select w.topic, w.payload, ${now}, ${now} from person, wanted w where w.topic is not null
       returning pg_notify('croft_outbox', '')),
+    notice as (
+      insert into :schema.outbox (topic, payload, created_at, run_at)
+      select 'user_created', ${notice}::jsonb, ${now}, ${now} from person where ${notice}::jsonb is not null
+      returning pg_notify('croft_outbox', '')),
     session as (
       insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
       select ${session?.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
@@ -177,7 +185,7 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
       coalesce((select jsonb_build_array(to_jsonb(identity)) from identity),
         (select jsonb_agg(to_jsonb(i) order by i.created_at) from :schema.identities i join existing e on i.user_id = e.id),
         '[]') as identities,
-      (select count(*) from effect) as effects`;
+      (select count(*) from effect) + (select count(*) from notice) as effects`;
   const { allowed = false, lastSentAt = null, created = false, user: found, identities = [] } = row ?? {};
   return { allowed, lastSentAt, created, person: found ? { user: found, identities } : undefined };
 }
@@ -197,6 +205,7 @@ export async function takeOver(
     with locked as (select id from :schema.users where id = ${userId}::uuid for no key update),
     ended as (select :schema.end_sessions(id, null, null) from locked),
     codes as (delete from :schema.one_time_tokens t using locked where t.user_id = locked.id),
+    factors as (delete from :schema.mfa_factors f using locked where f.user_id = locked.id),
     identities as (delete from :schema.identities i using locked where i.user_id = locked.id and i.provider <> 'email'),
     audit as (
       insert into :schema.audit_log_entries (payload, ip_address, created_at)

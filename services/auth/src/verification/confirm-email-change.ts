@@ -69,5 +69,5 @@ async function change(
       throw isUniqueViolation(error, 'users_email_key') ? failures.emailTaken() : error;
     });
   if (opened === undefined) throw invalid();
-  return signIn.end(opened, tx.now);
+  return await signIn.end(opened, tx.now, origin);
 }

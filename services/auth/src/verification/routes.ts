@@ -6,6 +6,7 @@ import { bodyIsNoJson } from '../failures.ts';
 import { verifyPhoneCode } from '../phone/verify-phone-code.ts';
 import { lenientBody, queryText, textField } from '../requests.ts';
 import { errorBody, sessionBody } from '../responses.ts';
+import { pageHeaders } from '../rules/redirects/question-page.ts';
 import { issuedOf } from '../sessions/prepare-sign-in.ts';
 import { sessionJson } from '../sessions/session-json.ts';
 import { checkVerification } from './check-verification.ts';
@@ -47,12 +48,8 @@ export function verificationRoutes(app: App, context: AuthContext): void {
       }
       const target = targetOf(context, link);
       const query = new URLSearchParams({ type, token, redirect_to: target });
-      const { html, policy } = confirmPage(query, target);
-      return reply
-        .headers({ 'content-security-policy': policy, 'x-content-type-options': 'nosniff' })
-        .header('referrer-policy', 'no-referrer')
-        .type('text/html; charset=utf-8')
-        .send(html);
+      const page = confirmPage(query, target);
+      return reply.headers(pageHeaders(page)).type('text/html; charset=utf-8').send(page.html);
     },
   );
 

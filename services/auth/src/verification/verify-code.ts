@@ -115,7 +115,7 @@ export async function verifyCode(context: AuthContext, verification: Verificatio
   });
   if (opened === undefined) throw invalid();
   return {
-    ...signIn.end(opened, tx.now),
+    ...(await signIn.end(opened, tx.now, origin)),
     type: isVerificationType(type) ? answeredType(type, tokenType) : type,
   };
 }

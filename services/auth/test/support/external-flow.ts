@@ -54,7 +54,7 @@ export async function signInWith(
   return await comeBack(subject, emulator.agree(left.location), left.cookie);
 }
 
-function redirected(answer: {
+export function redirected(answer: {
   statusCode: number;
   headers: Record<string, unknown>;
   body: string;

@@ -1,8 +1,9 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { OutgoingHttp } from '@croft/http/outgoing';
 import { expect, test } from 'vitest';
-import { remoteKeys, verifyIdToken } from './id-token.ts';
+import { verifyIdToken } from './id-token.ts';
 import type { Client } from './provider.ts';
+import { remoteKeys } from './remote-keys.ts';
 
 const ISSUER = 'https://issuer.example';
 let time = Date.parse('2026-01-02T03:04:05.678Z');
@@ -54,13 +55,7 @@ function hmacToken(secret: string | Buffer): string {
   return `${parts}.${createHmac('sha256', secret).update(parts).digest('base64url')}`;
 }
 const check = (text: unknown, who: Client = client, keys = remoteKeys(who)('https://issuer.example/keys')) =>
-  verifyIdToken(
-    text,
-    who,
-    keys,
-    { isIssuer: (name) => name === ISSUER, nonce: 'n' },
-    AbortSignal.timeout(1000),
-  );
+  verifyIdToken(text, who, { isIssuer: (name) => name === ISSUER, keys }, 'n', AbortSignal.timeout(1000));
 const RS = { alg: 'RS256', kid: 'rsa' };
 
 test('takes RS256 and ES256', async () => {
@@ -123,14 +118,14 @@ test('keys are kept for an hour, and asked for again at most once a minute for o
   const keys = remoteKeys(client)('https://issuer.example/other-keys');
   const signal = AbortSignal.timeout(1000);
   const before = asked;
-  for (let i = 0; i < 3; i++) await keys.find('rsa', signal);
+  for (let i = 0; i < 3; i++) await keys.find('rsa', 'RS256', signal);
   expect(asked - before).toBe(1);
-  for (let i = 0; i < 3; i++) expect(await keys.find('unknown', signal)).toBeUndefined();
+  for (let i = 0; i < 3; i++) expect(await keys.find('unknown', 'RS256', signal)).toBeUndefined();
   expect(asked - before).toBe(1);
   time += 61_000;
-  for (let i = 0; i < 3; i++) await keys.find('unknown', signal);
+  for (let i = 0; i < 3; i++) await keys.find('unknown', 'RS256', signal);
   expect(asked - before).toBe(2);
   time += 3_600_000;
-  await keys.find('rsa', signal);
+  await keys.find('rsa', 'RS256', signal);
   expect(asked - before).toBe(3);
 });

@@ -17,11 +17,14 @@ export interface Profile {
   more?: Readonly<Record<string, unknown>>;
 }
 
+/** Somebody as a provider describes them, without the tokens of a sign-in. */
+export type Described = Omit<ExternalPerson, 'tokens'>;
+
 /**
  * A profile in the words every provider's profile is told in.
  * @throws ProviderRefused when it has no id
  */
-export function describe(profile: Profile): Omit<ExternalPerson, 'tokens'> {
+export function describe(profile: Profile): Described {
   const { issuer, name, fullName = name, picture, emails, more } = profile;
   const subject = subjectOf(profile.subject);
   return {

@@ -61,8 +61,8 @@ export interface Client {
   clock: Clock;
 }
 
-/** At which step a provider did not do what it should. */
-export type Step = 'begin' | 'exchange' | 'profile';
+/** At which step a provider did not do what it should; `keys` is what its signatures are checked with. */
+export type Step = 'begin' | 'exchange' | 'keys' | 'profile';
 
 /** The provider could not be reached, refused, or answered with what cannot be used. */
 export class ProviderRefused extends Error {

@@ -24,8 +24,10 @@ export function openSms(
   log: Log,
   clock: Clock,
 ): SmsSender {
-  const problem = problemOfSmsTemplate(settings.SMS_TEMPLATE);
-  if (problem !== undefined) throw new StartError(`AUTHSVC_SMS_TEMPLATE cannot be used: ${problem}.`);
+  for (const name of ['SMS_TEMPLATE', 'MFA_PHONE_TEMPLATE'] as const) {
+    const problem = problemOfSmsTemplate(settings[name]);
+    if (problem !== undefined) throw new StartError(`AUTHSVC_${name} cannot be used: ${problem}.`);
+  }
   const { SMS_PROVIDER: provider } = settings;
   if (provider === undefined) return captureSms(dataFolder, log, clock);
   let sender: SmsSender | undefined;

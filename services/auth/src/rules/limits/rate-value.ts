@@ -1,6 +1,7 @@
 import type { Bucket } from './token-bucket.ts';
 
 const FIVE_MINUTES_MS = 5 * 60_000;
+const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * 60_000;
 /** Requests a client may make at once (§3.11 of the reference notes). */
 const CLIENT_BURST = 30;
@@ -8,6 +9,11 @@ const CLIENT_BURST = 30;
 /** So many requests of one client in five minutes, at most 30 of them at once. */
 export function perFiveMinutes(count: number): Bucket {
   return bucketOf(count, FIVE_MINUTES_MS, CLIENT_BURST);
+}
+
+/** So many requests of one client in a minute, at most 30 of them at once. */
+export function perMinute(count: number): Bucket {
+  return bucketOf(count, MINUTE_MS, CLIENT_BURST);
 }
 
 /** So many in an hour, all of them at once if need be. */

@@ -85,6 +85,8 @@ export interface MailData {
   /** The address that is wanted, in mails about a change. */
   newEmail?: string;
   sendingTo?: string;
+  /** What the present address gets, where one request of a hook brings the codes of both. */
+  present?: { token: string; tokenHash: string };
 }
 
 /** A mail that is to be written and sent. */

@@ -6,6 +6,8 @@ export interface ClaimedSession {
   aal: string;
   /** Most recent first. */
   amr: readonly { method: string; timestamp: number }[];
+  /** Of one that was not opened just now. */
+  begunAt?: Date;
 }
 
 /** The claims of an access token. */

@@ -18,8 +18,16 @@ const family: FamilyState = {
   createdAt: ago(3600),
   refreshedAt: ago(60),
   hasNewer: false,
+  isLow: false,
 };
-const on: RotationPolicy = { rotationEnabled: true, timeboxMs: 0, inactivityMs: 0, singlePerUser: false };
+const on: RotationPolicy = {
+  rotationEnabled: true,
+  timeboxMs: 0,
+  inactivityMs: 0,
+  singlePerUser: false,
+  lowAalMs: 0,
+};
+const lowFor = (seconds: number): RotationPolicy => ({ ...on, lowAalMs: seconds * 1000 });
 const off: RotationPolicy = { ...on, rotationEnabled: false };
 
 const table: [rule: string, token: Buffer, family: Partial<FamilyState>, policy: RotationPolicy, Rotation][] =
@@ -33,6 +41,10 @@ const table: [rule: string, token: Buffer, family: Partial<FamilyState>, policy:
     ['without detection an older token is only refused', oldest, {}, off, 'refuse'],
     ['a revoked family yields nothing: active', active, { revokedAt: ago(1) }, on, 'refuse'],
     ['a revoked family yields nothing: parent', parent, { revokedAt: ago(1) }, on, 'refuse'],
+    ['a session that showed too little for too long', active, { isLow: true }, lowFor(3600), 'low'],
+    ['one that may yet', active, { isLow: true }, lowFor(3601), 'rotate'],
+    ['one that showed all there is', active, {}, lowFor(60), 'rotate'],
+    ['without a limit a low session goes on', active, { isLow: true }, on, 'rotate'],
     ['a banned user gets nothing', active, { bannedUntilMs: ago(-1).getTime() }, on, 'banned'],
     ['a ban that ended is none', active, { bannedUntilMs: ago(0).getTime() }, on, 'rotate'],
     [

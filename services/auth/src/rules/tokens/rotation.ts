@@ -16,6 +16,8 @@ export interface FamilyState {
   refreshedAt: Date;
   /** Whether another session of the user began or was refreshed since. */
   hasNewer: boolean;
+  /** Whether the user has a second factor that the session did not show. */
+  isLow: boolean;
 }
 
 /** What the operator decided about refresh tokens. */
@@ -29,12 +31,17 @@ export interface SessionLimits {
   inactivityMs: number;
   /** Only the session of a user that was used last goes on. */
   singlePerUser: boolean;
+  /** For sessions that did not show the second factor their user has. */
+  lowAalMs: number;
 }
 
 /** What the limits come to at a moment: sessions that began or were used at these times or before are over. */
-export function sessionBounds(limits: SessionLimits, now: Date): { begun: Date | null; used: Date | null } {
+export function sessionBounds(
+  limits: SessionLimits,
+  now: Date,
+): { begun: Date | null; used: Date | null; lowBegun: Date | null } {
   const ago = (ms: number) => (ms === 0 ? null : new Date(now.getTime() - ms));
-  return { begun: ago(limits.timeboxMs), used: ago(limits.inactivityMs) };
+  return { begun: ago(limits.timeboxMs), used: ago(limits.inactivityMs), lowBegun: ago(limits.lowAalMs) };
 }
 
 /** What becomes of a refresh request. */
@@ -46,6 +53,7 @@ export type Rotation =
   | 'banned'
   | 'expired'
   | 'inactive' // not used for too long
+  | 'low' // the user has a second factor, and did not show it for too long
   | 'superseded'; // the user signed in elsewhere, and may be in one place only
 
 /**
@@ -62,9 +70,10 @@ export function decideRotation(
 ): Rotation {
   if (isBanned(family.bannedUntilMs, now)) return 'banned';
   if (family.notAfter !== null && family.notAfter <= now) return 'expired';
-  const { begun, used } = sessionBounds(policy, now);
+  const { begun, used, lowBegun } = sessionBounds(policy, now);
   if (begun !== null && family.createdAt <= begun) return 'expired';
   if (used !== null && family.refreshedAt <= used) return 'inactive';
+  if (lowBegun !== null && family.isLow && family.createdAt <= lowBegun) return 'low';
   if (policy.singlePerUser && family.hasNewer) return 'superseded';
   if (family.revokedAt !== null) return 'refuse';
   if (presentedHash.equals(family.activeHash)) return 'rotate';

@@ -60,6 +60,8 @@ export function pendingPerson(id: string, identityId: string, draft: SignUpDraft
     deleted_at: null,
     email_change_confirm_status: 0,
     given_by_admin: false,
+    factors: [],
+    mfa_locked_until: null,
   };
   const identity = {
     id: identityId,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { UserRow } from '../../rows.ts';
-import { checkMayChange, needsReauthentication, type WantedChanges } from './user-update.ts';
+import type { FactorRow, UserRow } from '../../rows.ts';
+import { checkMayChange, isRecovering, needsReauthentication, type WantedChanges } from './user-update.ts';
 
 const own = {
   email: 'ada@example.com',
@@ -8,6 +8,7 @@ const own = {
   role: 'authenticated',
   is_anonymous: false,
   is_sso_user: false,
+  factors: [],
 };
 const nothing: WantedChanges = {
   email: undefined,
@@ -15,9 +16,9 @@ const nothing: WantedChanges = {
   password: undefined,
   changesAppMetadata: false,
 };
-const refusal = (user: Partial<UserRow>, wanted: Partial<WantedChanges>): string => {
+const refusal = (user: Partial<UserRow>, wanted: Partial<WantedChanges>, aal = 'aal1'): string => {
   try {
-    checkMayChange({ ...own, ...user } as UserRow, { ...nothing, ...wanted }, ['service_role']);
+    checkMayChange({ ...own, ...user } as UserRow, { ...nothing, ...wanted }, ['service_role'], aal);
     return 'may';
   } catch (error) {
     return (error as { code: string }).code;
@@ -40,6 +41,19 @@ test.each([
   expect(refusal(user, wanted)).toBe(outcome);
 });
 
+const guarded = { factors: [{ status: 'verified' }, { status: 'unverified' }] as FactorRow[] };
+test.each([
+  ['a password', 'aal1', { password: 'x' }, 'insufficient_aal'],
+  ['an address', 'aal1', { email: 'a@b.c' }, 'insufficient_aal'],
+  ['a number', 'aal1', { phone: '1' }, 'insufficient_aal'],
+  ['the present address', 'aal1', { email: own.email }, 'may'],
+  ['metadata alone', 'aal1', {}, 'may'],
+  ['a password, by a session that showed the factor', 'aal2', { password: 'x' }, 'may'],
+])('with a second factor: %s, %s', (_name, aal, wanted, outcome) => {
+  expect(refusal(guarded, wanted, aal)).toBe(outcome);
+  expect(refusal({ factors: guarded.factors.slice(1) }, wanted, aal)).toBe('may');
+});
+
 const now = new Date('2026-01-02T00:00:00Z');
 test.each([
   ['no session', undefined, true],
@@ -47,4 +61,23 @@ test.each([
   ['a moment younger', new Date('2026-01-01T00:00:00.001Z'), false],
 ])('reauthentication with %s: %s', (_name, startedAt, needed) => {
   expect(needsReauthentication(startedAt, now)).toBe(needed);
+});
+
+test.each([
+  ['just now, by mail or message', [{ method: 'otp', timestamp: 1_000 }], 1_000, true],
+  ['an hour ago', [{ method: 'otp', timestamp: 1_000 }], 4_600, false],
+  ['a moment less', [{ method: 'otp', timestamp: 1_000 }], 4_599, true],
+  ['by a password', [{ method: 'password', timestamp: 1_000 }], 1_000, false],
+  [
+    'with a factor besides',
+    [
+      { method: 'totp', timestamp: 1_100 },
+      { method: 'otp', timestamp: 1_000 },
+    ],
+    1_200,
+    true,
+  ],
+  ['nobody knows how', [], 1_000, false],
+] as const)('signed in %s', (_name, amr, nowSeconds, recovering) => {
+  expect(isRecovering(amr, new Date(nowSeconds * 1000))).toBe(recovering);
 });

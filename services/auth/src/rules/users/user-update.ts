@@ -1,5 +1,6 @@
 import * as failures from '../../failures.ts';
 import type { UserRow } from '../../rows.ts';
+import { isLow } from '../factors/assurance.ts';
 
 /** What somebody wants to change of their own account, as far as it decides whether they may. */
 export interface WantedChanges {
@@ -10,15 +11,23 @@ export interface WantedChanges {
 }
 
 /**
- * Steps 2 to 5 of PUT /user (§3.20 of the reference notes).
+ * Steps 2 to 5 of PUT /user (§3.20 of the reference notes). Who has a second factor and did not show it may not change
+ * what the first one hangs on: a thief with the password would be the owner then.
+ * @param aal how strongly the session is proven
  * @throws Failure for the first check that fails
  */
-export function checkMayChange(user: UserRow, wanted: WantedChanges, adminRoles: readonly string[]): void {
+export function checkMayChange(
+  user: UserRow,
+  wanted: WantedChanges,
+  adminRoles: readonly string[],
+  aal: string,
+): void {
   const { email, phone, password } = wanted;
   if (wanted.changesAppMetadata && !adminRoles.includes(user.role)) throw failures.appMetadataNeedsAdmin();
   const hasAddress = email !== undefined || phone !== undefined;
-  if (user.is_anonymous && password !== undefined && !hasAddress) throw failures.anonymousPassword();
   const isNew = (email ?? user.email) !== user.email || (phone ?? user.phone) !== user.phone;
+  if (isLow(aal, user.factors) && (isNew || password !== undefined)) throw failures.changeNeedsAal2();
+  if (user.is_anonymous && password !== undefined && !hasAddress) throw failures.anonymousPassword();
   if (user.is_sso_user && (isNew || password !== undefined)) throw failures.userManagedBySso();
 }
 
@@ -28,4 +37,17 @@ const FRESH_MS = 24 * 3_600_000;
 /** Whether a new password asks for a nonce; a token without a session says nothing about its age. */
 export function needsReauthentication(startedAt: Date | undefined, now: Date): boolean {
   return startedAt === undefined || now.getTime() - startedAt.getTime() >= FRESH_MS;
+}
+
+/** As long as somebody takes who chooses a new password because the present one is forgotten. */
+const RECOVERING_MS = 3_600_000;
+
+/**
+ * Whether somebody was just signed in by what was sent to their address or number: that is how a forgotten password is
+ * replaced, and a link that signs in proves as much as one that recovers.
+ */
+export function isRecovering(amr: readonly { method: string; timestamp: number }[], now: Date): boolean {
+  return amr.some(
+    ({ method, timestamp }) => method === 'otp' && now.getTime() - timestamp * 1000 < RECOVERING_MS,
+  );
 }

@@ -1,5 +1,6 @@
-import { ask, objectOf, textOf } from '../answers.ts';
+import { type Answer, ask, objectOf, textOf } from '../answers.ts';
 import { type Client, ProviderRefused, type Step } from '../provider.ts';
+import { remembered } from '../remembered.ts';
 
 /** Where an OpenID provider is talked to. */
 export interface Endpoints {
@@ -10,10 +11,8 @@ export interface Endpoints {
   keys: string;
 }
 
-const LIFE_MS = 3_600_000;
-
 /**
- * Endpoints as `<base>/.well-known/openid-configuration` tells them, kept for an hour; without a base the usual ones.
+ * Endpoints as `<base>/.well-known/openid-configuration` tells them; without a base the usual ones.
  * What it tells is another server's word: an address on another host must be https, and `OutgoingHttp` only goes
  * there when the host is public.
  */
@@ -22,30 +21,54 @@ export function discover(
   base: string | undefined,
   usual: Endpoints,
 ): (step: Step, signal: AbortSignal) => Promise<Endpoints> {
-  let found: { endpoints: Endpoints; at: number } | undefined;
-  return async (step, signal) => {
-    if (base === undefined) return usual;
-    const now = client.clock.now().getTime();
-    if (found !== undefined && now - found.at < LIFE_MS) return found.endpoints;
-    const url = `${base}/.well-known/openid-configuration`;
-    const told = objectOf(await ask(client.http, step, url, {}, signal));
-    const endpoints = {
-      issuer: textOf(told['issuer']),
-      authorize: acceptable(told['authorization_endpoint'], base, step),
-      token: acceptable(told['token_endpoint'], base, step),
-      keys: acceptable(told['jwks_uri'], base, step),
+  if (base === undefined) return async () => usual;
+  const find = remembered(client.clock, async (signal) => {
+    const told = await askDocument(client, base, signal);
+    return {
+      issuer: issuerIn(told),
+      authorize: acceptable(told['authorization_endpoint'], base),
+      token: acceptable(told['token_endpoint'], base),
+      keys: acceptable(told['jwks_uri'], base),
     };
-    if (endpoints.issuer === '') throw new ProviderRefused(step, 'the discovery document has no issuer');
-    found = { endpoints, at: now };
-    return endpoints;
+  });
+  return async (step, signal) => {
+    try {
+      return await find(signal);
+    } catch (error) {
+      throw error instanceof ProviderRefused ? new ProviderRefused(step, error.message, error) : error;
+    }
   };
 }
 
-function acceptable(told: unknown, base: string, step: Step): string {
+/**
+ * Where the keys of an issuer are, of which nothing else is asked (OpenID Connect Discovery §4.3: the document must
+ * name the very issuer it was asked about).
+ */
+export function discoverKeys(client: Client, issuer: string): (signal: AbortSignal) => Promise<string> {
+  const base = issuer.replace(/\/$/, '');
+  return remembered(client.clock, async (signal) => {
+    const told = await askDocument(client, base, signal);
+    if (issuerIn(told) !== issuer)
+      throw new ProviderRefused('keys', 'the discovery document is of another issuer');
+    return acceptable(told['jwks_uri'], base);
+  });
+}
+
+async function askDocument(client: Client, base: string, signal: AbortSignal): Promise<Answer> {
+  return objectOf(await ask(client.http, 'keys', `${base}/.well-known/openid-configuration`, {}, signal));
+}
+
+function issuerIn(told: Answer): string {
+  const issuer = textOf(told['issuer']);
+  if (issuer === '') throw new ProviderRefused('keys', 'the discovery document has no issuer');
+  return issuer;
+}
+
+function acceptable(told: unknown, base: string): string {
   const url = URL.parse(textOf(told));
   const isAcceptable = url !== null && (url.origin === new URL(base).origin || url.protocol === 'https:');
   if (!isAcceptable || url.username !== '' || url.password !== '') {
-    throw new ProviderRefused(step, 'the discovery document names an endpoint that cannot be used');
+    throw new ProviderRefused('keys', 'the discovery document names an endpoint that cannot be used');
   }
   return url.href;
 }

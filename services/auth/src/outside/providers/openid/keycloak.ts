@@ -1,14 +1,15 @@
-import { isTrue, objectOf } from '../answers.ts';
+import { type Answer, isTrue, objectOf } from '../answers.ts';
+import type { IdTokens } from '../id-token.ts';
 import type { OAuth2 } from '../oauth2.ts';
-import { describe, onlyEmail } from '../profile.ts';
+import { type Described, describe, onlyEmail } from '../profile.ts';
 import type { Client } from '../provider.ts';
+import { idTokensOf } from './issuer.ts';
+import { otherClaims } from './standard-claims.ts';
 
-const STANDARD = new Set(
-  (
-    'iss sub aud iat exp name family_name given_name middle_name nickname preferred_username profile picture website ' +
-    'gender birthdate zoneinfo locale updated_at email email_verified phone_number phone_number_verified'
-  ).split(' '),
-);
+/** The id_tokens of the realm. */
+export function keycloakIdTokens(client: Client): IdTokens {
+  return { ...idTokensOf(client, client.url ?? ''), describe: (claims) => describeUser(claims, client) };
+}
 
 /** Keycloak: `EXTERNAL_KEYCLOAK_URL` is the address of the realm. */
 export function keycloak(client: Client): OAuth2 {
@@ -20,20 +21,23 @@ export function keycloak(client: Client): OAuth2 {
     secretIn: 'header',
     pkce: true,
     async person({ get }) {
-      const user = objectOf(await get(`${base}/userinfo`));
-      return describe({
-        issuer: client.url ?? '',
-        subject: user['sub'],
-        name: user['name'],
-        picture: undefined,
-        emails: onlyEmail(user['email'], isTrue(user['email_verified'])),
-        more: {
-          preferred_username: user['preferred_username'],
-          given_name: user['given_name'],
-          family_name: user['family_name'],
-          custom_claims: Object.fromEntries(Object.entries(user).filter(([name]) => !STANDARD.has(name))),
-        },
-      });
+      return describeUser(objectOf(await get(`${base}/userinfo`)), client);
     },
   };
+}
+
+function describeUser(user: Answer, client: Client): Described {
+  return describe({
+    issuer: client.url ?? '',
+    subject: user['sub'],
+    name: user['name'],
+    picture: undefined,
+    emails: onlyEmail(user['email'], isTrue(user['email_verified'])),
+    more: {
+      preferred_username: user['preferred_username'],
+      given_name: user['given_name'],
+      family_name: user['family_name'],
+      custom_claims: otherClaims(user),
+    },
+  });
 }

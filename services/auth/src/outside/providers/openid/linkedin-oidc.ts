@@ -1,8 +1,9 @@
 import { isTrue, objectOf, textOf } from '../answers.ts';
-import { remoteKeys, verifyIdToken } from '../id-token.ts';
+import { verifyIdToken } from '../id-token.ts';
 import type { OAuth2 } from '../oauth2.ts';
 import { describe, onlyEmail } from '../profile.ts';
 import type { Client } from '../provider.ts';
+import { remoteKeys } from '../remote-keys.ts';
 
 const LINKEDIN = 'https://www.linkedin.com';
 
@@ -16,8 +17,8 @@ export function linkedinOidc(client: Client): OAuth2 {
     scopes: ['openid', 'email', 'profile'],
     secretIn: 'body',
     async person({ tokens, signal }) {
-      const expected = { isIssuer: (name: string) => issuers.includes(name), nonce: undefined };
-      const claims = await verifyIdToken(tokens['id_token'], client, keys, expected, signal);
+      const trusted = { isIssuer: (name: string) => issuers.includes(name), keys };
+      const claims = await verifyIdToken(tokens['id_token'], client, trusted, undefined, signal);
       return describe({
         issuer: textOf(claims['iss']),
         subject: claims['sub'],

@@ -1,12 +1,37 @@
 import { createHmac } from 'node:crypto';
-import { objectOf } from '../answers.ts';
+import { objectOf, textOf } from '../answers.ts';
+import type { IdTokens } from '../id-token.ts';
 import type { OAuth2 } from '../oauth2.ts';
 import { describe, onlyEmail } from '../profile.ts';
 import type { Client } from '../provider.ts';
+import { remoteKeys } from '../remote-keys.ts';
 
 const DIALOG = 'https://www.facebook.com';
 const GRAPH = 'https://graph.facebook.com';
 const FIELDS = 'email,first_name,last_name,name,picture';
+
+/** The id_tokens of Facebook's limited login, which is all there is of OpenID Connect. */
+export function facebookIdTokens(client: Client): IdTokens {
+  const issuer = client.url ?? DIALOG;
+  const keys = remoteKeys(client)(`${issuer}/.well-known/oauth/openid/jwks/`);
+  return {
+    trusted: () => ({ isIssuer: (name: string) => name === issuer, keys }),
+    describe: (claims) =>
+      describe({
+        issuer: textOf(claims['iss']),
+        subject: claims['sub'],
+        name: claims['name'],
+        picture: claims['picture'],
+        emails: onlyEmail(claims['email'], true),
+        more: {
+          given_name: claims['given_name'],
+          family_name: claims['family_name'],
+          nickname: claims['name'],
+          slug: claims['name'],
+        },
+      }),
+  };
+}
 
 /** Facebook: requests prove with the secret that they come from the application. */
 export function facebook(client: Client): OAuth2 {

@@ -1,10 +1,30 @@
 import { isTrue, objectOf } from '../answers.ts';
+import type { IdTokens } from '../id-token.ts';
 import type { OAuth2 } from '../oauth2.ts';
 import { describe, onlyEmail } from '../profile.ts';
 import type { Client } from '../provider.ts';
+import { remoteKeys } from '../remote-keys.ts';
 
 const KAUTH = 'https://kauth.kakao.com';
 const KAPI = 'https://kapi.kakao.com';
+
+/** Kakao's id_tokens. They do not say whether the address is verified, so nobody is found by it. */
+export function kakaoIdTokens(client: Client): IdTokens {
+  const issuer = client.url ?? KAUTH;
+  const keys = remoteKeys(client)(`${issuer}/.well-known/jwks.json`);
+  return {
+    trusted: () => ({ isIssuer: (name: string) => name === issuer, keys }),
+    describe: (claims) =>
+      describe({
+        issuer: KAPI,
+        subject: claims['sub'],
+        name: claims['nickname'],
+        picture: claims['picture'],
+        emails: onlyEmail(claims['email'], isTrue(claims['email_verified'])),
+        more: { preferred_username: claims['nickname'], user_name: claims['nickname'] },
+      }),
+  };
+}
 
 /** Kakao. */
 export function kakao(client: Client): OAuth2 {
