@@ -98,7 +98,7 @@ async function* listFile(path: string, list: string, signal: AbortSignal): Async
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw errorCode(error) === undefined || errorCode(error) === 'ENOENT' ? damaged(list) : error;
+    throw errorCode(error) === 'ENOENT' ? damaged(list) : error;
   }
   if (check.digest('hex') !== list) throw damaged(list);
   yield tarHeader(`manifests/${list}`, size);

@@ -1,6 +1,7 @@
 import { createReadStream, promises } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { contentDamaged } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 
 /** A tree in the order of its manifest: lines, and folders whose lines follow their own. */
@@ -42,11 +43,17 @@ export async function* readManifest(path: string): AsyncGenerator<Entry[]> {
  * version, and those that were imported, are stored as they are.
  */
 export async function* manifestBytes(path: string): AsyncGenerator<Buffer> {
-  const file = createReadStream(path, { highWaterMark: PIECE_CHARACTERS });
   const isPlain = (await firstByte(path)) !== GZIP;
+  const file = createReadStream(path, { highWaterMark: PIECE_CHARACTERS });
   // Also when its reader stops early, or the file ends too soon, both streams end with it.
   const text = isPlain ? file : pipeline(file, createGunzip({ chunkSize: PIECE_CHARACTERS }), () => {});
-  for await (const piece of text) yield piece as Buffer;
+  try {
+    for await (const piece of text) yield piece as Buffer;
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code?.startsWith('Z_') === true
+      ? contentDamaged(`the list of files ${path}`)
+      : error;
+  }
 }
 
 /** Of the two bytes that compressed files begin with; a manifest begins with a brace. */
