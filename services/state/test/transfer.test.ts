@@ -106,7 +106,7 @@ describe('an import', () => {
       automatic: false,
       createdAt: origin?.createdAt,
       imported: { id: origin?.id, machine: `vault:${here.tree}` },
-      members: [{ snapshot: origin?.members[0]?.snapshot }],
+      members: [{ path: here.tree, unreadable: origin?.members[0]?.unreadable }],
     });
     expect(state?.id).not.toBe(origin?.id);
     expect(JSON.stringify(treeFacts((await restore(there, 'one')).target))).toBe(JSON.stringify(facts));
@@ -115,6 +115,21 @@ describe('an import', () => {
     const again = await startDaemon({ folder: there.folder, tree: there.tree });
     expect((await again.call('Refresh')).lines).toEqual(['nothing differed: 1 states']);
     expect(await statesOf(again)).toEqual([state]);
+  });
+
+  it('of which somebody keeps the list in what is saved can be gone back to, and so can that', async () => {
+    const daemon = await daemonWithState();
+    const list = unpack(await exported(daemon, { stateName: 'one' })).find(([name]) =>
+      name.startsWith('manifests/'),
+    );
+    writeFileSync(join(daemon.tree, 'a-list'), list?.[1] ?? '');
+    await daemon.save('two');
+    const facts = treeFacts(daemon.tree);
+    expect(treeFacts((await restore(daemon, 'two')).target)).toEqual(facts);
+    expect(await importBytes(daemon, await exported(daemon, { stateName: 'two' }), 'back')).toMatchObject({
+      code: 0,
+    });
+    expect(treeFacts((await restore(daemon, 'back')).target)).toEqual(facts);
   });
 
   it('of what was exported here differs in nothing, costs no content, and may happen twice', async () => {
@@ -132,7 +147,9 @@ describe('an import', () => {
         { summary: { added: 0, changed: 0, removed: 0 } },
       ]);
     }
-    expect(objects()).toEqual(before);
+    // But for its list, which is stored as it came.
+    const added = objects().filter((fact) => !before.includes(fact) && !fact.endsWith(' /'));
+    expect(added).toHaveLength(1);
     // Removing one leaves what the others need.
     for (const name of ['one', 'back']) await daemon.call('RemoveSystemState', { stateName: name });
     expect(await exported(daemon, { stateName: 'again' })).toHaveLength(bytes.length);
@@ -194,7 +211,9 @@ describe('an import', () => {
     }
     expect(performance.now() - started).toBeLessThan(1000);
     await daemon.call('RemoveSystemState', { stateName: 'next' });
-    expect(await everything(daemon)).toEqual(before);
+    // A folder that objects of a number were in stays.
+    const facts = async () => JSON.stringify(await everything(daemon)).replaceAll(/"objects\/.. \/",/g, '');
+    expect(await facts()).toBe(JSON.stringify(before).replaceAll(/"objects\/.. \/",/g, ''));
   });
 
   it('is refused on a machine that is not managed', async () => {

@@ -11,8 +11,14 @@ export async function refresh(call: Call, context: Context): Promise<void> {
     const todo = reconcile(index.model.states, [], scan.states, scan.leftovers, doubts);
     const { notes, keep, discard, collect } = todo;
     for (const id of keep) await storage.keep?.(id);
-    for (const id of discard) await storage.discard(id);
-    if (collect) await storage.collect();
+    for (const id of discard)
+      await storage
+        .discard(id)
+        .catch((error: Error) => call.warning(`the save ${id} could not be cleared away: ${error.message}`));
+    if (collect)
+      await storage
+        .collect()
+        .catch((error: Error) => call.warning(`what nobody needs could not be freed: ${error.message}`));
     const homes = JSON.stringify(index.model.homes) === JSON.stringify(scan.homes);
     await index.refreshed(scan);
     for (const note of notes) call.info(note);

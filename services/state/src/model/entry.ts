@@ -28,6 +28,8 @@ export interface Entry {
    * were read says so at its own folder, which has them then even when it has none; elsewhere none are left out.
    */
   readonly attributes?: Readonly<Record<string, string>>;
+  /** Its attributes could not be read, so nobody knows them; without them the mode may allow too much. */
+  readonly bare?: true;
   /** The content could not be read: the system's error code. */
   readonly unreadable?: string;
   /** It changed while it was read, also the second and third time. */

@@ -89,17 +89,19 @@ export async function removeStates(
   await context.index.beginRemoval(idsOf(states)).catch(unwritten(context));
   // From here on it is carried through, also when the caller goes away: half a removal helps nobody.
   let collected = false;
+  let isSure = true;
   for (const step of removalSteps(states)) {
     if (step.do === 'collect' && !collect) continue;
     call.info(describeStep(step));
     switch (step.do) {
       case 'destroy':
-        await destroy(step.states, context);
+        isSure = await destroy(step.states, context);
         break;
       case 'release':
         break;
       case 'collect':
-        collected = await freeContent(call, context);
+        // A removal that may be undone by a power cut has its content as long as that: the next start frees it.
+        collected = isSure && (await freeContent(call, context));
         break;
       case 'forget':
         await context.index.removed(idsOf(step.states), { collected }).catch(unwritten(context));
@@ -108,15 +110,17 @@ export async function removeStates(
   }
 }
 
-async function destroy(states: readonly State[], { index, storage }: Context): Promise<void> {
+/** @returns false when the storage said that it failed, and the states are gone all the same */
+async function destroy(states: readonly State[], { index, storage }: Context): Promise<boolean> {
   try {
     await storage.destroy(states);
+    return true;
   } catch (error) {
     const code = error instanceof Failure ? error.code : undefined;
     // Half of a state is none: it is told as being removed until that is done.
     if (code === 'removal_unfinished') throw error;
     // An error is not the truth: it may come after what it is about. Of a storage that is away nothing is known.
-    if (code !== 'storage_unavailable' && (await areGone(states, storage))) return;
+    if (code !== 'storage_unavailable' && (await areGone(states, storage))) return false;
     const ids = idsOf(states);
     await index.undone(ids[0], ids);
     throw error;

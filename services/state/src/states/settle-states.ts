@@ -17,8 +17,16 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
   const removing = await finishRemovals(todo.destroy, storage, log);
   const states = scan.states.filter((state) => todo.states.includes(state) || removing.includes(state));
   for (const id of todo.keep) await storage.keep?.(id);
-  for (const id of todo.discard) await storage.discard(id);
-  if (todo.collect) log.info({ ...(await storage.collect()) }, 'freed what interrupted writes had left');
+  // What cannot be cleared away now, as somebody needs it or a list is damaged, keeps nobody from the rest.
+  for (const id of todo.discard)
+    await storage
+      .discard(id)
+      .catch((error) => log.error({ err: error, save: id }, 'a begun save could not be cleared away'));
+  if (todo.collect)
+    await storage.collect().then(
+      (freed) => log.info({ ...freed }, 'freed what interrupted writes had left'),
+      (error) => log.error({ err: error }, 'what interrupted writes had left could not be freed'),
+    );
   // What is written down already is not written again: with thousands of states that takes longer than all before.
   if (removing.length === 0 && (todo.notes.length > 0 || !remembered.isCheckpoint))
     await journal.writeCheckpoint(states).catch((error) => {

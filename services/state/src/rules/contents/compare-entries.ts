@@ -49,8 +49,9 @@ export function compareEntries(
   return { type: other.type, oldType: isOther ? one.type : '', ...found };
 }
 
-/** Whether two entries have the same extended attributes; each is held in the order of its names. */
+/** Whether two entries have the same extended attributes, as far as is known; each is held in the order of its names. */
 export function sameAttributes(one: Entry | undefined, other: Entry | undefined): boolean {
+  if (one?.bare === true || other?.bare === true) return true;
   return JSON.stringify(one?.attributes ?? {}) === JSON.stringify(other?.attributes ?? {});
 }
 

@@ -31,6 +31,7 @@ const FIELDS: Readonly<Record<keyof Entry, (value: unknown) => boolean>> = {
   target: isPathText,
   rdev: (value) => fits(value, /^\d{1,20}$/),
   attributes: areAttributes,
+  bare: (value) => value === true,
   unreadable: (value) => fits(value, /^[A-Z0-9_]{1,40}$/),
   torn: (value) => value === true,
   leftOut: (value) => value === 'mount' || value === 'storage',

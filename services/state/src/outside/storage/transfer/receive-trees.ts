@@ -62,7 +62,9 @@ async function receive(request: ReceiveRequest, places: TreePlaces): Promise<Rec
   const { driver, states } = await receiver.run();
   const members = states.flatMap((state) => state.members);
   if (members.length > MAX_TREES) throw badImport(`it has more than ${MAX_TREES} members`);
-  checkRoom(receiver.inventory, request.budget, places);
+  // Each list is checked once, and is made as often as members name it.
+  const times = members.length / new Set(members.map(({ snapshot }) => snapshot)).size;
+  checkRoom(receiver.inventory, request.budget / times, places);
   await placeStaged(objects, `${folder}/staging`);
   for (const [at, member] of members.entries())
     await fill(folder, member, await places.make(member, at), request);

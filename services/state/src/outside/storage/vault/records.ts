@@ -7,7 +7,7 @@ import { syncFolder } from '../../sync-folder.ts';
 import { errorCode, writeDurably } from './files.ts';
 
 /** The layout of a record; a newer daemon's vault is refused rather than misread. */
-const VERSION = 2;
+const VERSION = 3;
 
 /**
  * So many are read without waiting: that takes a millisecond or two, and a tenth of the time that waiting for each would.
@@ -96,7 +96,8 @@ function parse(text: string): readonly State[] | undefined {
     const record = JSON.parse(text) as { version?: unknown; state?: State; states?: readonly State[] };
     const states =
       record.version === 1 && record.state !== undefined ? [ofVersion1(record.state)] : record.states;
-    const isKnown = record.version === 1 || record.version === VERSION;
+    // The second had lists of files that were not compressed, which are read as ever.
+    const isKnown = [1, 2, VERSION].includes(record.version as number);
     return isKnown && states?.every(({ members }) => Array.isArray(members)) ? states : undefined;
   } catch {
     return undefined;

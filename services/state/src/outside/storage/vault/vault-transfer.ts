@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { contentDamaged } from '../../../failures.ts';
 import type { Member, State } from '../../../model/model.ts';
 import { exportedText } from '../../../rules/contents/exported-states.ts';
@@ -39,11 +40,20 @@ export class VaultTransfer implements Transfer {
     return this.#busy.has(id);
   }
 
-  send(states: readonly State[], { signal }: SendRequest): AsyncIterable<Uint8Array> {
-    const trees = states
-      .flatMap(({ members }) => members)
-      .map(({ snapshot }) => sentTree(this.#vault.objects, snapshot, signal));
-    return sendStates(exportedText('vault', states), trees, signal);
+  async *send(states: readonly State[], { signal }: SendRequest): AsyncGenerator<Uint8Array> {
+    const { objects } = this.#vault;
+    const lists = new Map<string, SentTree>();
+    for (const { snapshot } of states.flatMap(({ members }) => members))
+      if (!lists.has(snapshot)) lists.set(snapshot, await sentTree(objects, snapshot, signal));
+    // A list goes as text, and by the hash of that.
+    const named = states.map((state) => ({
+      ...state,
+      members: state.members.map((member) => ({
+        ...member,
+        snapshot: lists.get(member.snapshot)?.list ?? member.snapshot,
+      })),
+    }));
+    yield* sendStates(exportedText('vault', named), [...lists.values()], signal);
   }
 
   async receive(request: ReceiveRequest): Promise<Received> {
@@ -76,21 +86,13 @@ export class VaultTransfer implements Transfer {
   }
 }
 
-function sentTree(objects: Objects, list: string, signal: AbortSignal): SentTree {
-  const path = objects.pathOf(list);
-  return {
-    list,
-    listFile: () => listFile(path, list, signal),
-    entries: () => readManifest(path),
-    open: ({ hash = '' }) => openPath(objects.pathOf(hash)),
-  };
-}
-
-/** A list goes as text, however it is stored; it is read twice, because its length comes before it. */
-async function* listFile(path: string, list: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/** A list is read twice, because its hash and its length come before it. */
+async function sentTree(objects: Objects, stored: string, signal: AbortSignal): Promise<SentTree> {
+  const path = objects.pathOf(stored);
   const check = createHash('sha256');
   let size = 0;
   try {
+    await checkStored(path, stored, signal);
     for await (const bytes of manifestBytes(path)) {
       signal.throwIfAborted();
       check.update(bytes);
@@ -98,15 +100,29 @@ async function* listFile(path: string, list: string, signal: AbortSignal): Async
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw errorCode(error) === 'ENOENT' ? damaged(list) : error;
+    throw errorCode(error) === 'ENOENT' ? contentDamaged(`the list of files ${stored}`) : error;
   }
-  if (check.digest('hex') !== list) throw damaged(list);
-  yield tarHeader(`manifests/${list}`, size);
-  for await (const bytes of manifestBytes(path)) {
-    signal.throwIfAborted();
-    yield bytes;
-  }
-  yield Buffer.alloc(paddingOf(size));
+  const list = check.digest('hex');
+  return {
+    list,
+    async *listFile() {
+      yield tarHeader(`manifests/${list}`, size);
+      for await (const bytes of manifestBytes(path)) {
+        signal.throwIfAborted();
+        yield bytes;
+      }
+      yield Buffer.alloc(paddingOf(size));
+    },
+    entries: () => readManifest(path),
+    open: ({ hash = '' }) => openPath(objects.pathOf(hash)),
+  };
 }
 
-const damaged = (list: string) => contentDamaged(`the list of files ${list}`);
+async function checkStored(path: string, stored: string, signal: AbortSignal): Promise<void> {
+  const check = createHash('sha256');
+  for await (const bytes of createReadStream(path)) {
+    signal.throwIfAborted();
+    check.update(bytes as Buffer);
+  }
+  if (check.digest('hex') !== stored) throw contentDamaged(`the list of files ${stored}`);
+}

@@ -51,24 +51,19 @@ export class Additions {
     }
   }
 
-  /** Stores a text that comes in pieces: compressed, under the hash of the text. */
+  /** Stores a text that comes in pieces: compressed, and named by what is stored, as every content. */
   async putText(pieces: Iterable<string>): Promise<Content> {
     const hash = createHash('sha256');
-    let size = 0;
     const bytesOf = function* () {
-      for (const piece of pieces) {
-        const bytes = Buffer.from(piece);
-        hash.update(bytes);
-        size += bytes.length;
-        yield bytes;
-      }
+      for (const piece of pieces) yield Buffer.from(piece);
     };
     return this.#withNewFile(async (path, fd) => {
-      let written = 0;
+      let size = 0;
       const compressed = pipeline(Readable.from(bytesOf()), createGzip({ level: LEVEL }), () => {});
       for await (const bytes of compressed) {
-        await this.#write(fd, bytes, written);
-        written += (bytes as Buffer).length;
+        hash.update(bytes);
+        await this.#write(fd, bytes, size);
+        size += (bytes as Buffer).length;
       }
       return this.#keep(path, fd, { hash: hash.digest('hex'), size });
     });

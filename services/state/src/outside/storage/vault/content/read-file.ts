@@ -1,6 +1,6 @@
 import { bytesOf, close, errorCode, fstat, open, READ, type Stat } from '../files.ts';
 import type { Additions } from './additions.ts';
-import { type Attributes, readAttributes } from './attributes.ts';
+import type { AttributeReader, Attributes, AttributesRead } from './attributes.ts';
 import type { Content } from './copy-content.ts';
 import { keyOf, type StatCache } from './stat-cache.ts';
 
@@ -35,21 +35,23 @@ type FileContent =
   | (Content & {
       readonly stat: Stat;
       readonly torn: boolean;
-      readonly attributes?: Attributes | undefined;
-      /** Why they could not be read. */
-      readonly attributesCode?: string | undefined;
+      readonly attributes?: Attributes;
+      /** They could not be read. */
+      readonly bare?: true;
     });
 
 /** Reads files into the store, those with several names once. */
 export class FileReader {
   readonly #additions: Additions;
   readonly #cache: StatCache;
+  readonly #attributes: AttributeReader;
   readonly #linked = new Map<string, Promise<FileContent>>();
   #hollow = 0n;
 
-  constructor(additions: Additions, cache: StatCache) {
+  constructor(additions: Additions, cache: StatCache, attributes: AttributeReader) {
     this.#additions = additions;
     this.#cache = cache;
+    this.#attributes = attributes;
   }
 
   /** The content of a file, read again while it changes. Failures of the file are answered; those of the store are thrown. */
@@ -85,25 +87,18 @@ export class FileReader {
       if (isHollow(before) && (this.#hollow += before.size) > HOLLOW_BYTES) return { error: tooHollow() };
       const content = await this.#put(fd, before);
       if ('error' in content) return content;
-      const read = await this.#attributes(at, before);
+      const read = await this.#attributes.read(at, before.uid);
       const after = await fstat(fd);
       const steady = keyOf(before) === keyOf(after);
-      const { attributesCode, ...kept } = { ...content, ...read };
-      if (steady && attributesCode === undefined) this.#cache.add(after, kept);
-      if (steady || attempt === ATTEMPTS)
-        return { ...content, ...(steady ? read : {}), stat: after, torn: !steady };
+      const found = read !== undefined && 'attributes' in read ? read.attributes : undefined;
+      const attributes = found === undefined || Object.keys(found).length === 0 ? {} : { attributes: found };
+      // Of a file whose attributes nobody could read it is not remembered that it had none.
+      if (steady && found !== undefined) this.#cache.add(after, { ...content, ...attributes });
+      if (steady) return { ...content, ...attributes, ...bareness(read), stat: after, torn: false };
+      if (attempt === ATTEMPTS)
+        return { ...content, ...(read === undefined ? {} : { bare: true }), stat: after, torn: true };
       before = after;
     }
-  }
-
-  async #attributes(
-    at: string,
-    { uid }: Stat,
-  ): Promise<{ attributes?: Attributes; attributesCode?: string }> {
-    const read = await readAttributes(at, uid);
-    if (read === undefined) return {};
-    if ('code' in read) return { attributesCode: read.code };
-    return Object.keys(read.attributes).length === 0 ? {} : { attributes: read.attributes };
   }
 
   async #put(fd: number, stat: Stat): Promise<Content | Unreadable> {
@@ -116,6 +111,10 @@ export class FileReader {
       throw new StoreFailed(error);
     }
   }
+}
+
+function bareness(read: AttributesRead | undefined): { bare?: true } {
+  return read !== undefined && 'code' in read ? { bare: true } : {};
 }
 
 /** What files with several names have in common; undefined for a file with one. */

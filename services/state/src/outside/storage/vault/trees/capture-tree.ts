@@ -3,7 +3,7 @@ import type { Entry } from '../../../../model/entry.ts';
 import { pathText } from '../../../../model/path-text.ts';
 import { closedMount, entryOf, MAX_FOLDER_PATH } from '../../entry-of.ts';
 import type { Additions } from '../content/additions.ts';
-import { readAttributes } from '../content/attributes.ts';
+import { AttributeReader } from '../content/attributes.ts';
 import { FileReader, inodeOf, isSparse } from '../content/read-file.ts';
 import type { StatCache } from '../content/stat-cache.ts';
 import { Workers } from '../content/workers.ts';
@@ -52,6 +52,7 @@ class TreeCapture {
   readonly #torn: string[] = [];
   readonly #mounts: string[] = [];
   readonly #bare: string[] = [];
+  readonly #attributes = new AttributeReader();
   #device = 0n;
   #mount: string | undefined;
   #entries = 0;
@@ -60,7 +61,7 @@ class TreeCapture {
   constructor(capture: Capture) {
     this.#capture = capture;
     this.#workers = new Workers(capture.signal);
-    this.#reader = new FileReader(capture.additions, capture.cache);
+    this.#reader = new FileReader(capture.additions, capture.cache, this.#attributes);
   }
 
   async run(): Promise<Captured> {
@@ -114,7 +115,7 @@ class TreeCapture {
         });
       });
       // Through the descriptor: `.` is no name that anybody could put something under.
-      const attributes = await this.#attributes(`${inside}/.`, text, before);
+      const attributes = await this.#attributesOf(`${inside}/.`, text, before);
       const after = await fstat(fd);
       const torn = after.mtimeNs !== before.mtimeNs || before.ino !== seen.ino || before.dev !== seen.dev;
       if (torn) this.#torn.push(text);
@@ -186,12 +187,13 @@ class TreeCapture {
     const read = await this.#reader.read(at, stat);
     if ('error' in read) return this.#line(text, stat, this.#failed(text, read.error));
     if (read.torn) this.#torn.push(text);
-    if (read.attributesCode !== undefined) this.#bare.push(text);
+    if (read.bare === true) this.#bare.push(text);
     this.#bytes += read.size;
     return this.#line(text, read.stat, {
       size: read.size,
       hash: read.hash,
       ...(read.attributes === undefined ? {} : { attributes: read.attributes }),
+      ...(read.bare === true ? { bare: true } : {}),
       ...(isSparse(read.stat) ? { sparse: true } : {}),
       ...(inode === undefined ? {} : { inode }),
       ...(read.torn ? { torn: true } : {}),
@@ -199,12 +201,15 @@ class TreeCapture {
   }
 
   /** Of a folder; the tree's own has them in any case, which says that they were read. */
-  async #attributes(at: string, text: string, { uid }: Stat): Promise<Pick<Entry, 'attributes'>> {
-    const read = await readAttributes(at, uid);
+  async #attributesOf(at: string, text: string, { uid }: Stat): Promise<Pick<Entry, 'attributes' | 'bare'>> {
+    const read = await this.#attributes.read(at, uid);
     if (read === undefined) return {};
-    if ('code' in read) this.#bare.push(text);
     const attributes = 'code' in read ? {} : read.attributes;
-    return text === '.' || Object.keys(attributes).length > 0 ? { attributes } : {};
+    if ('code' in read) this.#bare.push(text);
+    return {
+      ...(text === '.' || Object.keys(attributes).length > 0 ? { attributes } : {}),
+      ...('code' in read ? { bare: true } : {}),
+    };
   }
 
   #failed(text: string, error: unknown): Partial<Entry> {

@@ -6,8 +6,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { entriesOf, readManifest } from './manifest.ts';
 
 const ENTRIES = Array.from({ length: 20_000 }, (_, at) => ({
-  path: `a folder/${at}`,
-  type: 'file',
+  path: at === 0 ? '.' : `a folder/${at}`,
+  type: at === 0 ? 'folder' : 'file',
   mode: '644',
   uid: 0,
   gid: 0,
@@ -34,6 +34,15 @@ describe('a list of files', () => {
   it('that ends too soon is damaged, and no shorter list', async () => {
     writeFileSync(file, gzipSync(TEXT));
     truncateSync(file, Math.floor(readFileSync(file).length / 2));
+    await expect(entriesOf(file)).rejects.toMatchObject({ code: 'content_damaged' });
+  });
+
+  it.each([
+    ['in the middle of a line', Buffer.from(TEXT.slice(0, 1_000_010))],
+    ['before its first line', Buffer.alloc(0)],
+    ['of which the beginning is missing', Buffer.from(TEXT.slice(TEXT.indexOf('\n') + 1))],
+  ])('that is stored as it is and ends %s is damaged, too', async (_what, bytes) => {
+    writeFileSync(file, bytes);
     await expect(entriesOf(file)).rejects.toMatchObject({ code: 'content_damaged' });
   });
 

@@ -30,12 +30,18 @@ export function* manifestPieces(tree: Tree): Generator<string> {
 /** Reads a manifest, some entries at a time. */
 export async function* readManifest(path: string): AsyncGenerator<Entry[]> {
   let rest = '';
+  let isBegun = false;
   const decoder = new TextDecoder();
   for await (const piece of manifestBytes(path)) {
     const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
     rest = lines.pop() as string;
-    yield lines.map((line) => JSON.parse(line) as Entry);
+    const entries = lines.map((line) => JSON.parse(line) as Entry);
+    if (!isBegun && entries[0] !== undefined && entries[0].path !== '.') throw damaged(path);
+    isBegun ||= entries.length > 0;
+    yield entries;
   }
+  // A list that is cut short would take away what it does not name.
+  if (!isBegun || rest !== '') throw damaged(path);
 }
 
 /**
@@ -50,11 +56,11 @@ export async function* manifestBytes(path: string): AsyncGenerator<Buffer> {
   try {
     for await (const piece of text) yield piece as Buffer;
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code?.startsWith('Z_') === true
-      ? contentDamaged(`the list of files ${path}`)
-      : error;
+    throw (error as NodeJS.ErrnoException).code?.startsWith('Z_') === true ? damaged(path) : error;
   }
 }
+
+const damaged = (path: string) => contentDamaged(`the list of files ${path}`);
 
 /** Of the two bytes that compressed files begin with; a manifest begins with a brace. */
 const GZIP = 0x1f;

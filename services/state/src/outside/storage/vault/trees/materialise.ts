@@ -6,7 +6,7 @@ import type { Entry } from '../../../../model/entry.ts';
 import { pathBytes } from '../../../../model/path-text.ts';
 import { isInPlace } from '../../../../rules/contents/entry-place.ts';
 import { typeOf } from '../../entry-of.ts';
-import { type Attributes, writeAttributes } from '../content/attributes.ts';
+import { type Attributes, type Unwritten, writeAttributes } from '../content/attributes.ts';
 import { cloneFile, copyContent, PIECE_BYTES, setLength } from '../content/copy-content.ts';
 import { Objects } from '../content/objects.ts';
 import { CREATE, close, errorCode, fstat, lstat, open, READ, writeFully } from '../files.ts';
@@ -117,7 +117,7 @@ class Restore {
   }
 
   async #facts(place: Buffer, entry: Entry): Promise<void> {
-    const problem = await applyFacts(place, entry, entry.attributes ?? this.#unsaid);
+    const problem = await applyFacts(place, withoutList(entry), entry.attributes ?? this.#unsaid);
     if (problem !== undefined) this.#problem(entry, problem);
   }
 
@@ -191,14 +191,25 @@ export async function applyFacts(
   try {
     if (typeOf(await fstat(fd)) !== entry.type) throw storageChanged(`the entry ${entry.path}`);
     if (asRoot) await promisify(fchown)(fd, entry.uid, entry.gid);
-    const problem =
+    const unwritten =
       attributes === undefined ? undefined : await applyAttributes(fd, place, entry, attributes);
-    await promisify(fchmod)(fd, Number.parseInt(entry.mode, 8) & 0o7777);
+    const { mode } = unwritten?.isOpen === true ? withoutGroup(entry) : entry;
+    await promisify(fchmod)(fd, Number.parseInt(mode, 8) & 0o7777);
     await promisify(futimes)(fd, seconds, seconds);
-    return problem;
+    return unwritten?.problem;
   } finally {
     await close(fd);
   }
+}
+
+/** As something that is made anew is to be: where nobody knows who else may do what, the group may do nothing. */
+export function withoutList(entry: Entry): Entry {
+  return entry.bare === true ? withoutGroup(entry) : entry;
+}
+
+/** With an access control list the permissions of the group are the most that anybody named in it may do. */
+function withoutGroup(entry: Entry): Entry {
+  return { ...entry, mode: (Number.parseInt(entry.mode, 8) & ~0o070).toString(8) };
 }
 
 /** A folder has them through its descriptor, a file by its name, which must be that of the descriptor. */
@@ -207,7 +218,7 @@ async function applyAttributes(
   place: Buffer,
   entry: Entry,
   wanted: Attributes,
-): Promise<string | undefined> {
+): Promise<Unwritten | undefined> {
   if (entry.type === 'folder' && process.platform === 'linux')
     return writeAttributes(Buffer.from(`/proc/self/fd/${fd}/.`), wanted);
   const [opened, named] = [await fstat(fd), await lstat(place)];

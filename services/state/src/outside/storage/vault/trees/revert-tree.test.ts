@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -142,6 +143,18 @@ describe('revertTree', () => {
     writeFileSync(join(tree, 'hosts'), 'other');
     expect(await revert(wanted)).toEqual([]);
     expect(xattr.getAttributeSync(join(tree, 'hosts'), 'user.note')?.toString()).toBe('now');
+  });
+
+  it('lets the group do nothing where nobody knows who else may do what', async () => {
+    const { tree, save, revert } = await scene();
+    fillTree(tree);
+    chmodSync(join(tree, 'hosts'), 0o664);
+    const wanted = (await save()).map(
+      (entry): Entry => (entry.path === 'hosts' ? { ...entry, bare: true } : entry),
+    );
+    writeFileSync(join(tree, 'hosts'), 'other');
+    expect(await revert(wanted)).toEqual([]);
+    expect(statSync(join(tree, 'hosts')).mode & 0o777).toBe(0o604);
   });
 
   it('touches nothing that is the same', async () => {

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { constants, fdatasync, fsync } from 'node:fs';
 import { link, mkdir, rename, rmdir, symlink, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { contentDamaged } from '../../../../failures.ts';
+import { contentDamaged, storageChanged } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import { pathBytes } from '../../../../model/path-text.ts';
 import { openFolder, splitPath } from '../../open-folder.ts';
 import type { Attributes } from '../content/attributes.ts';
 import type { Objects } from '../content/objects.ts';
-import { bytesOf, close, errorCode, open } from '../files.ts';
-import { applyFacts, writeContent } from './materialise.ts';
+import { bytesOf, close, errorCode, fstat, open, READ_FOLDER } from '../files.ts';
+import { applyFacts, withoutList, writeContent } from './materialise.ts';
 import { planRevert } from './plan-revert.ts';
 
 /**
@@ -54,7 +54,7 @@ export async function revertTree(
         case 'file':
           await replace(at, async (temporary) => {
             await writeContent(objects, step.entry, temporary);
-            await giveFacts(temporary, step.entry);
+            await giveFacts(temporary, withoutList(step.entry));
             await flush(temporary);
           });
           break;
@@ -87,7 +87,10 @@ export async function revertTree(
 
 /** A state of which nobody read them leaves everything those that it has now. */
 function attributesAfter(present: readonly Entry[], wanted: readonly Entry[]) {
-  if (wanted[0]?.attributes !== undefined) return (entry: Entry): Attributes => entry.attributes ?? {};
+  if (wanted[0]?.attributes !== undefined)
+    return ({ type, bare, attributes }: Entry): Attributes | undefined =>
+      // A folder in its place keeps what nobody knows better.
+      bare === true && type === 'folder' ? undefined : (attributes ?? {});
   const now = new Map(present.map(({ path, attributes }) => [path, attributes]));
   return ({ path }: Entry): Attributes | undefined => now.get(path);
 }
@@ -99,17 +102,30 @@ async function makeRoot(root: string): Promise<void> {
   });
 }
 
-/** Puts something new in the place of what is there, which stays until the new one is complete. */
+/**
+ * Puts something new in the place of what is there, which stays until the new one is complete. It is made in a folder that
+ * nobody else may enter: what gets owner, mode and attributes by its name is not what its user put under that name.
+ */
 async function replace(at: Buffer, make: (temporary: Buffer) => Promise<void>): Promise<void> {
   const text = at.toString('latin1');
   const folder = text.slice(0, text.lastIndexOf('/'));
-  const temporary = bytesOf(`${folder}/.croft-${randomBytes(8).toString('hex')}`);
+  const room = bytesOf(`${folder}/.croft-${randomBytes(8).toString('hex')}`);
+  await mkdir(room, { mode: 0o700 });
+  const fd = await open(room, READ_FOLDER);
   try {
-    await make(temporary);
-    await rename(temporary, at);
+    const { uid, mode } = await fstat(fd);
+    if (uid !== BigInt(process.geteuid?.() ?? 0) || (mode & 0o077n) !== 0n) throw storageChanged('a folder');
+    const temporary = bytesOf(`/proc/self/fd/${fd}/new`);
+    try {
+      await make(temporary);
+      await rename(temporary, at);
+    } finally {
+      // Renaming one name of a file over another leaves both.
+      await unlink(temporary).catch(() => {});
+    }
   } finally {
-    // Renaming one name of a file over another leaves both.
-    await unlink(temporary).catch(() => {});
+    await close(fd);
+    await rmdir(room).catch(() => {});
   }
 }
 

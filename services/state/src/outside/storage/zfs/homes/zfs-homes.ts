@@ -6,6 +6,7 @@ import { isBelow } from '../../../mounts.ts';
 import type { Homes } from '../../storage.ts';
 import { linksOf, nativePath } from '../filesystem.ts';
 import type { Layout } from '../layout.ts';
+import { isShownAt } from '../shown-at.ts';
 import type { Tree } from '../tree.ts';
 import { poolOf, type ZfsCommands } from '../zfs-commands.ts';
 import { emptyTrees } from './empty-home.ts';
@@ -41,6 +42,7 @@ export class ZfsHomes implements Homes {
   async removeUnfinished({ systems }: Layout): Promise<void> {
     for (const { name, marks, path, isMounted } of systems) {
       if (!marks.has('croft:making') || marks.has('croft:links') || !isMounted) continue;
+      if (!(await isShownAt(name, path))) continue;
       // It is a folder like any other since then, so somebody may have put something into it.
       const names = await readdir(path).catch(() => undefined);
       if (names?.length !== 0) continue;
