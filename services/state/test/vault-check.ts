@@ -42,9 +42,7 @@ export function checkVault(folder: string, dump: Dump): void {
       used.add((JSON.parse(line) as { hash?: string }).hash ?? snapshot);
   }
   expect(objectsOf(vault).sort()).toEqual([...used].sort());
-  for (const hash of used) {
-    const content = manifests.has(hash) ? readManifest(vault, hash) : readObject(vault, hash);
-    expect(createHash('sha256').update(content).digest('hex')).toBe(hash);
-  }
+  for (const hash of used)
+    expect(createHash('sha256').update(readObject(vault, hash)).digest('hex')).toBe(hash);
   expect(readdirSync(join(vault, 'staging'))).toEqual([]);
 }
