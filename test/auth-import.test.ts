@@ -82,6 +82,16 @@ describe('croft auth import', { timeout: 60_000 }, () => {
     expect(await run(['--dump', dump])).toMatchObject({ code: 0, out: expect.stringMatching(table(0, 1)) });
   });
 
+  it('tells who was changed in a GoTrue that went on, by the exit code too', async () => {
+    const later = join(base, 'later.sql');
+    writeFileSync(later, DUMP.replace(HASH, `${HASH.slice(0, -2)}AA`));
+    const again = await run(['--dump', later]);
+    expect(again).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/^Changed in GoTrue after .*:\nuser 1{8}-\S+ \(ada@old\.example\)$/m),
+    });
+  });
+
   it('says what is wrong in a sentence', async () => {
     const results = await Promise.all([
       run(['--dump', join(base, 'none.sql')]),

@@ -10,8 +10,14 @@ GoTrue's database is only read, and nothing that Croft has is changed: whoever h
 already is listed at the end and left. A batch of 500 rows is a transaction; run it again to go on after an interruption, or to fetch
 what is new. What was taken over once is not taken again, even if it was deleted here since. Works beside a running Croft.
 
-Best: import while GoTrue runs, stop GoTrue, import again, then point clients to Croft. Access tokens stay valid when
-AUTHSVC_JWT_SECRET (or AUTHSVC_JWT_KEYS) are GoTrue's. A password in --from can be seen in the list of processes: leave it to PGPASSWORD or
+Stop GoTrue first, then import once, then point clients to Croft; try it before with --dry-run. A password that is changed, a ban, a
+sign-out or a deletion in a GoTrue that goes on after the import does not arrive here. A later run lists the users whose row it
+changed, ends with exit code 3, and ends sessions that ended there and nobody continued here; of users whose row is gone it learns nothing.
+
+Passwords of users who never confirmed an address or number stay behind: they may be anybody's. Second factors that cannot be proven
+here (WebAuthn, encrypted keys) come along and lock their account at the first factor until an administrator deletes them: all are listed.
+
+Access tokens stay valid when AUTHSVC_JWT_SECRET (or AUTHSVC_JWT_KEYS) are GoTrue's. A password in --from can be seen in the list of processes: leave it to PGPASSWORD or
 ~/.pgpass. The user must own the tables, or row-level security would hide their rows. A dump is a plain one of all or of the schema:
   pg_dump --schema=auth --file=dump.sql postgres://…
 

@@ -4,8 +4,13 @@ import type { Environment } from '../environment.ts';
 import { openBeside } from '../house/open-beside.ts';
 
 const PROGRESS_MS = 1_000;
+/** Everything was done, and GoTrue has changed what was taken over before. */
+const CHANGED_THERE = 3;
 
-/** Imports, tells how it goes on standard error and what came of it on standard output. */
+/**
+ * Imports, tells how it goes on standard error and what came of it on standard output.
+ * @returns the exit code
+ */
 export async function runImport(
   environment: Environment,
   wanted: { from?: string; dump?: string; schema: string; auditLog?: true; dryRun?: true },
@@ -25,7 +30,7 @@ export async function runImport(
   );
   if (report === undefined) throw new Error('auth imports nothing');
   process.stdout.write(`${summary(report, dryRun).map(printable).join('\n')}\n`);
-  return 0;
+  return report.changedThere.length === 0 ? 0 : CHANGED_THERE;
 }
 
 /** A line a second is enough. */
@@ -55,8 +60,21 @@ function summary(report: ImportReport, dryRun: boolean): string[] {
     ...(notes.length === 0 ? [] : ['', ...notes]),
     ...(report.conflictCount === 0 ? [] : ['', 'Left, because of what is here:', ...report.conflicts]),
     ...(hidden === 0 ? [] : [`and ${hidden} more`]),
+    ...list(
+      'Kept, but nobody can prove them here: their owners get in when they prove another, or an administrator deletes these:',
+      report.unprovable,
+    ),
+    ...list(
+      'Changed in GoTrue after they were taken over; they are here as they were, so set their passwords, bans and addresses by hand:',
+      report.changedThere,
+    ),
     ...(dryRun ? ['', 'Nothing was written.'] : []),
   ];
+}
+
+/** All of them: each is somebody who has to be seen to. */
+function list(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines];
 }
 
 function pad(cell: string, width: number, column: number): string {

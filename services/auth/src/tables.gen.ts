@@ -60,6 +60,8 @@ export interface Tables {
   imported_rows: {
     id: string;
     kind: string;
+    digest: Buffer | null;
+    seen_at: Date | null;
   };
   mfa_amr_claims: {
     id: string;
@@ -139,6 +141,8 @@ export interface Tables {
     counter: number;
     rotated_at: Date;
     revoked_at: Date | null;
+    replaced_hashes: Buffer[] | null;
+    replaced_at: Date | null;
   };
   send_limits: {
     key: Buffer;

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, bearer, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+import {
+  type Answer,
+  bearer,
+  claimsOf,
+  PASSWORD,
+  readMail,
+  type Subject,
+  someone,
+  startSubject,
+} from './harness.ts';
+import { bearerOf } from './support/administrators.ts';
 
 const SETTINGS = {
   AUTHSVC_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
@@ -51,6 +61,18 @@ describe('with SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD', async () => {
     expect(refusalOf(await change(subject, user, { ...body, data: { color: 'blue' } }))).toEqual(refusal);
     expect(await subject.snapshot()).toBe(before);
   });
+
+  test.each([[[null]], [['otp']], [[{ method: 'otp' }]], ['otp'], [{}]])(
+    'a token that says it was signed in by %j is no recovery, and no mistake of ours',
+    async (amr) => {
+      const user = await signUp(subject);
+      const token = bearerOf(subject, { ...claimsOf(subject, user), amr });
+      const before = await subject.snapshot();
+      const answer = await subject.send('PUT', '/user', JSON.stringify({ password: NEW }), token);
+      expect(refusalOf(answer).slice(0, 2)).toEqual([400, 'current_password_required']);
+      expect(await subject.snapshot()).toBe(before);
+    },
+  );
 
   test('nothing but a new password asks for it', async () => {
     const user = await signUp(subject);

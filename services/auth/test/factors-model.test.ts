@@ -36,6 +36,8 @@ test('whatever is asked in whatever order, levels and factors are what the model
         access: String(answer.body.access_token),
         refresh: String(answer.body.refresh_token),
         stale: undefined,
+        staleAccess: undefined,
+        raisedAt: 0,
         raisedBy: undefined,
         revoked: false,
       };
@@ -45,7 +47,7 @@ test('whatever is asked in whatever order, levels and factors are what the model
       });
       await fc.asyncModelRun(setup, script);
     }),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: 80, endOnFailure: true },
   );
   for (const [what, least] of [
     ['POST /factors 200', 40],

@@ -1,7 +1,7 @@
 import { fixedClock } from '@croft/testing';
 import { expect, test } from 'vitest';
 import { type Answer, claimsOf, startSubject } from './harness.ts';
-import { hookEmulator } from './support/hook-emulator.ts';
+import { type HookEmulator, hookEmulator } from './support/hook-emulator.ts';
 import {
   as,
   challenged,
@@ -104,16 +104,41 @@ test('a hook that fails lets nobody guess for free, and no recovery code be lost
   expect((await enter()).status).toBe(200);
 });
 
+const asGiven: HookEmulator['answer'] = (response, { body }) =>
+  void response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ claims: body['claims'] }));
+
+test('a hook that is out of order when the factor is shown signs nobody out: the next code does', async () => {
+  await using emulator = await hookEmulator(() => fixedClock().now());
+  await using subject = await startSubject({
+    ...emulator.settings('CUSTOM_ACCESS_TOKEN'),
+    AUTHSVC_MAILER_AUTOCONFIRM: 'true',
+  });
+  emulator.answer = asGiven;
+  const { session } = await signedUp(subject);
+  const factor = await enrolled(subject, session);
+  const broken: HookEmulator['answer'][] = [(response) => void response.writeHead(500).end(), {}];
+  for (const answer of broken) {
+    emulator.answer = answer;
+    expect((await verified(subject, session, factor.id, factor.code())).status).toBe(500);
+    expect((await as(subject, session).get('/user')).status).toBe(200);
+    subject.clock.advance(30_000);
+  }
+  emulator.answer = asGiven;
+  const raised = succeeded(await verified(subject, session, factor.id, factor.code()));
+  expect(claimsOf(subject, raised)).toMatchObject({ aal: 'aal2' });
+  const { refresh_token } = raised.body;
+  expect((await subject.post('/token?grant_type=refresh_token', { refresh_token })).status).toBe(200);
+});
+
 test('an access token that a hook forbids leaves no session that nobody can use', async () => {
   await using emulator = await hookEmulator(() => fixedClock().now());
   await using subject = await startSubject({
     ...emulator.settings('CUSTOM_ACCESS_TOKEN'),
     AUTHSVC_MAILER_AUTOCONFIRM: 'true',
   });
-  emulator.answer = (response, { body }) =>
-    void response
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ claims: body['claims'] }));
+  emulator.answer = asGiven;
   const { session } = await signedUp(subject);
   const factor = await enrolled(subject, session);
   emulator.answer = { error: { http_code: 403, message: 'no' } };

@@ -100,6 +100,31 @@ test('messages have an interval: of a number, whoever claims it, and of a user, 
   await challenged(subject, session, id);
 });
 
+test('attack: whoever claims somebody’s number keeps no code from the owner of the proven factor', async () => {
+  const { email, session, phone, id } = await withPhone();
+  const challenge_id = await challenged(subject, session, id);
+  const body = { challenge_id, code: await lastCode(subject, phone) };
+  succeeded(await as(subject, session).post(`/factors/${id}/verify`, body));
+  subject.clock.advance(60_000);
+  const thief = await withPhone(subject, phone);
+  await challenged(subject, thief.session, thief.id);
+  const owner = succeeded(await signIn(subject, email));
+  const asked = await challenged(subject, owner, id);
+  const answer = { challenge_id: asked, code: await lastCode(subject, phone) };
+  succeeded(await as(subject, owner).post(`/factors/${id}/verify`, answer));
+  // Each still has its interval: the number for those who only claim it, the proven factor in all sessions.
+  const other = await withPhone(subject, phone);
+  const low = succeeded(await signIn(subject, email));
+  for (const request of [
+    () => as(subject, other.session).post(`/factors/${other.id}/challenge`),
+    () => as(subject, low).post(`/factors/${id}/challenge`),
+  ]) {
+    const before = await subject.snapshot();
+    expect(said(await request())).toEqual([429, 'over_sms_send_rate_limit']);
+    expect(await subject.snapshot()).toBe(before);
+  }
+});
+
 test('a number of a tester gets no message and takes the code of the settings', async () => {
   const { session, id } = await withPhone(subject, '15550009999');
   const sent = (await capturedSms(subject)).length;

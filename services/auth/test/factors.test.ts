@@ -103,6 +103,7 @@ test('a refresh token from before the factor was shown is worth nothing, and end
   const { session } = await signedUp(subject);
   const factor = await enrolled(subject, session);
   const raised = succeeded(await verified(subject, session, factor.id, factor.code()));
+  subject.clock.advance(30_000);
   const stolen = await refresh(session.body.refresh_token);
   expect([stolen.status, stolen.body['error_code']]).toEqual([400, 'refresh_token_already_used']);
   expect((await refresh(raised.body.refresh_token)).status).toBe(400);

@@ -134,6 +134,48 @@ test.each([['true'], ['false']])(
   },
 );
 
+test.each([['true'], ['false']])(
+  'attack: functions of one hook that hang hold up no other hook, and nobody for longer than his own two seconds: prepared %s',
+  async (prepared) => {
+    await start('CUSTOM_ACCESS_TOKEN', claims(`'{"tenant": 7}'`), {
+      AUTHSVC_DB_PREPARE: prepared,
+      AUTHSVC_HOOK_PASSWORD_VERIFICATION_ATTEMPT_ENABLED: 'true',
+      AUTHSVC_HOOK_PASSWORD_VERIFICATION_ATTEMPT_URI: 'pg-functions://postgres/hooks/hanging',
+    });
+    await subject.rows.autocommit().script(`
+      create sequence hooks.calls;
+      create function hooks.hanging(event jsonb) returns jsonb language plpgsql as $$
+        begin perform nextval('hooks.calls'); perform pg_sleep(60); return event; end $$`);
+    const email = someone();
+    const session = await signUp(email);
+    const startedAt = performance.now();
+    const endings: number[] = [];
+    const hanging = Array.from({ length: 6 }, async () => {
+      const answer = await subject.post('/token?grant_type=password', { email, password: PASSWORD });
+      endings.push(performance.now() - startedAt);
+      return answer;
+    });
+    const calls = async () =>
+      (
+        await subject.rows.autocommit().row<{ calls: number }>`
+        select case when is_called then last_value else 0 end as calls from hooks.calls`
+      )?.calls;
+    await expect.poll(calls, { timeout: 1_500, interval: 20 }).toBe(3);
+    const before = performance.now();
+    let token = session.body.refresh_token;
+    for (let n = 0; n < 3; n++) {
+      const answer = await subject.post('/token?grant_type=refresh_token', { refresh_token: token });
+      expect(claimsOf(subject, answer)).toMatchObject({ tenant: 7 });
+      token = answer.body.refresh_token;
+    }
+    expect(performance.now() - before).toBeLessThan(1_000);
+    for (const { body } of await Promise.all(hanging))
+      expect(body).toMatchObject({ error_code: 'hook_timeout' });
+    // One after another they would take four seconds.
+    expect(Math.max(...endings)).toBeLessThan(3_500);
+  },
+);
+
 test('a function that notes attempts beside the users table: nobody’s are no error', async () => {
   await start(
     'PASSWORD_VERIFICATION_ATTEMPT',

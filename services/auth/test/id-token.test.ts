@@ -96,7 +96,7 @@ describe('providers', () => {
     ],
     [
       'azure',
-      { iss: azureIssuer, tid: tenant, preferred_username: 'ada' },
+      { iss: azureIssuer, tid: tenant, preferred_username: 'ada', xms_edov: true },
       {},
       { preferred_username: 'ada' },
     ],

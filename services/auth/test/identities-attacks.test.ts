@@ -11,6 +11,7 @@ import {
   press,
   unlink,
 } from './support/linking-flow.ts';
+import { enrolled, succeeded, verified } from './support/second-factors.ts';
 
 const { emulator, subject, become, userOf } = await externalSubject(['github', 'google', 'spotify'], {
   AUTHSVC_SECURITY_MANUAL_LINKING_ENABLED: 'true',
@@ -169,6 +170,15 @@ describe('a link whose user is not signed in any more', () => {
       (user) => subject.rows.autocommit().run`
       delete from :schema.users where id = ${user.body.user?.id ?? ''}::uuid`,
       'user_not_found',
+    ],
+    // Begun with the password alone, finished where it takes both.
+    [
+      'raised by the first second factor',
+      async (user) => {
+        const factor = await enrolled(subject, user);
+        succeeded(await verified(subject, user, factor.id, factor.code()));
+      },
+      'bad_oauth_state',
     ],
   ])('%s', async (_name, happen, code) => {
     const user = await confirmedUser(subject);

@@ -11,6 +11,7 @@ import {
 import { serviceRole, signIn } from './support/administrators.ts';
 import { capturedSms, lastCode } from './support/captured-sms.ts';
 import { mailsTo, newestTo } from './support/mailbox.ts';
+import { enrolled, verified } from './support/second-factors.ts';
 
 // A change of address or number that was begun ends: by its time, by its owner, and with what else its owner ends.
 
@@ -153,6 +154,19 @@ describe('what ends it besides', () => {
           serviceRole(subject),
         ),
     ],
+    // Who has only the password could finish with it what now takes both.
+    [
+      'the first second factor',
+      async (session) => {
+        const factor = await enrolled(subject, session);
+        const raised = await verified(subject, session, factor.id, factor.code());
+        for (const now of [raised.body.user, (await subject.get('/user', bearer(raised))).body]) {
+          expect(now).not.toHaveProperty('new_email');
+          expect(now).not.toHaveProperty('new_phone');
+        }
+        return raised;
+      },
+    ],
   ];
   test.each(ends)('%s', async (_name, end) => {
     const email = await changingEmail();
@@ -166,6 +180,18 @@ describe('what ends it besides', () => {
     expect(await pending(phone.session)).toEqual(NOTHING);
     const body = { type: 'phone_change', phone: phone.to, token: phone.code };
     expect((await subject.post('/verify', body)).status).toBe(403);
+  });
+
+  test('not a further factor: whoever has one had to show it to begin', async () => {
+    const [from, to] = [someone('from'), someone('to')];
+    const session = await confirmedUser(subject, from);
+    const first = await enrolled(subject, session);
+    const high = await verified(subject, session, first.id, first.code());
+    expect((await putUser(high, { email: to })).body).toMatchObject({ new_email: to });
+    const second = await enrolled(subject, high, 'another');
+    const raised = await verified(subject, high, second.id, second.code());
+    expect(raised.body.user).toMatchObject({ new_email: to });
+    expect(await pending(session)).toEqual({ ...NOTHING, email_change: to, codes: 2 });
   });
 
   test.each(['local', 'others'])('not a sign-out with scope %s', async (scope) => {

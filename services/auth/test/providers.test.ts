@@ -38,7 +38,7 @@ const table: Record<ProviderId, Row> = {
     },
   },
   azure: {
-    verified: [true, true],
+    verified: [true, false],
     data: {
       ...named,
       iss: '{base}/11111111-2222-3333-4444-555555555555/v2.0',
@@ -46,6 +46,7 @@ const table: Record<ProviderId, Row> = {
       custom_claims: {
         tid: '11111111-2222-3333-4444-555555555555',
         oid: '00000000-0000-0000-0000-00000000000a',
+        xms_edov: true,
       },
     },
   },
@@ -402,6 +403,8 @@ describe('particulars', () => {
     ['true', true],
     [true, true],
     ['1', true],
+    // A tenant of which nothing is known: its administrator may have written anybody's address.
+    [undefined, false],
   ])('azure: an address with xms_edov %j is verified: %j', async (edov, verified) => {
     somebodyNew('azure', true);
     emulator.tamper = { claims: (claims) => Object.assign(claims, { xms_edov: edov }) };

@@ -57,7 +57,7 @@ async function checkCurrentPassword(
 ): Promise<void> {
   const { settings, limits, outside, clock } = context;
   if (!settings.SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD) return;
-  if (isRecovering(claims.amr ?? [], clock.now())) return;
+  if (isRecovering(claims.amr, clock.now())) return;
   if (given === '') throw failures.currentPasswordRequired();
   await limits.take('current-password', person.user.id);
   if (!(await outside.passwords.verify(given, present))) throw failures.currentPasswordInvalid();

@@ -3,6 +3,7 @@ import type { Reader } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { instant, type Person } from '../rows.ts';
+import { lowerAal } from '../rules/factors/assurance.ts';
 import { isBanned } from '../rules/users/ban.ts';
 import * as users from '../store/users.ts';
 import { isUuid, NIL_UUID, verifyBearer } from './verify-bearer.ts';
@@ -13,7 +14,7 @@ export interface Caller {
   claims: AccessTokenClaims;
   /** Undefined for tokens that name no session. */
   sessionId: string | undefined;
-  /** How strongly that session is proven now, whatever the token says; `aal1` without one. */
+  /** How strongly the token and that session are proven, the lower of both; `aal1` without a session. */
   aal: string;
 }
 
@@ -54,5 +55,5 @@ export async function authenticateWith<F extends Found>(
   if (sessionId !== undefined && !found.hasSession) throw failures.callerSessionGone();
   if (isBanned(instant(found.user.banned_until), context.clock.now())) throw failures.userBanned();
   const person = { user: found.user, identities: found.identities };
-  return { caller: { person, claims, sessionId, aal: found.aal ?? 'aal1' }, found };
+  return { caller: { person, claims, sessionId, aal: lowerAal(claims.aal, found.aal ?? 'aal1') }, found };
 }

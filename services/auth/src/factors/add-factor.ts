@@ -1,5 +1,6 @@
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
+import { lowerAal } from '../rules/factors/assurance.ts';
 import { planEnrolment } from '../rules/factors/enrolment.ts';
 import type { Trace } from '../store/audit-log.ts';
 import * as factors from '../store/factors.ts';
@@ -35,7 +36,7 @@ export async function addFactor(
     if (enrolled.done) return;
     if (enrolled.factors === null) throw failures.callerDeleted();
     if (enrolled.aal === null) throw failures.callerSessionGone();
-    seen = { factors: enrolled.factors, aal: enrolled.aal };
+    seen = { factors: enrolled.factors, aal: lowerAal(owner.aal, enrolled.aal) };
   }
   throw failures.tryAgain();
 }

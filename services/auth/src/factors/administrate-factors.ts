@@ -71,7 +71,7 @@ export async function deleteFactor(
   const gone = await factors.unenrol(context.database.autocommit(), {
     userId: person.user.id,
     factorId: factor.id,
-    sessionId: null,
+    asker: null,
     methods: FACTOR_METHODS,
     trace: { ...origin, audit: [adminEntry(admin, 'factor_deleted', person.user)] },
   });

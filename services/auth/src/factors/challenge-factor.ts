@@ -64,7 +64,7 @@ export async function challengeFactor(
   const message =
     factor.phone === null
       ? NO_MESSAGE
-      : prepareFactorMessage(context, { user, phone: factor.phone, channel, challenge });
+      : prepareFactorMessage(context, { user, factor, phone: factor.phone, channel, challenge });
   const traits = { factor_status: factor.status, challenge_id: challenge.id };
   const audit = [factorEntry(user, 'challenge_created', factor.id, traits)];
   const ask = () =>

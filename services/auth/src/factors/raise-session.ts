@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
+import * as failures from '../failures.ts';
 import type { FactorType } from '../rows.ts';
 import { METHOD_OF } from '../rules/factors/assurance.ts';
-import { factorsAfterProof } from '../rules/factors/enrolment.ts';
+import { userAfterProof } from '../rules/factors/enrolment.ts';
 import { FIRST_SECRET_BYTES, hashOf } from '../rules/tokens/refresh-token.ts';
 import { type IssuedSession, issueTokens } from '../sessions/issue-tokens.ts';
-import * as factorProofs from '../store/factor-proofs.ts';
+import * as raisedSessions from '../store/raised-sessions.ts';
 import * as sessions from '../store/sessions.ts';
 import { factorEntry } from './factor-entry.ts';
 import type { FactorOwner } from './factor-owner.ts';
@@ -38,10 +39,11 @@ export async function raiseSession(
   const tx = context.database.autocommit();
   const method = METHOD_OF[factor.type];
   const traits = { factor_type: factor.type, challenge_id: proof.challengeId, valid: true };
-  const raised = await factorProofs.raise(tx, {
+  const raised = await raisedSessions.raise(tx, {
     ...proof,
     userId: user.id,
     sessionId,
+    aal: owner.aal,
     factorId: factor.id,
     type: factor.type,
     method,
@@ -50,14 +52,16 @@ export async function raiseSession(
   });
   if (raised === undefined) return undefined;
   const amr = [{ method, timestamp: Math.floor(tx.now.getTime() / 1000) }, ...raised.amr];
-  const proven = { ...person, user: { ...user, factors: factorsAfterProof(user.factors, factor, tx.now) } };
+  const proven = { ...person, user: userAfterProof(user, factor, tx.now) };
   const session = { id: sessionId, aal: 'aal2', amr };
   const refreshToken = { sessionId, counter: raised.counter, secret };
   try {
     return await issueTokens(context, proven, session, refreshToken, tx.now, { method, origin });
   } catch (error) {
-    // A hook forbids them: nobody has a refresh token of the session any more.
-    await sessions.endOne(context.database.autocommit(), user.id, sessionId, { ...origin, audit: [] });
+    // Forbidden by a hook: nobody has a refresh token of the session any more. From one that is out of order the person
+    // comes back with the next code and the access token of before.
+    if (error instanceof failures.RefusedByHook)
+      await sessions.endOne(context.database.autocommit(), user.id, sessionId, { ...origin, audit: [] });
     throw error;
   }
 }

@@ -54,7 +54,7 @@ async function remove(
   const gone = await factors.unenrol(context.database.autocommit(), {
     userId: user.id,
     factorId: factor.id,
-    sessionId: owner.sessionId,
+    asker: owner,
     methods: FACTOR_METHODS,
     trace: { ...origin, audit: [factorEntry(user, 'factor_unenrolled', factor.id, traits)] },
   });

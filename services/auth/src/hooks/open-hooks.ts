@@ -16,8 +16,8 @@ import { FUNCTION_TIME_MS, functionHook } from './function-hook.ts';
 
 /** What the protocol gives an endpoint: three attempts that begin two seconds apart, within five seconds. */
 const TIMING: HookTiming = { totalMs: 5_000, attempts: 3, pauseMs: 2_000 };
-/** Connections for functions; who finds none waits, and nobody else does. */
-const CONNECTIONS = 5;
+/** Connections for the function of one hook; who finds none waits, and nobody who asks another hook does. */
+const CONNECTIONS = 3;
 
 /** What hooks are opened with. */
 export interface HookOptions {
@@ -34,7 +34,7 @@ export interface HookOptions {
  */
 export function openHooks(options: HookOptions): Hooks {
   const { settings, clock } = options;
-  let database: Database | undefined;
+  const databases: Database[] = [];
   let http: OutgoingHttp | undefined;
   const hooks: Partial<Record<HookName, Hook>> = {};
   for (const name of allHooks) {
@@ -47,12 +47,16 @@ export function openHooks(options: HookOptions): Hooks {
       const timing = { ...TIMING, totalMs: withinRequest(settings, TIMING.totalMs) };
       hooks[name] = hookOf(name, httpHook({ url: target.url, keys, http, clock, timing }), options);
     } else {
-      database ??= openHookDatabase(options);
+      const database = openHookDatabase(options);
+      databases.push(database);
       const transport = functionHook({ hook: name, ...target, database, isTimed: settings.DB_PREPARE });
       hooks[name] = hookOf(name, transport, options);
     }
   }
-  return { ...hooks, close: async () => await database?.close() };
+  return {
+    ...hooks,
+    close: async () => void (await Promise.all(databases.map((database) => database.close()))),
+  };
 }
 
 function targetOf(name: HookName, uri: string) {

@@ -1,43 +1,20 @@
-import type { Database } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
 import * as importFactors from '../store/import-factors.ts';
 import * as importSessions from '../store/import-sessions.ts';
 import * as importUsers from '../store/import-users.ts';
-import * as importedTokens from '../store/imported-refresh-tokens.ts';
+import * as importedRows from '../store/imported-rows.ts';
 import { each } from './each-batch.ts';
-import { type ImportReport, type Kind, openTally, type Tally } from './report.ts';
+import { type ImportReport, openTally } from './report.ts';
 import { factorFrom } from './rows/factor.ts';
 import { objectOf, textOf, timeOf } from './rows/fields.ts';
-import { claimFrom, derivedTokensFrom, sessionFrom, tokenFrom } from './rows/session.ts';
-import { identityFrom, type UserDefaults, userFrom } from './rows/user.ts';
-import type { Source } from './source.ts';
-
-/** Sessions looked at together at the end, most of them in passing. */
-const SETTLED_ROWS = 5000;
-
-/** What is taken over, and how. */
-export interface ImportOrder {
-  source: Source;
-  /** Whether the entries of the audit log come along. */
-  auditLog: boolean;
-  /** Only tells what would be done. */
-  dryRun: boolean;
-  /** Told after every batch. */
-  onProgress: (kind: Kind, read: number) => void;
-}
-
-interface Work extends ImportOrder {
-  database: Database;
-  atRest: AuthContext['atRest'];
-  tally: Tally;
-  defaults: UserDefaults;
-  now: string;
-}
+import { identityFrom, userFrom } from './rows/user.ts';
+import { takeSessions } from './take-sessions.ts';
+import { type ImportOrder, noteSeen, type Work } from './work.ts';
 
 /**
  * Takes over what a GoTrue database holds of people: users with their passwords, identities, factors, sessions with their
  * refresh tokens. Ids stay. A batch is a transaction, and what was taken over once is noted with it, so whatever ends an
- * import, another run goes on where it was. Nothing that is here is changed.
+ * import, another run goes on where it was. Nothing that is here is changed, but that sessions end that were ended there.
  */
 export async function importGoTrue(
   { database, atRest, clock, settings }: Pick<AuthContext, 'database' | 'atRest' | 'clock' | 'settings'>,
@@ -45,20 +22,12 @@ export async function importGoTrue(
 ): Promise<ImportReport> {
   const tally = openTally();
   const defaults = { aud: settings.JWT_AUD, role: settings.JWT_DEFAULT_GROUP_NAME };
-  const work: Work = { ...order, database, atRest, tally, defaults, now: clock.now().toISOString() };
+  const runAt = await importedRows.beginRun(database.autocommit());
+  const work: Work = { ...order, database, atRest, tally, defaults, now: clock.now().toISOString(), runAt };
   await takeUsers(work);
   await takeIdentities(work);
   await takeFactors(work);
   await takeSessions(work);
-  if (!order.dryRun) {
-    await each(work, 'mfa_amr_claims', undefined, async (rows) => {
-      await importSessions.insertClaims(
-        database.autocommit(),
-        rows.map((row) => claimFrom(row, work.now)),
-      );
-    });
-  }
-  await takeRefreshTokens(work);
   if (order.auditLog) await takeAuditLog(work);
   return tally.report;
 }
@@ -69,10 +38,13 @@ async function takeUsers(work: Work): Promise<void> {
     const given = rows.map((row) => userFrom(row, now, defaults, tally.note));
     const outcomes = await importUsers.insertUsers(database.autocommit(), given, dryRun);
     const byId = new Map(given.map((user) => [user.id, user]));
-    tally.add('users', outcomes, (id) => {
+    const nameOf = (id: string): string => {
       const { email, phone } = byId.get(id) ?? {};
       return `user ${id} (${email ?? phone ?? 'without an address'})`;
-    });
+    };
+    tally.add('users', outcomes, nameOf);
+    if (!dryRun) await noteSeen(work, 'user', outcomes);
+    for (const { id, isChanged } of outcomes) if (isChanged) tally.changedThere(nameOf(id));
   });
 }
 
@@ -92,49 +64,28 @@ async function takeIdentities(work: Work): Promise<void> {
 async function takeFactors(work: Work): Promise<void> {
   const { database, tally, dryRun, now, atRest } = work;
   await each(work, 'mfa_factors', 'factors', async (rows) => {
-    const given = rows.flatMap((row) => {
-      const read = factorFrom(row, now, (secret) => atRest.seal(secret), tally.note);
-      if (read !== undefined && 'factor' in read) return [read.factor];
-      tally.count('factors').left++;
-      // Whoever had two factors has one now, which somebody should know by name.
-      if (read !== undefined) {
-        tally.conflict(`second factor ${textOf(row, 'id')} of user ${textOf(row, 'user_id')}: ${read.lost}`);
-      }
-      return [];
-    });
-    const outcomes = await importFactors.insertFactors(database.autocommit(), given, dryRun);
+    const read = rows.flatMap(
+      (row) => factorFrom(row, now, (secret) => atRest.seal(secret), tally.note) ?? [],
+    );
+    tally.count('factors').left += rows.length - read.length;
+    const given = read.map(({ factor }) => factor);
+    const tx = database.autocommit();
+    const outcomes = await importFactors.insertFactors(tx, given, dryRun);
     tally.add('factors', outcomes, (id) => `second factor ${id}`);
-  });
-}
 
-async function takeSessions(work: Work): Promise<void> {
-  const { database, tally, dryRun, now, atRest } = work;
-  await each(work, 'sessions', 'sessions', async (rows) => {
-    const given = rows.flatMap((row) => sessionFrom(row, now, tally.note) ?? []);
-    tally.count('sessions').left += rows.length - given.length;
-    const tx = database.autocommit();
-    tally.add('sessions', await importSessions.insertSessions(tx, given, dryRun), (id) => `session ${id}`);
-    const derived = rows.flatMap((row) => derivedTokensFrom(row, atRest.refreshTokens, tally.note));
-    if (derived.length > 0 && !dryRun) await importedTokens.note(tx, derived);
+    const locking = read.filter(({ unprovable }) => unprovable !== undefined);
+    if (locking.length === 0) return;
+    // Those of a run before this one, too: nobody may have seen its end. But not what an administrator took away since.
+    const ours = new Set(
+      outcomes.flatMap(({ id, outcome }) => (outcome === 'made' || outcome === 'known' ? id : [])),
+    );
+    const present = dryRun ? ours : await importFactors.listPresent(tx, [...ours]);
+    const told = new Set(present);
+    for (const { factor, unprovable } of locking) {
+      if (told.has(factor.id))
+        tally.unprovable(`second factor ${factor.id} of user ${factor.user_id}: ${unprovable}`);
+    }
   });
-}
-
-async function takeRefreshTokens(work: Work): Promise<void> {
-  const { database, tally, dryRun, atRest } = work;
-  await each(work, 'refresh_tokens', 'refresh tokens', async (rows) => {
-    const given = rows.flatMap((row) => tokenFrom(row, atRest.refreshTokens) ?? []);
-    const tx = database.autocommit();
-    const { made, known } = await (dryRun ? importedTokens.countKnown : importedTokens.note)(tx, given);
-    const count = tally.count('refresh tokens');
-    count.made += made;
-    count.known += known;
-    count.left += rows.length - made - known;
-  });
-  if (dryRun) return;
-  let after: string | undefined = '00000000-0000-0000-0000-000000000000';
-  while (after !== undefined) {
-    after = await importedTokens.settle(database.autocommit(), after, SETTLED_ROWS);
-  }
 }
 
 async function takeAuditLog(work: Work): Promise<void> {

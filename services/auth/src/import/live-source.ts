@@ -24,6 +24,7 @@ export async function openLiveSource(url: string, schema: string, log: Log): Pro
     const names = new Set(tables.map(({ name }) => name));
     return {
       name: `schema ${schema}`,
+      has: (table) => names.has(table),
       // Early versions lack some.
       rows: (table) => rowsOf(names.has(table) ? table : undefined),
       close: () => database.close(),

@@ -2,9 +2,10 @@ import { StartError } from '@croft/runtime';
 import { migrateTables } from '../migrate-tables.ts';
 import { type AuthOptions, openContext } from '../open-context.ts';
 import { openDumpSource } from './dump/dump-source.ts';
-import { type ImportOrder, importGoTrue } from './import-gotrue.ts';
+import { importGoTrue } from './import-gotrue.ts';
 import { openLiveSource } from './live-source.ts';
 import type { ImportReport } from './report.ts';
+import type { ImportOrder } from './work.ts';
 
 /** Where GoTrue's rows are. */
 export interface ImportFrom {

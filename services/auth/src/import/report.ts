@@ -19,6 +19,10 @@ export interface ImportReport {
   /** One sentence a row that was left because of another, the first of them. */
   conflicts: readonly string[];
   conflictCount: number;
+  /** One sentence a factor that was taken over and that nobody can prove, all of them. */
+  unprovable: readonly string[];
+  /** Users whose row changed there after they were taken over, which is not taken over; all of them. */
+  changedThere: readonly string[];
   /** Things that could not be taken over, and how many of each. */
   notes: ReadonlyMap<string, number>;
 }
@@ -38,8 +42,10 @@ const REASONS: Readonly<Partial<Record<Outcome, string>>> = {
 export interface Tally {
   report: ImportReport;
   readonly count: (kind: Kind) => Count;
-  readonly note: (what: string) => void;
+  readonly note: (what: string, count?: number) => void;
   readonly conflict: (sentence: string) => void;
+  readonly unprovable: (sentence: string) => void;
+  readonly changedThere: (user: string) => void;
   /** @param nameOf how people know the row */
   readonly add: (kind: Kind, outcomes: readonly RowOutcome[], nameOf: (id: string) => string) => void;
 }
@@ -49,13 +55,15 @@ export function openTally(): Tally {
   const counts = new Map<Kind, Count>();
   const conflicts: string[] = [];
   const notes = new Map<string, number>();
-  const report = { counts, conflicts, conflictCount: 0, notes };
+  const unprovable: string[] = [];
+  const changedThere: string[] = [];
+  const report = { counts, conflicts, conflictCount: 0, unprovable, changedThere, notes };
   const count = (kind: Kind): Count => {
     const known = counts.get(kind) ?? { read: 0, made: 0, known: 0, left: 0 };
     counts.set(kind, known);
     return known;
   };
-  const note = (what: string): void => void notes.set(what, (notes.get(what) ?? 0) + 1);
+  const note = (what: string, more = 1): void => void notes.set(what, (notes.get(what) ?? 0) + more);
   const conflict = (sentence: string): void => {
     report.conflictCount++;
     if (conflicts.length < MAX_CONFLICTS) conflicts.push(sentence);
@@ -65,6 +73,8 @@ export function openTally(): Tally {
     count,
     note,
     conflict,
+    unprovable: (sentence) => void unprovable.push(sentence),
+    changedThere: (user) => void changedThere.push(user),
     add(kind, outcomes, nameOf) {
       const sums = count(kind);
       for (const { id, outcome } of outcomes) {

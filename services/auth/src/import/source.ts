@@ -17,6 +17,8 @@ export const BATCH_ROWS = 500;
 export interface Source {
   /** What people call it. */
   readonly name: string;
+  /** Whether there is such a table, with rows or without. */
+  has(table: SourceTable): boolean;
   /** All rows of a table in batches; none when there is no such table. */
   rows(table: SourceTable): AsyncIterable<readonly SourceRow[]>;
   close(): Promise<void>;

@@ -115,8 +115,8 @@ export function findByAccessToken(
 export interface Unenrolment {
   userId: string;
   factorId: string;
-  /** The session that asks, which must have shown a second factor to take a verified one away; null for administrators. */
-  sessionId: string | null;
+  /** The session that asks, and what its token showed: both a second factor to take a verified one away; null for administrators. */
+  asker: { sessionId: string; aal: string } | null;
   /** Values of `amr.method` that mean a second factor. */
   methods: readonly string[];
   trace: Trace;
@@ -128,7 +128,8 @@ export interface Unenrolment {
  * @returns false when there is none, or the session may not
  */
 export async function unenrol(tx: Tx, unenrolment: Unenrolment): Promise<boolean> {
-  const { userId, factorId, sessionId, methods, trace } = unenrolment;
+  const { userId, factorId, asker, methods, trace } = unenrolment;
+  const sessionId = asker?.sessionId;
   const now = tx.now;
   const row = await tx.row<{ gone: boolean }>`
     with locked as (
@@ -142,7 +143,7 @@ export async function unenrol(tx: Tx, unenrolment: Unenrolment): Promise<boolean
     gone as (
       delete from :schema.mfa_factors f using locked where f.id = ${factorId}::uuid and f.user_id = locked.id
         and (${sessionId}::uuid is null or f.status = 'unverified' and exists (select from own)
-          or exists (select from own where aal = 'aal2'))
+          or exists (select from own where aal = 'aal2' and ${asker?.aal}::text = 'aal2'))
       returning f.id, f.status, locked.remains or f.status = 'unverified' or f.factor_type = 'recovery_code' as remains),
     orphans as (
       delete from :schema.mfa_factors f using gone where not gone.remains and f.user_id = ${userId}::uuid

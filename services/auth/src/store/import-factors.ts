@@ -5,10 +5,10 @@ import type { RowOutcome } from './import-users.ts';
 export interface GivenFactor {
   id: string;
   user_id: string;
-  factor_type: 'totp' | 'phone';
+  factor_type: 'totp' | 'phone' | 'webauthn';
   friendly_name: string | null;
   phone: string | null;
-  /** Sealed. */
+  /** Sealed; none of a factor that nobody can prove. */
   secret: string | null;
   last_challenged_at: string | null;
   created_at: string;
@@ -43,4 +43,12 @@ export function insertFactors(tx: Tx, given: readonly GivenFactor[], dryRun: boo
       when g.id not in (select id from fresh where has_user) then 'orphan'
       else 'taken' end as outcome
     from given g`;
+}
+
+/** Which of these there are, whoever made them. */
+export async function listPresent(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.rows<{
+    id: string;
+  }>`select id from :schema.mfa_factors where id = any (${ids}::uuid[])`;
+  return rows.map(({ id }) => id);
 }

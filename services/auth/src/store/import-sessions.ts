@@ -18,8 +18,8 @@ export interface GivenSession {
 }
 
 /**
- * Makes sessions of users that were taken over, each with a family of refresh tokens that has none yet. What a factor
- * raised that was not taken over falls back.
+ * Makes sessions of users that were taken over, each with a family of refresh tokens that has none yet. What no factor of
+ * theirs raised that is here is at aal1.
  */
 export function insertSessions(
   tx: Tx,
@@ -37,7 +37,7 @@ export function insertSessions(
       from given g where not exists (select from :schema.imported_rows r where r.id = g.id and r.kind = 'session')),
     made as (
       insert into :schema.sessions (id, user_id, aal, factor_id, not_after, user_agent, ip, created_at, updated_at)
-      select f.id, f.user_id, case when f.factor_id is not null and m.id is null then 'aal1' else f.aal end, m.id,
+      select f.id, f.user_id, case when m.id is null then 'aal1' else f.aal end, m.id,
         f.not_after, f.user_agent, f.ip, f.created_at, f.updated_at
       from fresh f left join :schema.mfa_factors m on m.id = f.factor_id and m.user_id = f.user_id
       where f.has_user and (f.not_after is null or f.not_after > ${tx.now}) and not ${dryRun}::boolean
@@ -66,14 +66,24 @@ export interface GivenClaim {
   updated_at: string;
 }
 
-/** Notes how sessions were opened that nobody refreshed here yet. @returns how many entries */
-export function insertClaims(tx: Tx, given: readonly GivenClaim[]): Promise<number> {
+/**
+ * Notes how sessions were opened that nobody refreshed here yet.
+ * @param factorMethods of factors, which no session at aal1 has proven
+ * @returns how many entries
+ */
+export function insertClaims(
+  tx: Tx,
+  given: readonly GivenClaim[],
+  factorMethods: readonly string[],
+): Promise<number> {
   return tx.run`
     insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
     select g.session_id, g.authentication_method, g.created_at, g.updated_at
     from json_to_recordset(${JSON.stringify(given)}::json) as g (session_id uuid, authentication_method text,
       created_at timestamptz, updated_at timestamptz)
     join :schema.refresh_tokens t on t.session_id = g.session_id and t.counter = -1
+    join :schema.sessions s on s.id = g.session_id
+    where s.aal <> 'aal1' or g.authentication_method <> all (${factorMethods}::text[])
     on conflict do nothing`;
 }
 

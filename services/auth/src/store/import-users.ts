@@ -18,6 +18,8 @@ export type Outcome =
 export interface RowOutcome {
   id: string;
   outcome: Outcome;
+  /** Whether a user that was taken over before is another there now. */
+  isChanged?: boolean;
 }
 
 /** A user, its times as text. */
@@ -48,7 +50,11 @@ export interface GivenUser {
 export function insertUsers(tx: Tx, given: readonly GivenUser[], dryRun: boolean): Promise<RowOutcome[]> {
   return tx.rows<RowOutcome>`
     with given as materialized (
-      select * from json_to_recordset(${JSON.stringify(given)}::json) as g (id uuid, aud text, role text, email text,
+      select g.*, sha256(convert_to(jsonb_build_array(aud, role, email, encrypted_password,
+        extract(epoch from email_confirmed_at), phone, extract(epoch from phone_confirmed_at), raw_app_meta_data,
+        raw_user_meta_data, extract(epoch from banned_until), is_sso_user, is_anonymous,
+        extract(epoch from deleted_at))::text, 'UTF8')) as digest
+      from json_to_recordset(${JSON.stringify(given)}::json) as g (id uuid, aud text, role text, email text,
         encrypted_password text, email_confirmed_at timestamptz, invited_at timestamptz,
         confirmation_sent_at timestamptz, recovery_sent_at timestamptz, phone text, phone_confirmed_at timestamptz,
         last_sign_in_at timestamptz, raw_app_meta_data jsonb, raw_user_meta_data jsonb, banned_until timestamptz,
@@ -68,8 +74,12 @@ export function insertUsers(tx: Tx, given: readonly GivenUser[], dryRun: boolean
         from fresh where not ${dryRun}::boolean order by email_confirmed_at is null, created_at, id) as ordered
       on conflict do nothing
       returning id),
-    noted as (insert into :schema.imported_rows (id, kind) select id, 'user' from made)
-    select g.id, case
+    noted as (
+      insert into :schema.imported_rows (id, kind, digest)
+      select made.id, 'user', fresh.digest from made join fresh on fresh.id = made.id)
+    select g.id, exists (select from :schema.imported_rows r join :schema.users u on u.id = r.id
+        where r.id = g.id and r.kind = 'user' and r.digest is distinct from g.digest and u.deleted_at is null)
+      as "isChanged", case
       when g.id in (select id from made) then 'made'
       when g.id not in (select id from fresh) then 'known'
       when exists (select from :schema.users u where u.id = g.id) then 'id'

@@ -24,6 +24,8 @@ export interface LivingSessions {
 export interface RotatedFamily extends Person {
   activeHash: Buffer;
   parentHash: Buffer | null;
+  /** When a proof of a second factor took the place of the presented token; null when none did. */
+  replacedAt: Date | null;
   revokedAt: Date | null;
   notAfter: Date | null;
   createdAt: Date;
@@ -54,7 +56,7 @@ export function rotate(
   const now = tx.now.toISOString();
   return tx.row<RotatedFamily>`
     with family as materialized (
-      select token_hash, parent_hash, revoked_at, rotated_at from :schema.refresh_tokens
+      select token_hash, parent_hash, revoked_at, rotated_at, replaced_hashes, replaced_at from :schema.refresh_tokens
       where session_id = ${sessionId}::uuid for update),
     subject as (
       select u.*, s.aal, s.not_after, s.created_at as begun_at,
@@ -91,6 +93,7 @@ export function rotate(
       from rotated, subject u, unnest(array['token_refreshed', 'token_revoked']) action)
     select exists (select from rotated) as rotated,
       family.token_hash as "activeHash", family.parent_hash as "parentHash",
+      case when ${presentedHash}::bytea = any (family.replaced_hashes) then family.replaced_at end as "replacedAt",
       family.revoked_at as "revokedAt", u.not_after as "notAfter", u.begun_at as "createdAt",
       family.rotated_at as "refreshedAt", exists (select from newer where one) as "hasNewer", u.aal,
       to_jsonb(u) as "user",

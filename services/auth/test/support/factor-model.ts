@@ -7,6 +7,8 @@ import { app as authenticator } from './second-factors.ts';
 // Sessions and factors of one person in a few lines, and what each request does to them.
 
 const DAY_MS = 86_400_000;
+/** So long a refresh token that a proof replaced is late, and no reuse. */
+const LATE_MS = 30_000;
 
 /** A factor as its owner has it. */
 export interface Factor {
@@ -22,6 +24,8 @@ export interface Session {
   refresh: string;
   /** Tokens of before it was raised. */
   stale: string | undefined;
+  staleAccess: string | undefined;
+  raisedAt: number;
   raisedBy: Factor | undefined;
   revoked: boolean;
 }
@@ -146,7 +150,14 @@ class SignIn extends Command {
     const access = String(answer.body['access_token']);
     mustShow(person, access, 'aal1');
     const refresh = String(answer.body['refresh_token']);
-    model.sessions.push({ access, refresh, stale: undefined, raisedBy: undefined, revoked: false });
+    const unused = {
+      stale: undefined,
+      staleAccess: undefined,
+      raisedAt: 0,
+      raisedBy: undefined,
+      revoked: false,
+    };
+    model.sessions.push({ access, refresh, ...unused });
   }
 }
 
@@ -187,7 +198,9 @@ class Prove extends Command {
     mustAnswer(answer, 200);
     factor.verified = true;
     factor.used = code;
+    if (person.claims(session.access)['aal'] === 'aal1') session.staleAccess = session.access;
     session.raisedBy = factor;
+    session.raisedAt = person.subject.clock.now().getTime();
     session.stale = session.refresh;
     session.access = String(answer.body['access_token']);
     session.refresh = String(answer.body['refresh_token']);
@@ -237,7 +250,7 @@ class Refresh extends Command {
   }
 }
 
-/** A thief of the refresh token of before. */
+/** A thief of the refresh token of before, or a client that did not hear of the proof yet. */
 class RefreshStale extends Command {
   async act(model: Model, person: Person): Promise<void> {
     const session = anySession(model, this.session);
@@ -246,15 +259,16 @@ class RefreshStale extends Command {
       refresh_token: session.stale,
     });
     mustAnswer(answer, 400);
-    session.revoked = true;
+    if (person.subject.clock.now().getTime() - session.raisedAt >= LATE_MS) session.revoked = true;
   }
 }
 
 class ChangePassword extends Command {
   async act(model: Model, person: Person): Promise<void> {
     const session = anySession(model, this.session);
-    if (session === undefined || !isGuarded(model) || session.raisedBy) return;
-    const answer = await person.request('PUT', '/user', { password: 'the thief’s own' }, session.access);
+    const token = session?.raisedBy ? session.staleAccess : session?.access;
+    if (session === undefined || token === undefined || !isGuarded(model)) return;
+    const answer = await person.request('PUT', '/user', { password: 'the thief’s own' }, token);
     mustAnswer(answer, model.sessions.includes(session) ? 401 : 403);
   }
 }

@@ -68,7 +68,7 @@ export const shapes: Readonly<Record<Exclude<ProviderId, 'twitter'>, Shape>> = {
     pkce: true,
     discovery: '/v2.0/.well-known/openid-configuration',
     keys: '/discovery/v2.0/keys',
-    claims: ({ id, email, name }, base) => ({
+    claims: ({ id, email, verified, name }, base) => ({
       iss: `${base}/11111111-2222-3333-4444-555555555555/v2.0`,
       tid: '11111111-2222-3333-4444-555555555555',
       oid: '00000000-0000-0000-0000-00000000000a',
@@ -76,6 +76,7 @@ export const shapes: Readonly<Record<Exclude<ProviderId, 'twitter'>, Shape>> = {
       email,
       name,
       preferred_username: email,
+      xms_edov: verified,
       ver: '2.0',
     }),
     profile: () => ({}),

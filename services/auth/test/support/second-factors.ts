@@ -27,11 +27,16 @@ export interface TestFactor {
 
 /** Sends a request with a body as the bearer of a session. */
 export function as(subject: Subject, session: Answer) {
+  return asBearer(subject, bearer(session));
+}
+
+/** The same with the headers of any token. */
+export function asBearer(subject: Subject, headers: Record<string, string>) {
   return {
-    post: (path: string, body: unknown = {}) => subject.post(path, body, bearer(session)),
-    get: (path: string) => subject.get(path, bearer(session)),
-    put: (path: string, body: unknown) => subject.send('PUT', path, JSON.stringify(body), bearer(session)),
-    delete: (path: string) => subject.send('DELETE', path, undefined, bearer(session)),
+    post: (path: string, body: unknown = {}) => subject.post(path, body, headers),
+    get: (path: string) => subject.get(path, headers),
+    put: (path: string, body: unknown) => subject.send('PUT', path, JSON.stringify(body), headers),
+    delete: (path: string) => subject.send('DELETE', path, undefined, headers),
   };
 }
 

@@ -54,7 +54,8 @@ export function startZfs(): void {
     child.unref();
     writeFileSync(PID_FILE, String(child.pid));
     for (let waited = 0; attempt('zpool', 'list') === undefined; waited += 100) {
-      if (waited > 20_000) throw new Error('zfs-fuse did not start');
+      // On a machine with other work this takes half a minute.
+      if (waited > 60_000) throw new Error('zfs-fuse did not start');
       wait(100);
     }
   });
@@ -83,7 +84,7 @@ function inTurn(work: () => void): void {
       break;
     } catch {
       // Whoever was killed while he had it.
-      if (waited > 30_000) rmSync(LOCK, { recursive: true, force: true });
+      if (waited > 90_000) rmSync(LOCK, { recursive: true, force: true });
       wait(50);
     }
   }

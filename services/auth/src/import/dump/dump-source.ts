@@ -31,6 +31,7 @@ export async function openDumpSource(file: string, schema: string): Promise<Sour
   }
   return {
     name: file,
+    has: (table) => blocks.some((block) => block.table === table),
     async *rows(table) {
       for (const block of blocks) if (block.table === table) yield* rowsOf(file, block);
     },

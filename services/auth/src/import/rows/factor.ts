@@ -2,11 +2,17 @@ import type { GivenFactor } from '../../store/import-factors.ts';
 import { isEncrypted, type SourceRow, textOf, timeOf } from './fields.ts';
 import type { Note } from './user.ts';
 
-/** What a factor comes to: one to be made, or why its owner is left without; undefined for one nobody has proven. */
-export type FactorFrom = { factor: GivenFactor } | { lost: string } | undefined;
+/**
+ * What a factor comes to, and why nobody can prove it here, if so: its account asks for it all the same, for the password
+ * alone was not enough there either.
+ */
+export interface FactorFrom {
+  factor: GivenFactor;
+  unprovable: string | undefined;
+}
 
 /**
- * A second factor. Those that nobody has proven live for minutes, and stay behind.
+ * A second factor; undefined for one that nobody has proven: those live for minutes, and stay behind.
  * @param seal seals the key of a TOTP factor for this service
  */
 export function factorFrom(
@@ -14,7 +20,7 @@ export function factorFrom(
   now: string,
   seal: (secret: string) => string,
   note: Note,
-): FactorFrom {
+): FactorFrom | undefined {
   if (textOf(row, 'status') !== 'verified') {
     note('factors that were never verified: they can be enrolled again');
     return undefined;
@@ -29,15 +35,20 @@ export function factorFrom(
     created_at: createdAt,
     updated_at: timeOf(row, 'updated_at') ?? createdAt,
   };
+  const nothing = { ...common, phone: null, secret: null };
   if (type === 'phone') {
-    const phone = textOf(row, 'phone')?.replace(/^\+/, '') ?? '';
-    if (phone === '') return { lost: 'it has no number' };
-    return { factor: { ...common, factor_type: type, phone, secret: null } };
+    const phone = textOf(row, 'phone')?.replace(/^\+/, '') ?? null;
+    const unprovable = phone === null || phone === '' ? 'it has no number' : undefined;
+    return { factor: { ...nothing, factor_type: type, phone: phone === '' ? null : phone }, unprovable };
   }
-  if (type !== 'totp') return { lost: `${type ?? 'unknown'} factors are not known here` };
+  if (type !== 'totp') {
+    const unprovable = `${type ?? 'unknown'} factors cannot be proven here`;
+    return { factor: { ...nothing, factor_type: 'webauthn' }, unprovable };
+  }
   const stored = textOf(row, 'secret');
-  if (isEncrypted(stored)) return { lost: 'GoTrue encrypted its key (DB_ENCRYPTION)' };
+  const factor: GivenFactor = { ...nothing, factor_type: type };
+  if (isEncrypted(stored)) return { factor, unprovable: 'GoTrue encrypted its key (DB_ENCRYPTION)' };
   const secret = (stored ?? '').toUpperCase().replace(/[ =]/g, '');
-  if (!/^[A-Z2-7]{16,}$/.test(secret)) return { lost: 'its key cannot be read' };
-  return { factor: { ...common, factor_type: type, phone: null, secret: seal(secret) } };
+  if (!/^[A-Z2-7]{16,}$/.test(secret)) return { factor, unprovable: 'its key cannot be read' };
+  return { factor: { ...factor, secret: seal(secret) }, unprovable: undefined };
 }

@@ -28,7 +28,7 @@ export function userFrom(row: SourceRow, now: string, defaults: UserDefaults, no
     role: textOf(row, 'role') ?? defaults.role,
     // Old versions stored addresses as they were typed, and nobody would find them.
     email: isSso ? email : (email?.toLowerCase() ?? null),
-    encrypted_password: passwordFrom(textOf(row, 'encrypted_password'), note),
+    encrypted_password: passwordFrom(row, note),
     email_confirmed_at: timeOf(row, 'email_confirmed_at'),
     invited_at: timeOf(row, 'invited_at'),
     confirmation_sent_at: timeOf(row, 'confirmation_sent_at'),
@@ -47,8 +47,21 @@ export function userFrom(row: SourceRow, now: string, defaults: UserDefaults, no
   };
 }
 
-function passwordFrom(stored: string | null, note: Note): string | null {
-  if (stored === null || isPasswordHash(stored)) return stored;
+/**
+ * The password of somebody who has shown that an address or number is theirs. Of others it may be anybody's, who waits
+ * for its owner to confirm it.
+ */
+function passwordFrom(row: SourceRow, note: Note): string | null {
+  const stored = textOf(row, 'encrypted_password');
+  if (stored === null) return null;
+  const isProven = timeOf(row, 'email_confirmed_at') !== null || timeOf(row, 'phone_confirmed_at') !== null;
+  if (!isProven) {
+    note(
+      'passwords of users who have not confirmed an address or number: whoever confirms it sets a new one',
+    );
+    return null;
+  }
+  if (isPasswordHash(stored)) return stored;
   note(
     isEncrypted(stored)
       ? 'passwords that GoTrue encrypted (DB_ENCRYPTION): decrypt them there first, or let their owners recover'

@@ -16,6 +16,17 @@ export function hasVerified(factors: readonly FactorRow[]): boolean {
   return factors.some(({ status }) => status === 'verified');
 }
 
+const LEVELS = ['aal1', 'aal2', 'aal3'];
+
+/**
+ * What a token is worth: no more than what was shown when it was issued, and no more than what its session shows now. A
+ * claim that is missing or no level is the lowest one.
+ */
+export function lowerAal(claimed: string | undefined, shown: string): string {
+  const places = [claimed ?? '', shown].map((level) => LEVELS.indexOf(level));
+  return LEVELS[Math.min(...places)] ?? 'aal1';
+}
+
 /** Whether a session has shown less than its user could. */
 export function isLow(aal: string, factors: readonly FactorRow[]): boolean {
   return aal === 'aal1' && hasVerified(factors);

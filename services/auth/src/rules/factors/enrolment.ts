@@ -1,5 +1,5 @@
 import * as failures from '../../failures.ts';
-import type { FactorRow, FactorType } from '../../rows.ts';
+import type { FactorRow, FactorType, UserRow } from '../../rows.ts';
 import { hasVerified } from './assurance.ts';
 
 /** A factor somebody wants. */
@@ -57,6 +57,14 @@ function checkCounts(factors: readonly FactorRow[], limits: EnrolmentLimits): vo
   const counted = factors.filter((one) => one.factor_type !== 'recovery_code');
   if (counted.length >= limits.most) throw failures.tooManyFactors();
   if (counted.filter(isVerified).length >= limits.mostVerified) throw failures.tooManyVerifiedFactors();
+}
+
+/** A user once a factor was proven: the first one takes back changes that were begun without it. */
+export function userAfterProof(user: UserRow, proven: { id: string; type: FactorType }, now: Date): UserRow {
+  const factors = factorsAfterProof(user.factors, proven, now);
+  return hasVerified(user.factors)
+    ? { ...user, factors }
+    : { ...user, factors, email_change: null, phone_change: null };
 }
 
 /** The factors of a user once one of them was proven: it counts, and what else was begun of its type is gone. */

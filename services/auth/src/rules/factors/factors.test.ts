@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FactorRow, FactorType } from '../../rows.ts';
-import { isLow, tokenSeconds } from './assurance.ts';
+import { isLow, lowerAal, tokenSeconds } from './assurance.ts';
 import { factorsAfterProof, planEnrolment } from './enrolment.ts';
 import { otpauthUri } from './otpauth.ts';
 import { normalizeRecoveryCode, recoveryCode } from './recovery-codes.ts';
@@ -152,4 +152,16 @@ test('the longest of several locks counts, rounded up', () => {
   expect(lockedSeconds(now, null, null)).toBe(0);
   expect(lockedSeconds(now, now.getTime(), null)).toBe(0);
   expect(lockedSeconds(now, now.getTime() + 1, now.getTime() + 1001)).toBe(2);
+});
+
+test.each([
+  ['aal1', 'aal2', 'aal1'],
+  ['aal2', 'aal1', 'aal1'],
+  ['aal2', 'aal2', 'aal2'],
+  ['aal3', 'aal2', 'aal2'],
+  [undefined, 'aal2', 'aal1'],
+  ['', 'aal2', 'aal1'],
+  ['aal9', 'aal2', 'aal1'],
+])('a token that claims %s of a session at %s is worth %s', (claimed, shown, expected) => {
+  expect(lowerAal(claimed, shown)).toBe(expected);
 });

@@ -23,6 +23,8 @@ it.each<[string, object]>([
   ['another role', { role: 'editor' }],
   ['several audiences', { aud: ['a', 'b'] }],
   ['a shorter life', { exp: 1_060 }],
+  ['other ways to have signed in', { amr: [{ method: 'badge', timestamp: 1_000, provider: 'x' }] }],
+  ['no way to have signed in', { amr: [] }],
   ['no metadata', { app_metadata: undefined, user_metadata: undefined, amr: undefined }],
   ['claims of the standard', { jti: 'x', nbf: 1_000, iss: 'here' }],
 ])('%s is taken', (_name, change) => {
@@ -47,6 +49,16 @@ it.each([
   ['aal', 'aal2'],
 ])('%s stays what it is: another would be the token of another sign-in', (name, value) => {
   expect(problemWithClaims(given, { ...given, [name]: value })).toContain(`${name}: cannot be changed`);
+});
+
+it.each([
+  ['a text', ['otp']],
+  ['nothing', [null]],
+  ['a list', [['otp']]],
+  ['an object without a method', [{ method: 'password', timestamp: 1_000 }, { timestamp: 1_000 }]],
+  ['an object whose method is no text', [{ method: 7 }]],
+])('how somebody signed in cannot be %s', (_name, amr) => {
+  expect(problemWithClaims(given, { ...given, amr })).toContain('amr: expected objects with a method');
 });
 
 it.each([

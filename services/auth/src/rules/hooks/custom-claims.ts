@@ -57,9 +57,16 @@ export function problemWithClaims(given: IssuedClaims, changed: unknown): string
     ...KEPT.filter((name) => claims[name] !== undefined && claims[name] !== given[name]).map(
       (name) => `${name}: cannot be changed`,
     ),
+    ...(Array.isArray(claims['amr']) && !claims['amr'].every(hasMethod)
+      ? ['amr: expected objects with a method']
+      : []),
     ...(Number(claims['exp']) <= given.iat ? ['exp: must be later than iat'] : []),
   ];
   return problems.length === 0 ? undefined : nonconforming(problems);
+}
+
+function hasMethod(one: unknown): boolean {
+  return typeOf(one) === 'object' && typeof (one as { method?: unknown }).method === 'string';
 }
 
 function nonconforming(problems: readonly string[]): string {

@@ -12,6 +12,7 @@ const [oldest, parent, active] = ['oldest', 'parent', 'active'].map((name) => Bu
 const family: FamilyState = {
   activeHash: active,
   parentHash: parent,
+  replacedAt: null,
   revokedAt: null,
   bannedUntilMs: null,
   notAfter: null,
@@ -38,6 +39,8 @@ const table: [rule: string, token: Buffer, family: Partial<FamilyState>, policy:
     ['C19: the parent of the active token yields it, however late', parent, {}, on, 'repeat'],
     ['C19: without detection, too', parent, {}, off, 'repeat'],
     ['rule 1: an older token is reuse', oldest, {}, on, 'reuse'],
+    ['one a proof replaced just now came late', oldest, { replacedAt: ago(29.999) }, on, 'refuse'],
+    ['one it replaced a while ago is reuse', oldest, { replacedAt: ago(30) }, on, 'reuse'],
     ['without detection an older token is only refused', oldest, {}, off, 'refuse'],
     ['a revoked family yields nothing: active', active, { revokedAt: ago(1) }, on, 'refuse'],
     ['a revoked family yields nothing: parent', parent, { revokedAt: ago(1) }, on, 'refuse'],

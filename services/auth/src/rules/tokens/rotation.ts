@@ -6,6 +6,8 @@ export interface FamilyState {
   activeHash: Buffer;
   /** Hash of the token before it. */
   parentHash: Buffer | null;
+  /** When a proof of a second factor took the place of the presented token; null when none did. */
+  replacedAt: Date | null;
   revokedAt: Date | null;
   bannedUntilMs: number | null;
   /** End of the session, if it has one. */
@@ -49,12 +51,15 @@ export type Rotation =
   | 'rotate' // the presented token is the active one: its child replaces it
   | 'repeat' // it is the parent of the active one: the child is shown again
   | 'reuse' // it is older: whoever presents it is a thief or was robbed, the family ends
-  | 'refuse' // it is outdated, but the operator wants no family to end for it
+  | 'refuse' // it is outdated, but no family ends for it: the operator wants none to, or a proof just replaced it
   | 'banned'
   | 'expired'
   | 'inactive' // not used for too long
   | 'low' // the user has a second factor, and did not show it for too long
   | 'superseded'; // the user signed in elsewhere, and may be in one place only
+
+/** As long as a refresh that was sent before its client heard of a proof, by itself or from another tab, may take. */
+const LATE_MS = 30_000;
 
 /**
  * Rotation and reuse detection (rules 1 and 2 of the contract, C19 of the reference notes). The parent of the active
@@ -78,5 +83,6 @@ export function decideRotation(
   if (family.revokedAt !== null) return 'refuse';
   if (presentedHash.equals(family.activeHash)) return 'rotate';
   if (family.parentHash !== null && presentedHash.equals(family.parentHash)) return 'repeat';
+  if (family.replacedAt !== null && now.getTime() - family.replacedAt.getTime() < LATE_MS) return 'refuse';
   return policy.rotationEnabled ? 'reuse' : 'refuse';
 }

@@ -78,6 +78,9 @@ test.each([
     true,
   ],
   ['nobody knows how', [], 1_000, false],
+  ['as no token of ours says it', ['otp', null, ['otp'], { method: 'otp' }], 1_000, false],
+  ['in a claim that is no list', 'otp', 1_000, false],
+  ['in no claim', undefined, 1_000, false],
 ] as const)('signed in %s', (_name, amr, nowSeconds, recovering) => {
   expect(isRecovering(amr, new Date(nowSeconds * 1000))).toBe(recovering);
 });

@@ -39,15 +39,22 @@ export function needsReauthentication(startedAt: Date | undefined, now: Date): b
   return startedAt === undefined || now.getTime() - startedAt.getTime() >= FRESH_MS;
 }
 
+interface AmrClaim {
+  method: unknown;
+  timestamp: unknown;
+}
+
 /** As long as somebody takes who chooses a new password because the present one is forgotten. */
 const RECOVERING_MS = 3_600_000;
 
 /**
  * Whether somebody was just signed in by what was sent to their address or number: that is how a forgotten password is
  * replaced, and a link that signs in proves as much as one that recovers.
+ * @param amr the claim, which in tokens that others made may be anything
  */
-export function isRecovering(amr: readonly { method: string; timestamp: number }[], now: Date): boolean {
-  return amr.some(
-    ({ method, timestamp }) => method === 'otp' && now.getTime() - timestamp * 1000 < RECOVERING_MS,
+export function isRecovering(amr: unknown, now: Date): boolean {
+  const ways: readonly (Partial<AmrClaim> | null)[] = Array.isArray(amr) ? amr : [];
+  return ways.some(
+    (way) => way?.method === 'otp' && now.getTime() - Number(way.timestamp) * 1000 < RECOVERING_MS,
   );
 }

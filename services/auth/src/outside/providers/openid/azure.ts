@@ -8,6 +8,8 @@ import { discover } from './discovery.ts';
 import { otherClaims } from './standard-claims.ts';
 
 const COMMON = 'https://login.microsoftonline.com/common';
+/** The tenant of personal accounts, whose addresses Microsoft has proven itself. */
+const PERSONAL = '9188040d-6c67-4c5b-b112-36a304b66dad';
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Of Microsoft's own claims. */
 const SAY_NOTHING = ['aio', 'rh', 'uti', 'ver'];
@@ -30,7 +32,7 @@ export function azureIdTokens(client: Client): IdTokens {
         subject: claims['sub'],
         name: claims['name'],
         picture: claims['picture'],
-        emails: onlyEmail(claims['email'], ownsDomain(claims)),
+        emails: onlyEmail(claims['email'], ownsDomain(claims, isOneTenant(base))),
         more: {
           preferred_username: claims['preferred_username'],
           custom_claims: otherClaims(claims, SAY_NOTHING),
@@ -64,10 +66,19 @@ function issuerOfTenant(issuer: string, claims: Answer): string | undefined {
   return GUID.test(tenant) ? issuer.replaceAll('{tenantid}', tenant) : undefined;
 }
 
+/** Whether people of one tenant alone can come: it is named by its id or a domain, and not `common` or the like. */
+function isOneTenant(base: string): boolean {
+  const name = new URL(base).pathname.split('/').at(-1) ?? '';
+  return GUID.test(name) || name.includes('.');
+}
+
 /**
  * Whether the tenant has shown that the domain of the address is its own. Directories let their administrators write
- * any address; Microsoft leaves out what is not verified, unless the application asks for `xms_edov` and decides itself.
+ * any address, and anybody can have a directory: where every tenant is let in, only Microsoft's word (`xms_edov`, for
+ * which the application has to ask) or its own accounts count. A single tenant is the operator's choice.
  */
-function ownsDomain(claims: Answer): boolean {
-  return claims['xms_edov'] === undefined || isTrue(claims['xms_edov']);
+function ownsDomain(claims: Answer, isOnlyTenant: boolean): boolean {
+  const said = claims['xms_edov'];
+  if (said !== undefined) return isTrue(said);
+  return isOnlyTenant || claims['tid'] === PERSONAL;
 }
