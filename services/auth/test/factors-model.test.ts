@@ -47,7 +47,8 @@ test('whatever is asked in whatever order, levels and factors are what the model
       });
       await fc.asyncModelRun(setup, script);
     }),
-    { numRuns: 80, endOnFailure: true },
+    // The same each time, because what must have been met is asked for below.
+    { numRuns: 60, seed: 7, endOnFailure: true },
   );
   for (const [what, least] of [
     ['POST /factors 200', 40],

@@ -97,7 +97,8 @@ describe.each<[string, Policy]>([
         await fc.asyncModelRun(() => ({ model, real: person }), [new Command('sign in', enter), ...all]);
         await tryEverything(model, person);
       }),
-      { numRuns: 40 },
+      // The same each time, because what must have been met is asked for below.
+      { numRuns: 40, seed: 20_261_122 },
     );
     const outcomes = ['rotates', 'repeats', 'reuse'];
     const refusals = ['user_banned', 'refresh_token_already_used', 'refresh_token_not_found'];

@@ -149,12 +149,8 @@ export async function unenrol(tx: Tx, unenrolment: Unenrolment): Promise<boolean
       delete from :schema.mfa_factors f using gone where not gone.remains and f.user_id = ${userId}::uuid
         and f.factor_type = 'recovery_code' and f.id <> gone.id),
     lowered as (
-      update :schema.sessions s set aal = 'aal1', factor_id = null, updated_at = ${now}
-      from gone where s.user_id = ${userId}::uuid and s.aal <> 'aal1' and (s.factor_id = gone.id or not gone.remains)
-      returning s.id),
-    claims as (
-      delete from :schema.mfa_amr_claims c using lowered
-      where c.session_id = lowered.id and c.authentication_method = any (${methods}::text[])),
+      select :schema.lower_sessions(${userId}::uuid, case when gone.remains then gone.id end, ${methods}::text[], ${now}::timestamptz)
+      from gone),
     forgotten as (
       update :schema.users u set mfa_wrong_codes = 0, mfa_wrong_code_at = null, mfa_locked_until = null
       from gone where u.id = ${userId}::uuid and not gone.remains and u.mfa_wrong_codes > 0),
@@ -162,7 +158,7 @@ export async function unenrol(tx: Tx, unenrolment: Unenrolment): Promise<boolean
       insert into :schema.audit_log_entries (payload, ip_address, created_at)
       select entry, coalesce(${trace.ip}::text, ''), ${now}
       from gone, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
-    select exists (select from gone) as gone`;
+    select exists (select from gone) as gone where (select count(*) from lowered) >= 0`;
   return row?.gone ?? false;
 }
 
