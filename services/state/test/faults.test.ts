@@ -144,6 +144,31 @@ it('5,000 dependants are told line by line before a short refusal, and nothing c
   expect(await namesOf(daemon)).toEqual([]);
 });
 
+it('a damaged list and a removal that was interrupted do not keep the daemon from starting', async () => {
+  const first = await startDaemon();
+  fill(first.tree, 5);
+  for (const name of ['one', 'two']) {
+    writeFileSync(join(first.tree, 'file'), name);
+    await first.save(name);
+  }
+  const { machines, storage } = await first.dump();
+  const list = machines[0]?.states[0]?.members[0]?.snapshot ?? '';
+  await first.service.close(0);
+  const file = join(storage.location, 'objects', list.slice(0, 2), list.slice(2));
+  truncateSync(file, readFileSync(file).length - 10);
+  const intent = { event: 'begun', intent: { do: 'remove', id: 'gone', ids: ['gone'] } };
+  writeFileSync(join(first.folder, 'journal.jsonl'), `${JSON.stringify(intent)}\n`);
+  const objects = () => vaultFacts(first.folder).filter((fact) => fact.startsWith('objects/'));
+  const before = objects();
+  const again = await startDaemon({ folder: first.folder, tree: first.tree });
+  expect(await namesOf(again)).toEqual(['two', 'one']);
+  // Nothing of the others is taken for garbage meanwhile, and the damaged one can go.
+  expect(objects()).toEqual(before);
+  expect((await again.call('RemoveSystemState', { stateName: 'two' })).code).toBe(0);
+  expect(await namesOf(again)).toEqual(['one']);
+  checkVault(first.folder, await again.dump());
+});
+
 describe('a clock that is moved back', () => {
   it('loses nothing and mixes nothing up, also after a restart', async () => {
     const [folder, tree] = [join(temporaryFolder(), 'state'), temporaryFolder()];

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { archiveOf, fileEntry } from '../archive.ts';
 import { callAt, collect, temporaryFolder, treeFacts } from '../daemon.ts';
 import { callExtra, exported, importBytes, openImport } from '../extras-client.ts';
@@ -154,6 +154,26 @@ export function transferScenarios(fixture: StorageFixture): void {
         expect(await storage.facts()).toEqual(before);
       }
     });
+
+    // The others have room enough: files of one content share it there.
+    const many = 'takes the room of every member where many have one list';
+    const takesRoom = async (context: TestContext) => {
+      const { daemon, storage } = await withDaemon(context, fixture);
+      writeFileSync(join(storage.systemPath, 'file'), 'x');
+      await daemon.save('one');
+      const before = await storage.facts();
+      const content = 'one content of many members '.repeat(40_000);
+      const bytes = archiveOf([fileEntry('file', content)], [content], (member) => ({
+        members: Array.from({ length: 300 }, (_, at) => {
+          const below = at === 0 ? '' : `/below-${at}`;
+          return { ...member, dataset: at === 0 ? 'system' : `system:/etc${below}`, path: `/etc${below}` };
+        }),
+      }));
+      const answer = await importBytes(daemon, bytes, 'many');
+      expect(answer).toMatchObject({ code: 8, details: expect.stringContaining('above the reserve') });
+      expect(await storage.facts()).toEqual(before);
+    };
+    if (fixture.name === 'zfs') it(many, takesRoom);
 
     it('keeps out what is hostile', async (context) => {
       const { daemon, storage } = await withDaemon(context, fixture);

@@ -62,9 +62,7 @@ async function receive(request: ReceiveRequest, places: TreePlaces): Promise<Rec
   const { driver, states } = await receiver.run();
   const members = states.flatMap((state) => state.members);
   if (members.length > MAX_TREES) throw badImport(`it has more than ${MAX_TREES} members`);
-  // Each list is checked once, and is made as often as members name it.
-  const times = members.length / new Set(members.map(({ snapshot }) => snapshot)).size;
-  checkRoom(receiver.inventory, request.budget / times, places);
+  checkRoom(receiver.inventory, repeated(members), request.budget, places);
   await placeStaged(objects, `${folder}/staging`);
   for (const [at, member] of members.entries())
     await fill(folder, member, await places.make(member, at), request);
@@ -95,9 +93,21 @@ async function fill(
   }
 }
 
+/** Members that name a list which one before them names: each list is checked once, and is made for every one of them. */
+function repeated(members: readonly Member[]): readonly Member[] {
+  const seen = new Set<string>();
+  return members.filter(({ snapshot }) => seen.size === seen.add(snapshot).size);
+}
+
 /** What came in is within the budget; one content may be that of very many files. */
-function checkRoom(inventory: Inventory, budget: number, { name, sharesContent }: TreePlaces): void {
+function checkRoom(
+  inventory: Inventory,
+  again: readonly Member[],
+  budget: number,
+  { name, sharesContent }: TreePlaces,
+): void {
   let needed = inventory.entries * ENTRY_BYTES;
+  for (const { entries, bytes } of again) needed += entries * ENTRY_BYTES + bytes;
   for (const [hash, { files }] of inventory.wanted) {
     const stored = inventory.storedOf(hash);
     needed += stored + (sharesContent && stored > INLINE_BYTES ? 0 : stored * files);

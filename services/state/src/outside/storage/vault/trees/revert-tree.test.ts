@@ -130,13 +130,15 @@ describe('revertTree', () => {
     expect(planRevert(await save(), wanted)).toEqual({ steps: [], problems: [] });
   });
 
-  it('leaves extended attributes alone where nobody read those of the state', async () => {
+  it('leaves extended attributes alone where nobody read those of the state', async (context) => {
     const { tree, save, revert } = await scene();
     fillTree(tree);
     try {
       xattr.setAttributeSync(join(tree, 'hosts'), 'user.note', 'now');
     } catch {
-      return;
+      context.skip(
+        'the file system of temporary files has no extended attributes: set TMPDIR to another one',
+      );
     }
     const wanted = (await save()).map(({ attributes: _attributes, ...entry }) => entry);
     expect(planRevert(await save(), wanted).steps).toEqual([]);
