@@ -178,8 +178,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   function on(run: Run, now: Date): Tx {
-    const query = (strings: TemplateStringsArray, values: unknown[]): Promise<pg.QueryResult> => {
-      const statement = compile(strings);
+    const query = (strings: TemplateStringsArray, given: unknown[]): Promise<pg.QueryResult> => {
+      const { statement, values } = compile(strings, given);
       return run(prepare ? { ...statement, values } : { text: statement.text, values });
     };
     return {

@@ -4,4 +4,4 @@ export { inBatches } from './in-batches.ts';
 export { migrate } from './migrate.ts';
 export { type Deliver, type Outbox, type OutboxOptions, PermanentFailure, startOutbox } from './outbox.ts';
 export { countOutbox, enqueue, enqueueAll, finish, finishAll, type OutboxRow } from './outbox-rows.ts';
-export { quoteIdentifier } from './statement.ts';
+export { type Fragment, fragment, quoteIdentifier } from './statement.ts';

@@ -4,6 +4,7 @@ import { fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Database,
+  fragment,
   isDatabaseUnavailable,
   isUniqueViolation,
   migrate,
@@ -320,5 +321,57 @@ describe('reads', () => {
     const before = database.roundTrips;
     await withinTime({ over: true }, () => expect(database.reads().row`select 1`).rejects.toThrow('is over'));
     expect(database.roundTrips).toBe(before);
+  });
+});
+
+describe('fragments', () => {
+  const richer = (than: number) => fragment`balance > ${than} and balance < ${than + 1_000}`;
+  const found = (wanted: unknown) =>
+    database.autocommit().rows<{ name: string }>`
+      select name from :schema.accounts where name <> ${'nobody'} and ${wanted} and balance <> ${-1} order by name`;
+
+  beforeEach(async () => {
+    await open('Ada', 50);
+    await open('Bob', 500);
+    await open('Eve', 5_000);
+  });
+
+  it('bring their text and their values, in other fragments as well', async () => {
+    expect(await found(richer(100))).toEqual([{ name: 'Bob' }]);
+    expect(await found(fragment`(${richer(100)} or ${richer(4_500)})`)).toEqual([
+      { name: 'Bob' },
+      { name: 'Eve' },
+    ]);
+    // A value at the same place is one.
+    expect(await found(false)).toEqual([]);
+    const schema = await database.autocommit().rows`select ${fragment`count(*) from :schema.accounts`}`;
+    expect(schema).toEqual([{ count: 3 }]);
+  });
+
+  it('are prepared once for each text', async () => {
+    const single = openDatabase({ url: home.url, schema: 'bank', log: silentLog, poolSize: 1 });
+    const rich = (than: number, which: 'many' | 'few') =>
+      single.autocommit().rows`select name from :schema.accounts
+        where ${which === 'many' ? richer(than) : fragment`balance = ${than}`}`;
+    await rich(1, 'many');
+    await rich(2, 'many');
+    await rich(50, 'few');
+    const prepared = await single.autocommit().rows<{ statement: string }>`
+      select statement from pg_prepared_statements where statement like 'select name from%' order by 1`;
+    await single.close();
+    expect(prepared.map(({ statement }) => statement.replaceAll(/\s+/g, ' '))).toEqual([
+      'select name from "bank".accounts where balance = $1',
+      'select name from "bank".accounts where balance > $1 and balance < $2',
+    ]);
+  });
+
+  it.each([
+    'true or true',
+    { strings: ['true'], values: [] },
+    JSON.parse('{"#strings":["true"],"#values":[]}'),
+    Object.assign(['true'], { raw: ['true'] }),
+  ])('are made by code alone: %j is a value', async (forged) => {
+    await expect(found(forged)).rejects.toThrow();
+    expect(await names()).toEqual(['Ada', 'Bob', 'Eve']);
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Person } from '../src/rows.ts';
 import { prepareSignIn } from '../src/sessions/prepare-sign-in.ts';
-import { columnsOf } from '../src/store/auth-codes.ts';
+import { awaited } from '../src/store/openings.ts';
 import {
   type Answer,
   bearer,
@@ -127,12 +127,9 @@ test('the exchange of a code takes two', async () => {
     audience: undefined,
   });
   if (!('authCode' in prepared.row) || !('authCode' in signedIn)) throw new Error('no code');
-  const code = columnsOf(prepared.row.authCode);
   await autoconfirming.rows.autocommit().run`
-    insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge, code_challenge_method,
-      created_at, expires_at)
-    values (${code.id}, ${code.hash}, ${person.user.id}, 'otp', ${code.challenge}, ${code.challengeMethod},
-      ${autoconfirming.clock.now()}, ${code.expiresAt})`;
+    with person as (select ${person.user.id}::uuid as id), ${awaited(prepared.row.authCode, autoconfirming.clock.now())}
+    select from person`;
   const body = { auth_code: signedIn.authCode, code_verifier: challenge.challenge };
   expect(await cost(autoconfirming, 200, () => autoconfirming.post('/token?grant_type=pkce', body))).toBe(2);
 });

@@ -5,7 +5,8 @@ import type { PhoneChange } from '../phone/change-phone.ts';
 import { preparePhoneCode } from '../phone/prepare-phone-code.ts';
 import type { UserRow } from '../rows.ts';
 import { NONE_CONFIRMED } from '../rules/addresses/email-change.ts';
-import type { SendLimit, SentAtColumn, StoredCode } from '../store/one-time-tokens.ts';
+import type { SentAtColumn, StoredCode } from '../store/one-time-tokens.ts';
+import type { SendLimit } from '../store/send-limits.ts';
 import type { UserChanges } from '../store/user-changes.ts';
 import { emailChangeCodes } from './email-change-codes.ts';
 

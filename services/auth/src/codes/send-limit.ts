@@ -1,6 +1,7 @@
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
-import type { SendLimit, Sent } from '../store/one-time-tokens.ts';
+import type { Sent } from '../store/one-time-tokens.ts';
+import type { SendLimit } from '../store/send-limits.ts';
 
 /** What is sent; each has its own interval for an address. */
 export type SendPurpose = 'confirmation' | 'recovery' | 'email_change' | 'reauthentication' | 'phone';

@@ -7,7 +7,7 @@ import type { SmsChannel } from '../rules/addresses/phone-number.ts';
 import { codeDigits } from '../rules/codes/one-time-code.ts';
 import type { NewChallenge } from '../store/factor-proofs.ts';
 import type { AnsweredFactor } from '../store/factors.ts';
-import type { SendLimit } from '../store/one-time-tokens.ts';
+import type { SendLimit } from '../store/send-limits.ts';
 
 /** The code of a challenge, and the message that brings it. */
 export type FactorMessage = Pick<NewChallenge, 'otpCode' | 'effect' | 'limits'>;

@@ -11,11 +11,12 @@ import {
   type RefreshToken,
   writeRefreshToken,
 } from '../rules/tokens/refresh-token.ts';
+import type { NewSession } from '../store/openings.ts';
 import * as sessions from '../store/sessions.ts';
 
 /** A session that is about to be opened: the row to write, and the token only the client will have. */
 export interface PreparedSession {
-  row: sessions.NewSession;
+  row: NewSession;
   refreshToken: RefreshToken;
 }
 

@@ -2,8 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import type { CodeChallenge, Person } from '../rows.ts';
-import type { NewAuthCode } from '../store/auth-codes.ts';
-import type { NewSession } from '../store/sessions.ts';
+import type { NewAuthCode, NewSession } from '../store/openings.ts';
 import { type IssuedSession, issueFirstTokens, prepareSession } from './issue-tokens.ts';
 
 /** What somebody gets who has proven who they are: the session, or a code for the client that has the verifier. */

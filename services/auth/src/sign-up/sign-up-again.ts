@@ -9,6 +9,7 @@ import { decideSignUp } from '../rules/users/sign-up.ts';
 import { issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
 import * as auditLog from '../store/audit-log.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
+import type { SendLimit } from '../store/send-limits.ts';
 import * as sessions from '../store/sessions.ts';
 import * as users from '../store/users.ts';
 import { type CheckedSignUp, confirmationOf, type SignUpResult } from './checked-sign-up.ts';
@@ -23,7 +24,7 @@ export async function signUpAgain(
   context: AuthContext,
   signUp: CheckedSignUp,
   seen: Person | undefined,
-  limit: oneTimeTokens.SendLimit | undefined,
+  limit: SendLimit | undefined,
 ): Promise<SignUpResult & { allowed: true }> {
   const { database, settings, atRest } = context;
   const { draft, origin } = signUp;

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import { type Fragment, fragment, type Tx } from '@croft/sql';
 
 /** Who did what, written by the statement that does it. */
 export interface Trace {
@@ -10,10 +10,17 @@ export interface Trace {
 
 /** Records what changed nothing else, such as a refused sign-up. */
 export async function insert(tx: Tx, trace: Trace): Promise<void> {
-  await tx.run`
-    insert into :schema.audit_log_entries (payload, ip_address, created_at)
-    select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-    from json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
+  await tx.run`${audited(trace, tx.now, fragment`(select) as nothing`)}`;
+}
+
+/**
+ * The insert that records what a statement does, for a part of its `with`.
+ * @param of what has a row if it was done, and one only
+ */
+export function audited(trace: Trace, now: Date, of: Fragment): Fragment {
+  return fragment`insert into :schema.audit_log_entries (payload, ip_address, created_at)
+      select entry, coalesce(${trace.ip}::text, ''), ${now}::timestamptz
+      from ${of}, json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
 }
 
 /** Members of a payload. */

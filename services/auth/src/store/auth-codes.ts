@@ -1,33 +1,7 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { CodeChallenge, Person } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
-import type { NewSession } from './sessions.ts';
-
-/** A sign-in that was proven, whose session waits for the verifier. */
-export interface NewAuthCode {
-  id: string;
-  /** SHA-256 of the code, of which only the client knows the text. */
-  codeHash: Buffer;
-  /** How the person proved who they are: a value of `amr.method`. */
-  method: string;
-  challenge: CodeChallenge;
-  /** Tokens of the external provider, sealed. */
-  sealed: string | null;
-  expiresAt: Date;
-}
-
-/** A code as the statements that prove something insert it; all null where a session is opened instead. */
-export function columnsOf(code: NewAuthCode | undefined) {
-  return {
-    id: code?.id ?? null,
-    hash: code?.codeHash ?? null,
-    method: code?.method ?? null,
-    challenge: code?.challenge.challenge ?? null,
-    challengeMethod: code?.challenge.method ?? null,
-    sealed: code?.sealed ?? null,
-    expiresAt: code?.expiresAt ?? null,
-  };
-}
+import { audited, type Trace } from './audit-log.ts';
+import { type NewAuthCode, type NewSession, opened } from './openings.ts';
 
 /** A code that was presented. */
 export interface FoundAuthCode extends Person {
@@ -102,20 +76,8 @@ export function exchange(
       update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now}
       from consumed where u.id = consumed.user_id
       returning u.*),
-    session as (
-      insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
-      select ${session.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
-      returning id),
-    token as (
-      insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
-      select id, ${session.tokenHash}::bytea, 0, ${now} from session),
-    claim as (
-      insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
-      select id, ${session.method}::text, ${now}, ${now} from session),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    ${opened(session, trace, now)},
+    audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
         where i.user_id = person.id) as identities

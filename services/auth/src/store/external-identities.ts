@@ -1,8 +1,7 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
-import { columnsOf, type NewAuthCode } from './auth-codes.ts';
-import type { NewSession } from './sessions.ts';
+import { audited, type Trace } from './audit-log.ts';
+import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 
 /** Who comes from a provider, as far as accounts are looked up by it. */
 export interface Arrival {
@@ -77,7 +76,6 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
   const { user, provider, subject, session, confirms, forgets, consumes, trace } = arrival;
   const now = tx.now;
   const forgetsAll = forgets === 'everything';
-  const later = columnsOf(arrival.authCode);
   return tx.row<Person>`
     with locked as (
       select id from :schema.users where id = ${user.id}::uuid and deleted_at is null
@@ -113,7 +111,7 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
         and t.link_hash is distinct from ${consumes}::text),
     factors as (delete from :schema.mfa_factors f using identity where ${forgetsAll}::boolean and f.user_id = identity.user_id),
     ended as (
-      select :schema.end_sessions(identity.user_id, null, ${session?.id ?? later.id}::uuid) from identity where ${forgetsAll}::boolean),
+      select :schema.end_sessions(identity.user_id, null, ${session?.id ?? arrival.authCode?.id}::uuid) from identity where ${forgetsAll}::boolean),
     every as (
       select one.provider, min(one.created_at) as since from (
         select i.provider, i.created_at from :schema.identities i join identity on i.user_id = identity.user_id
@@ -132,27 +130,9 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
           || (select jsonb_build_object('provider', list -> 0, 'providers', list) from providers)
       from identity where u.id = identity.user_id
       returning u.*),
-    session as (
-      insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
-      select ${session?.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
-      where ${session?.id}::uuid is not null
-      returning id),
-    token as (
-      insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
-      select id, ${session?.tokenHash}::bytea, 0, ${now} from session),
-    claim as (
-      insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
-      select id, ${session?.method}::text, ${now}, ${now} from session),
-    auth_code as (
-      insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge,
-        code_challenge_method, sealed, created_at, expires_at)
-      select ${later.id}::uuid, ${later.hash}::bytea, id, ${later.method}::text, ${later.challenge}::text,
-        ${later.challengeMethod}::text, ${later.sealed}::text, ${now}, ${later.expiresAt}::timestamptz from person
-      where ${later.id}::uuid is not null),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    ${opened(session, trace, now)},
+    ${awaited(arrival.authCode, now)},
+    audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) || case when ${forgetsAll}::boolean then '{"factors": []}' else '{}' end::jsonb as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
         select coalesce(to_jsonb(v), to_jsonb(i)) as one

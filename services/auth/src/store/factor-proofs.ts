@@ -1,6 +1,6 @@
-import type { Tx } from '@croft/sql';
-import type { Trace } from './audit-log.ts';
-import type { SendLimit } from './one-time-tokens.ts';
+import { fragment, type Tx } from '@croft/sql';
+import { audited, type Trace } from './audit-log.ts';
+import { type SendLimit, sendAllOnce } from './send-limits.ts';
 
 // What proves a factor: challenges and wrong answers; raised-sessions.ts has the right one.
 
@@ -32,21 +32,8 @@ export interface Challenged {
 export async function challenge(tx: Tx, wanted: NewChallenge): Promise<Challenged> {
   const { userId, sessionId, factorId, limits, effect, trace } = wanted;
   const now = tx.now;
-  const keys = limits.map(({ key }) => key);
-  const notAfters = limits.map(({ notAfter }) => notAfter);
   const row = await tx.row<Challenged>`
-    with asked as (
-      select * from unnest(${keys}::bytea[], ${notAfters}::timestamptz[]) with ordinality as l (key, not_after, place)),
-    early as (
-      select asked.place, s.sent_at from asked join :schema.send_limits s on s.key = asked.key
-      where s.sent_at > asked.not_after order by s.sent_at - asked.not_after desc limit 1),
-    noted as (
-      insert into :schema.send_limits (key, sent_at)
-      select key, ${now} from asked where not exists (select from early) order by key
-      on conflict (key) do update set sent_at = excluded.sent_at
-        where send_limits.sent_at <= (select not_after from asked where asked.key = send_limits.key)
-      returning key),
-    allowed as (select where (select count(*) from noted) = ${limits.length}),
+    with ${sendAllOnce(limits, now)},
     locked as (
       select id from :schema.users where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
         and (banned_until is null or banned_until <= ${now})
@@ -71,10 +58,7 @@ export async function challenge(tx: Tx, wanted: NewChallenge): Promise<Challenge
       select ${effect?.topic}::text, ${effect === undefined ? null : JSON.stringify(effect.payload)}::jsonb, ${now}, ${now}
       from made where ${effect?.topic}::text is not null
       returning pg_notify('croft_outbox', '')),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from made, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, now, fragment`made`)})
     select exists (select from allowed) as allowed, (select place - 1 from early) as "refusedBy",
       (select sent_at from early) as "lastSentAt", exists (select from made) as made,
       (select count(*) from effect) as effects`;
@@ -120,10 +104,7 @@ export async function countWrongCode(
         from (select 1 + greatest(0, u.mfa_wrong_codes - greatest(0, coalesce(1000
           * extract(epoch from ${now}::timestamptz - u.mfa_wrong_code_at)::float8 / ${forgetOneMs}::float8, 0))) as level) as one)
       from factor where u.id = ${userId}::uuid),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}::timestamptz
-      from factor, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, tx.now, fragment`factor`)})
     select exists (select from factor) as counted`;
   return row?.counted ?? false;
 }

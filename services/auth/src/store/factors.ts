@@ -1,6 +1,6 @@
-import type { Reader, Tx } from '@croft/sql';
+import { fragment, type Reader, type Tx } from '@croft/sql';
 import type { FactorRow, FactorType, Person } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
+import { audited, type Trace } from './audit-log.ts';
 
 /** A factor as it is when it is made. */
 export interface NewFactor {
@@ -65,10 +65,7 @@ export async function enrol(tx: Tx, enrolment: Enrolment): Promise<Enrolled> {
     codes as (
       insert into :schema.mfa_recovery_codes (factor_id, code_hash, created_at)
       select made.id, hash, ${now} from made, unnest(${factor.recoveryCodes ?? []}::text[]) as hash),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from made, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, now, fragment`made`)})
     select exists (select from made) as done, (select factors from locked) as factors, (select aal from own) as aal`;
   return row ?? { done: false, factors: null, aal: null };
 }
@@ -154,10 +151,7 @@ export async function unenrol(tx: Tx, unenrolment: Unenrolment): Promise<boolean
     forgotten as (
       update :schema.users u set mfa_wrong_codes = 0, mfa_wrong_code_at = null, mfa_locked_until = null
       from gone where u.id = ${userId}::uuid and not gone.remains and u.mfa_wrong_codes > 0),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from gone, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, now, fragment`gone`)})
     select exists (select from gone) as gone where (select count(*) from lowered) >= 0`;
   return row?.gone ?? false;
 }
@@ -180,10 +174,7 @@ export async function update(
     -- What was sent to the former number proves nothing of the new one.
     challenges as (
       delete from :schema.mfa_challenges c using changed where ${changes.phone}::text is not null and c.factor_id = changed.id),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-      from changed, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, tx.now, fragment`changed`)})
     select id from changed`;
   return done !== undefined;
 }

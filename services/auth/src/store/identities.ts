@@ -1,7 +1,7 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
-import type { NewSession } from './sessions.ts';
+import { audited, type Trace } from './audit-log.ts';
+import { type NewSession, opened } from './openings.ts';
 
 /** An identity that becomes another way into an account. */
 export interface NewLink {
@@ -64,20 +64,8 @@ export function link(
               then u.raw_app_meta_data -> 'providers' else '[]' end as have) as present) as extended)
       from identity where u.id = identity.user_id
       returning u.*),
-    session as (
-      insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
-      select ${session.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
-      returning id),
-    token as (
-      insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
-      select id, ${session.tokenHash}::bytea, 0, ${now} from session),
-    claim as (
-      insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
-      select id, ${session.method}::text, ${now}, ${now} from session),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    ${opened(session, trace, now)},
+    audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
         select to_jsonb(i) as one from :schema.identities i where i.user_id = person.id

@@ -1,6 +1,7 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { CodeChallenge, Person, TokenType } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
+import { audited, type Trace } from './audit-log.ts';
+import { type SendLimit, sendOnce } from './send-limits.ts';
 
 /** A code as it is stored, and the outbox row that brings it. */
 export interface StoredCode {
@@ -22,14 +23,6 @@ export interface StoredCode {
    */
   pendingPassword?: string;
   pendingData?: object;
-}
-
-/** How often something may be sent to an address. */
-export interface SendLimit {
-  /** Keyed hash of purpose and address. */
-  key: Buffer;
-  /** The last time after which there can be another one now. */
-  notAfter: Date;
 }
 
 /** Which column of the user tells when something was sent. */
@@ -91,12 +84,7 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
   const { userId, limit, codes, sentAt, trace } = sending;
   const now = tx.now;
   const row = await tx.row<Sent & Partial<Person>>`
-    with noted as (
-      insert into :schema.send_limits (key, sent_at) select ${limit?.key}::bytea, ${now}
-      where ${limit?.key}::bytea is not null
-      on conflict (key) do update set sent_at = excluded.sent_at where send_limits.sent_at <= ${limit?.notAfter}
-      returning key),
-    allowed as (select where ${limit?.key}::bytea is null or exists (select from noted)),
+    with ${sendOnce(limit, now)},
     person as (
       update :schema.users set updated_at = ${now},
         confirmation_sent_at = case when 'confirmation_sent_at' = any (${sentAt}::text[]) then ${now} else confirmation_sent_at end,
@@ -134,10 +122,7 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
       insert into :schema.outbox (topic, payload, created_at, run_at)
       select topic, payload, ${now}, ${now} from wanted where topic is not null
       returning pg_notify('croft_outbox', '')),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, now, fragment`person`)})
     select exists (select from allowed) as allowed,
       (select sent_at from :schema.send_limits where key = ${limit?.key}::bytea) as "lastSentAt",
       (select to_jsonb(person) from person) as "user",
@@ -154,16 +139,8 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
 /** Notes that something would have been sent, and records why nothing was. */
 export async function pretend(tx: Tx, limit: SendLimit | undefined, trace: Trace): Promise<Sent> {
   const row = await tx.row<Omit<Sent, 'person'>>`
-    with noted as (
-      insert into :schema.send_limits (key, sent_at) select ${limit?.key}::bytea, ${tx.now}
-      where ${limit?.key}::bytea is not null
-      on conflict (key) do update set sent_at = excluded.sent_at where send_limits.sent_at <= ${limit?.notAfter}
-      returning key),
-    allowed as (select where ${limit?.key}::bytea is null or exists (select from noted)),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-      from allowed, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    with ${sendOnce(limit, tx.now)},
+    audit as (${audited(trace, tx.now, fragment`allowed`)})
     select exists (select from allowed) as allowed,
       (select sent_at from :schema.send_limits where key = ${limit?.key}::bytea) as "lastSentAt"`;
   return { allowed: row?.allowed ?? false, lastSentAt: row?.lastSentAt ?? null, person: undefined };

@@ -1,6 +1,6 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { FactorType } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
+import { audited, type Trace } from './audit-log.ts';
 import type { AmrClaim } from './refresh-tokens.ts';
 
 /** A right answer, and what must still hold when it raises the session. */
@@ -112,10 +112,7 @@ export function raise(tx: Tx, proof: Proof): Promise<Raised | undefined> {
       select id, ${method}::text, ${now}::timestamptz, ${now}::timestamptz from raised
       on conflict (session_id, authentication_method) do update set updated_at = excluded.updated_at),
     ended as (select :schema.end_lower_sessions(${userId}::uuid, raised.id) from raised),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}::timestamptz
-      from raised, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, tx.now, fragment`raised`)})
     select family.counter,
       (select coalesce(jsonb_agg(jsonb_build_object('method', c.authentication_method,
           'timestamp', floor(extract(epoch from c.updated_at))::bigint) order by c.updated_at desc), '[]')

@@ -1,6 +1,6 @@
-import type { Reader, Tx } from '@croft/sql';
+import { fragment, type Reader, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
+import { audited, type Trace } from './audit-log.ts';
 
 /** How many codes a set has, and how many of them were not used. */
 export interface RecoveryCodeCount {
@@ -69,10 +69,7 @@ export async function replace(tx: Tx, codes: NewCodes, trace: Trace): Promise<bo
     made as (
       insert into :schema.mfa_recovery_codes (factor_id, code_hash, created_at)
       select factor.id, hash, ${now} from factor, unnest(${codes.hashes}::text[]) as hash),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from factor, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, now, fragment`factor`)})
     select id from factor`;
   return row !== undefined;
 }

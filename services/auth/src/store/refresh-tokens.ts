@@ -1,6 +1,6 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
+import { audited, type Trace } from './audit-log.ts';
 
 /** How a session was opened, as the access token repeats it. */
 export interface AmrClaim {
@@ -112,7 +112,5 @@ export async function revokeFamily(tx: Tx, sessionId: string, trace: Trace): Pro
       update :schema.refresh_tokens set revoked_at = ${tx.now}
       where session_id = ${sessionId}::uuid and revoked_at is null
       returning session_id)
-    insert into :schema.audit_log_entries (payload, ip_address, created_at)
-    select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-    from revoked, json_array_elements(${JSON.stringify(trace.audit)}::json) entry`;
+    ${audited(trace, tx.now, fragment`revoked`)}`;
 }

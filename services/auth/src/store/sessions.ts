@@ -1,17 +1,8 @@
-import type { Reader, Tx } from '@croft/sql';
+import { fragment, type Reader, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
-import { columnsOf, type NewAuthCode } from './auth-codes.ts';
+import { audited, type Trace } from './audit-log.ts';
+import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 import type { LivingSessions } from './refresh-tokens.ts';
-
-/** A session to be opened. */
-export interface NewSession {
-  id: string;
-  /** How the person proved who they are: a value of `amr.method`. */
-  method: string;
-  /** Hash of the first refresh token. */
-  tokenHash: Buffer;
-}
 
 /** What was proven, and what must still hold when the session is opened. */
 export interface SignIn {
@@ -51,7 +42,6 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     trace,
   } = signIn;
   const now = tx.now;
-  const later = columnsOf(authCode);
   const byEmail = confirms === 'email' || confirms === 'email_change';
   const byPhone = confirms === 'phone' || confirms === 'phone_change';
   const kind = byPhone ? 'phone' : 'email';
@@ -135,28 +125,10 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     -- A stranger's second factor would keep the owner from what asks for one.
     factors as (delete from :schema.mfa_factors f using person where exists (select from fresh) and f.user_id = person.id),
     ended as (
-      select :schema.end_sessions(person.id, null, ${session?.id ?? later.id}::uuid) from person where exists (select from fresh)),
-    session as (
-      insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
-      select ${session?.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
-      where ${session?.id}::uuid is not null
-      returning id),
-    token as (
-      insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
-      select id, ${session?.tokenHash}::bytea, 0, ${now} from session),
-    claim as (
-      insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
-      select id, ${session?.method}::text, ${now}, ${now} from session),
-    auth_code as (
-      insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge,
-        code_challenge_method, sealed, created_at, expires_at)
-      select ${later.id}::uuid, ${later.hash}::bytea, id, ${later.method}::text, ${later.challenge}::text,
-        ${later.challengeMethod}::text, ${later.sealed}::text, ${now}, ${later.expiresAt}::timestamptz from person
-      where ${later.id}::uuid is not null),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+      select :schema.end_sessions(person.id, null, ${session?.id ?? authCode?.id}::uuid) from person where exists (select from fresh)),
+    ${opened(session, trace, now)},
+    ${awaited(authCode, now)},
+    audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) || case when exists (select from fresh) then '{"factors": []}' else '{}' end::jsonb as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
         select coalesce(to_jsonb(v), to_jsonb(i)) as one
@@ -190,9 +162,7 @@ export async function end(tx: Tx, { userId, only, except }: EndedSessions, trace
     codes as (
       delete from :schema.one_time_tokens where ${everything}::boolean and user_id in (select id from locked)
         and token_type in ('email_change_token_new', 'email_change_token_current', 'phone_change_token'))
-    insert into :schema.audit_log_entries (payload, ip_address, created_at)
-    select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-    from json_array_elements(${JSON.stringify(trace.audit)}::json) entry
+    ${audited(trace, tx.now, fragment`(select) as everything`)}
     -- What nothing reads is not called.
     where (select count(*) from ended) >= 0`;
 }
@@ -253,9 +223,7 @@ export async function endOne(tx: Tx, userId: string, sessionId: string, trace: T
     with locked as (select id from :schema.users where id = ${userId}::uuid for no key update),
     ended as (select :schema.end_sessions(id, ${sessionId}::uuid, null) as count from locked),
     audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-      from ended, json_array_elements(${JSON.stringify(trace.audit)}::json) entry where ended.count > 0)
+      ${audited(trace, tx.now, fragment`ended`)} where ended.count > 0)
     select coalesce((select count from ended), 0) as ended`;
   return (row?.ended ?? 0) > 0;
 }

@@ -1,6 +1,6 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Person, TokenType } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
+import { audited, type Trace } from './audit-log.ts';
 
 /** A user an administrator makes: whole from the first moment, nothing is sent. */
 export interface AdminUser {
@@ -57,10 +57,7 @@ export async function insert(tx: Tx, user: AdminUser): Promise<Person> {
       insert into :schema.outbox (topic, payload, created_at, run_at)
       select 'user_created', ${notice}::jsonb, ${now}, ${now} from person where ${notice}::jsonb is not null
       returning pg_notify('croft_outbox', '')),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${user.trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(user.trace.audit)}::json) entry)
+    audit as (${audited(user.trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
       (select coalesce(jsonb_agg(to_jsonb(made) order by made.provider), '[]') from made) as identities
     -- What nothing reads is not announced.
@@ -182,10 +179,7 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
       where w.address is not null and not exists (
         select from :schema.identities i where i.user_id = person.id and i.provider = w.provider)
       returning *),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
         select coalesce(to_jsonb(n), to_jsonb(i)) as one

@@ -1,7 +1,8 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Person, TokenType } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
-import { codesJson, type SendLimit, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
+import { audited, type Trace } from './audit-log.ts';
+import { codesJson, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
+import { type SendLimit, sendAllOnce } from './send-limits.ts';
 
 /** What of an account its owner changes at once. */
 export interface UserChanges {
@@ -50,26 +51,13 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
   const { userId, sessionId, password, consumes, codes = [], sentAt = [], limits = [], trace } = changes;
   const { email, phone, emailChange, phoneChange } = changes;
   const now = tx.now;
-  const keys = limits.map(({ key }) => key);
-  const notAfters = limits.map(({ notAfter }) => notAfter);
   const metadata = JSON.stringify(changes.metadata ?? {});
   const appMetadata = JSON.stringify(changes.appMetadata ?? {});
   const endsEmailChange = password !== undefined || email !== undefined || emailChange !== undefined;
   const endsPhoneChange = password !== undefined || phone !== undefined || phoneChange !== undefined;
   const voided = [...(endsEmailChange ? EMAIL_CHANGE : []), ...(endsPhoneChange ? PHONE_CHANGE : [])];
   const row = await tx.row<Omit<Changed, 'person'> & Partial<Person>>`
-    with asked as (
-      select * from unnest(${keys}::bytea[], ${notAfters}::timestamptz[]) with ordinality as l (key, not_after, place)),
-    early as (
-      select asked.place, s.sent_at from asked join :schema.send_limits s on s.key = asked.key
-      where s.sent_at > asked.not_after order by s.sent_at - asked.not_after desc limit 1),
-    noted as (
-      insert into :schema.send_limits (key, sent_at)
-      select key, ${now} from asked where not exists (select from early) order by key
-      on conflict (key) do update set sent_at = excluded.sent_at
-        where send_limits.sent_at <= (select not_after from asked where asked.key = send_limits.key)
-      returning key),
-    allowed as (select where (select count(*) from noted) = ${limits.length}),
+    with ${sendAllOnce(limits, now)},
     locked as (
       select id from :schema.users where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
         and (banned_until is null or banned_until <= ${now})
@@ -164,10 +152,7 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
       insert into :schema.outbox (topic, payload, created_at, run_at)
       select topic, payload, ${now}, ${now} from wanted where topic is not null
       returning pg_notify('croft_outbox', '')),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, now, fragment`person`)})
     select exists (select from allowed) as allowed, (select place - 1 from early) as "refusedBy",
       (select sent_at from early) as "lastSentAt", (select to_jsonb(person) from person) as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (

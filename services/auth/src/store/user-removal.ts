@@ -1,5 +1,5 @@
-import type { Tx } from '@croft/sql';
-import type { Trace } from './audit-log.ts';
+import { fragment, type Tx } from '@croft/sql';
+import { audited, type Trace } from './audit-log.ts';
 
 /**
  * Deletes a user with everything of it. Sessions go first, in the order in which others lock them.
@@ -11,10 +11,7 @@ export async function remove(tx: Tx, userId: string, trace: Trace): Promise<bool
     ended as (select :schema.end_sessions(id, null, null) from locked),
     gone as (
       delete from :schema.users where id in (select id from locked) and (select count(*) from ended) >= 0 returning id),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-      from gone, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, tx.now, fragment`gone`)})
     select id from gone`;
   return gone !== undefined;
 }
@@ -50,10 +47,7 @@ export async function obfuscate(tx: Tx, user: Obfuscation, trace: Trace): Promis
         phone_change = null, raw_app_meta_data = '{}', raw_user_meta_data = '{}'
       where id in (select id from locked) and (select count(*) from ended) >= 0
       returning id),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from gone, json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, now, fragment`gone`)})
     select id from gone`;
   return gone !== undefined;
 }

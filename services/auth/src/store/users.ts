@@ -1,9 +1,9 @@
-import type { Reader, Tx } from '@croft/sql';
+import { fragment, type Reader, type Tx } from '@croft/sql';
 import type { IdentityRow, Person } from '../rows.ts';
-import type { Trace } from './audit-log.ts';
-import { columnsOf, type NewAuthCode } from './auth-codes.ts';
-import { codesJson, type SendLimit, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
-import type { NewSession } from './sessions.ts';
+import { audited, type Trace } from './audit-log.ts';
+import { codesJson, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
+import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
+import { type SendLimit, sendOnce } from './send-limits.ts';
 
 /** The living user of an address, whatever its state. */
 export function findByEmail(tx: Tx, email: string): Promise<Person | undefined> {
@@ -106,15 +106,9 @@ export interface Inserted {
 export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
   const { code, session, limit, sentAt = [], trace } = user;
   const notice = user.notice && JSON.stringify(user.notice);
-  const later = columnsOf(user.authCode);
   const now = tx.now;
   const row = await tx.row<Omit<Inserted, 'person'> & Partial<Person>>`
-    with noted as (
-      insert into :schema.send_limits (key, sent_at) select ${limit?.key}::bytea, ${now}
-      where ${limit?.key}::bytea is not null
-      on conflict (key) do update set sent_at = excluded.sent_at where send_limits.sent_at <= ${limit?.notAfter}
-      returning key),
-    allowed as (select where ${limit?.key}::bytea is null or exists (select from noted)),
+    with ${sendOnce(limit, now)},
     person as (
       insert into :schema.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
         phone_confirmed_at, confirmation_sent_at, invited_at, recovery_sent_at, last_sign_in_at, raw_app_meta_data,
@@ -154,27 +148,9 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
       insert into :schema.outbox (topic, payload, created_at, run_at)
       select 'user_created', ${notice}::jsonb, ${now}, ${now} from person where ${notice}::jsonb is not null
       returning pg_notify('croft_outbox', '')),
-    session as (
-      insert into :schema.sessions (id, user_id, user_agent, ip, created_at, updated_at)
-      select ${session?.id}::uuid, id, ${trace.userAgent}::text, ${trace.ip}::inet, ${now}, ${now} from person
-      where ${session?.id}::uuid is not null
-      returning id),
-    token as (
-      insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
-      select id, ${session?.tokenHash}::bytea, 0, ${now} from session),
-    claim as (
-      insert into :schema.mfa_amr_claims (session_id, authentication_method, created_at, updated_at)
-      select id, ${session?.method}::text, ${now}, ${now} from session),
-    auth_code as (
-      insert into :schema.auth_codes (id, code_hash, user_id, authentication_method, code_challenge,
-        code_challenge_method, sealed, created_at, expires_at)
-      select ${later.id}::uuid, ${later.hash}::bytea, id, ${later.method}::text, ${later.challenge}::text,
-        ${later.challengeMethod}::text, ${later.sealed}::text, ${now}, ${later.expiresAt}::timestamptz from person
-      where ${later.id}::uuid is not null),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${now}
-      from person, json_array_elements(${JSON.stringify(trace.audit)}::json) entry),
+    ${opened(session, trace, now)},
+    ${awaited(user.authCode, now)},
+    audit as (${audited(trace, now, fragment`person`)}),
     existing as (
       select u.* from :schema.users u where u.deleted_at is null and u.is_sso_user = false
         and (u.email = ${user.email} or u.phone = ${user.phone}) limit 1)
@@ -207,10 +183,7 @@ export async function takeOver(
     codes as (delete from :schema.one_time_tokens t using locked where t.user_id = locked.id),
     factors as (delete from :schema.mfa_factors f using locked where f.user_id = locked.id),
     identities as (delete from :schema.identities i using locked where i.user_id = locked.id and i.provider <> 'email'),
-    audit as (
-      insert into :schema.audit_log_entries (payload, ip_address, created_at)
-      select entry, coalesce(${trace.ip}::text, ''), ${tx.now}
-      from json_array_elements(${JSON.stringify(trace.audit)}::json) entry)
+    audit as (${audited(trace, tx.now, fragment`(select) as everything`)})
     update :schema.users set role = ${role}, encrypted_password = ${passwordHash}, banned_until = null,
       email_confirmed_at = coalesce(email_confirmed_at, ${tx.now}), updated_at = ${tx.now},
       email_change = null, email_change_confirm_status = 0, phone = null, phone_confirmed_at = null,
