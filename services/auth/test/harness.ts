@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { accessTokens } from '@croft/access-token';
 import type { App } from '@croft/http';
@@ -20,11 +19,12 @@ import { migrations, openContext } from '../src/open-context.ts';
 import { chooseMailer } from '../src/outside/mail/mailer.ts';
 import { openSms } from '../src/outside/sms/sms.ts';
 import { authSettings } from '../src/settings.ts';
+import { PASSWORD, someone } from './support/people.ts';
+
+export { PASSWORD, someone };
 
 /** The key every test signs with. */
 export const JWT_SECRET = 'a-secret-of-the-tests-that-nobody-else-has';
-/** The password every test takes when it does not matter. */
-export const PASSWORD = 'correct horse';
 
 /** Members that tests read by name; everything else is compared as a whole. */
 export interface AnswerBody {
@@ -195,11 +195,6 @@ export async function startSubject(
       await folder[Symbol.asyncDispose]();
     },
   };
-}
-
-/** An address nobody has yet. */
-export function someone(name = 'ada'): string {
-  return `${name}-${randomUUID().slice(0, 8)}@example.com`;
 }
 
 /** The link and the code of a mail. */

@@ -2,14 +2,22 @@ import { randomInt } from 'node:crypto';
 import { skipWithout } from '@croft/testing';
 import type { Session } from '@supabase/auth-js';
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PASSWORD, someone } from '../harness.ts';
+import { tested, testedMethods } from './cases.ts';
 import { type Application, findChromium, startApplication, watchRequests } from './chromium.ts';
 import type { PageOptions } from './chromium-page.ts';
-import { type Fleet, startFleet } from './fleet.ts';
+import { openRunner, type Runner } from './chromium-runner.ts';
+import { configurationNames, type Fleet, startFleet } from './fleet.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { flows } from './here.ts';
+import { hiddenNames } from './hidden-names.ts';
+import { outsideOf } from './outside.ts';
 
 // The client libraries in a browser, on an origin that is not the server's.
+
+/** What the browser logs of every refusal it could read. */
+const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
 const executablePath = findChromium();
 let fleet: Fleet;
@@ -18,10 +26,10 @@ let app: Application;
 let url: string;
 beforeAll(async () => {
   if (executablePath === undefined) return;
-  fleet = await startFleet(['autoconfirm', 'confirmation']);
-  url = fleet.servers.get('autoconfirm')?.url ?? '';
-  gateway = await startGateway(url);
   app = await startApplication(executablePath);
+  fleet = await startFleet(configurationNames, { AUTHSVC_SITE_URL: app.origin });
+  url = fleet.serverOf('autoconfirm').url;
+  gateway = await startGateway(url);
 });
 afterAll(async () => {
   await app?.[Symbol.asyncDispose]();
@@ -30,6 +38,9 @@ afterAll(async () => {
 });
 beforeEach((context) => {
   if (executablePath === undefined) skipWithout(context, 'chromium');
+  // What a failed test left behind is not the next one's.
+  app.complaints.length = 0;
+  fleet.providers.complaints.length = 0;
 });
 
 /** Opens the application in a tab and starts its client. */
@@ -83,9 +94,9 @@ test.each(['auth-js', 'supabase-js'])('%s: sign-up, storage, refresh, sign-out, 
   expect(app.complaints).toEqual([]);
 });
 
-test.each(['implicit', 'pkce'] as const)('%s: a link in a mail ends signed in', async (flowType) => {
+test.each(flows)('%s: a link in a mail ends signed in', async (flowType) => {
   await using context = await app.person();
-  const confirming = { url: fleet.servers.get('confirmation')?.url ?? '', flowType };
+  const confirming = { url: fleet.serverOf('confirmation').url, flowType };
   const page = await tab(context, confirming);
   const email = someone();
   const error = await page.evaluate(
@@ -114,7 +125,7 @@ function agreeAtOnce(): void {
   });
 }
 
-test.each(['implicit', 'pkce'] as const)('%s: away to a provider and back', async (flowType) => {
+test.each(flows)('%s: away to a provider and back', async (flowType) => {
   await using context = await app.person();
   const email = someone('oauth');
   fleet.providers.somebody = { id: String(randomInt(2 ** 40)), email, verified: true, name: 'Ada' };
@@ -133,7 +144,7 @@ test.each(['implicit', 'pkce'] as const)('%s: away to a provider and back', asyn
   expect(app.complaints).toEqual([]);
 });
 
-test.each(['implicit', 'pkce'] as const)('%s: linking an account of a provider', async (flowType) => {
+test.each(flows)('%s: linking an account of a provider', async (flowType) => {
   await using context = await app.person();
   const page = await tab(context, { flowType });
   const email = someone();
@@ -195,15 +206,6 @@ test('every header and method the libraries send from another origin is allowed,
   );
   // Refusals are logged by the browser as failed loads; nothing was held back for its origin.
   expect(app.complaints.filter((text) => /CORS|origin/i.test(text))).toEqual([]);
-  app.complaints.length = 0;
-});
-
-test('passkeys are refused in words the library knows', async () => {
-  await using context = await app.person();
-  const page = await tab(context);
-  const code = await page.evaluate(async () => (await globalThis.page.auth.signInWithPasskey()).error?.code);
-  expect(code).toBe('passkey_disabled');
-  app.complaints.length = 0;
 });
 
 async function expectOneSession(tabs: readonly Page[]): Promise<void> {
@@ -241,4 +243,39 @@ test('tabs that refresh at once hold one session, and a sign-out in one is one i
     expect(await sessionOf(page)).toBeNull();
   }
   expect(app.complaints).toEqual([]);
+});
+
+describe('every public method', () => {
+  const hidden = hiddenNames();
+  let runner: Runner;
+  beforeAll(async () => {
+    if (executablePath === undefined) return;
+    runner = await openRunner(app);
+    // The page of the provider, on which somebody stays.
+    fleet.providers.instead.set('github/login/oauth/authorize', (response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<!doctype html><title>provider</title><link rel="icon" href="data:,">');
+    });
+  });
+  afterAll(() => runner?.[Symbol.asyncDispose]());
+
+  test('has a test, and no test is of one that is not there', async () => {
+    const surfaces = await runner.surfaces(hidden);
+    expect(surfaces).toEqual({ 'auth-js': testedMethods, 'supabase-js': testedMethods });
+  });
+
+  describe.each(configurationNames)('%s', (configuration) => {
+    describe.each(flows)('%s', (flow) => {
+      test.each(tested.map(([name], index) => [name, index] as const))('%s', async (name, index) => {
+        const server = fleet.serverOf(configuration);
+        const landing = `${app.origin}/signed-in`;
+        const circumstances = { server, flow, app: landing, serviceToken: fleet.serviceToken, hidden };
+        const outside = outsideOf(fleet, server, landing, runner.browsing);
+        const called = await runner.run(index, circumstances, outside);
+        expect(called, 'the test calls what it is named after').toContain(name);
+        expect(fleet.providers.complaints).toEqual([]);
+        expect(app.complaints.filter((text) => !REFUSED.test(text))).toEqual([]);
+      });
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { SourceMapPayload } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { build } from 'esbuild';
@@ -23,17 +24,20 @@ export interface Application extends AsyncDisposable {
   origin: string;
   /** Somebody's browser, with a storage of its own. */
   person(): Promise<BrowserContext>;
-  /** What pages logged, except what a test provokes on purpose. */
+  /** Where the lines of `/cases` come from. */
+  casesMap: SourceMapPayload;
+  /** The errors pages logged. */
   complaints: string[];
 }
 
-/** Serves the bundle of `chromium-page.ts` on every path. */
+/** Serves `chromium-cases.ts` at `/cases`, a page without a script at `/signed-in` and `chromium-page.ts` everywhere else. */
 export async function startApplication(executablePath: string): Promise<Application> {
-  const script = await bundle();
+  const scripts = await bundle('chromium-page', 'chromium-cases');
   const server = createServer((request, response) => {
-    const isScript = request.url === '/page.js';
-    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
-    response.end(isScript ? script : '<!doctype html><title>app</title><script src="/page.js"></script>');
+    const { pathname } = new URL(request.url ?? '', 'http://localhost');
+    const script = scripts.get(pathname);
+    response.writeHead(200, { 'content-type': script === undefined ? 'text/html' : 'text/javascript' });
+    response.end(script ?? `<!doctype html><title>app</title>${scriptOf(pathname)}`);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,6 +47,7 @@ export async function startApplication(executablePath: string): Promise<Applicat
     // A name and not an address: passkeys are for names.
     origin: `http://localhost:${(server.address() as AddressInfo).port}`,
     complaints,
+    casesMap: JSON.parse(scripts.get('/chromium-cases.js.map') ?? '') as SourceMapPayload,
     async person() {
       const context = await browser.newContext();
       context.on('console', (message) => {
@@ -61,16 +66,24 @@ export async function startApplication(executablePath: string): Promise<Applicat
   };
 }
 
-async function bundle(): Promise<string> {
+function scriptOf(page: string): string {
+  if (page === '/signed-in') return '';
+  return `<script src="/chromium-${page === '/cases' ? 'cases' : 'page'}.js"></script>`;
+}
+
+/** Scripts, and where their lines come from, by the path they are served at. */
+async function bundle(...names: string[]): Promise<Map<string, string>> {
   const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, 'chromium-page.ts')],
+    entryPoints: names.map((name) => join(import.meta.dirname, `${name}.ts`)),
+    outdir: '/',
     bundle: true,
     platform: 'browser',
     format: 'iife',
     target: 'es2022',
+    sourcemap: 'external',
     write: false,
   });
-  return outputFiles[0]?.text ?? '';
+  return new Map(outputFiles.map(({ path, text }) => [path, text]));
 }
 
 /** The headers of requests to an origin that a browser asks leave for, lower-case, with the methods it asked for. */

@@ -49,7 +49,7 @@ export interface Server {
 
 /** Servers on one database, as `npm start` runs them, and what they send. */
 export interface Fleet extends AsyncDisposable {
-  servers: ReadonlyMap<Configuration, Server>;
+  serverOf(configuration: Configuration): Server;
   providers: ProviderEmulator;
   issuers: IssuerEmulator;
   /** A look at the rows, past every server. */
@@ -95,7 +95,11 @@ export async function startFleet(
     exp: Math.floor(Date.now() / 1000) + 3600,
   });
   return {
-    servers,
+    serverOf(configuration) {
+      const server = servers.get(configuration);
+      if (server === undefined) throw new Error(`no server for ${configuration}`);
+      return server;
+    },
     providers,
     issuers,
     rows,

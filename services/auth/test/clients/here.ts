@@ -1,25 +1,33 @@
-import { randomInt } from 'node:crypto';
 import { GoTrueClient, type Session, type User } from '@supabase/auth-js';
 import { expect } from 'vitest';
-import { PASSWORD, someone } from '../harness.ts';
-import type { Fleet, Server } from './fleet.ts';
+import { PASSWORD, someone } from '../support/people.ts';
+import type { Server } from './fleet.ts';
+import type { Outside } from './outside.ts';
 import { noting } from './surface.ts';
 
-export type Flow = 'implicit' | 'pkce';
+// Everything here and in the cases runs in Node and in a browser.
 
-/** A redirect that was not followed. */
-export interface Redirect {
-  status: number;
-  target: URL;
-  fragment: URLSearchParams;
-  cookie: string;
+/** The ways a session comes back to the application, each run through by every test. */
+export const flows = ['implicit', 'pkce'] as const;
+export type Flow = (typeof flows)[number];
+
+/** What a test is run with; as data, to be handed to a browser. */
+export interface Circumstances {
+  server: Server;
+  flow: Flow;
+  /** Where links of mails and providers lead to. */
+  app: string;
+  serviceToken: string;
+  /** See `hiddenNames`. */
+  hidden: readonly string[];
 }
 
 /** What a test of one method has: clients of one server, and people. */
 export interface Here {
-  fleet: Fleet;
   server: Server;
   flow: Flow;
+  app: string;
+  outside: Outside;
   /** A device on which nobody is signed in. */
   auth: GoTrueClient;
   /** A server of the operator's own. */
@@ -37,21 +45,27 @@ export type Case = (here: Here) => Promise<void>;
 /** Tests by the method they are about. */
 export type Cases = Readonly<Record<string, Case>>;
 
-export function makeHere(fleet: Fleet, server: Server, flow: Flow, called: Set<string>): Here {
+/** Sets a test up; the methods it calls are noted. */
+export function makeHere(
+  { server, flow, app, serviceToken, hidden }: Circumstances,
+  outside: Outside,
+  called: Set<string>,
+): Here {
   const device = (headers?: Record<string, string>): GoTrueClient =>
     noting(
       new GoTrueClient({
         url: server.url,
         flowType: flow,
         autoRefreshToken: false,
-        // Nothing is shared with other devices of this process.
-        storageKey: `device-${randomInt(2 ** 40)}`,
+        // Nothing is shared with other devices of this process or page.
+        storageKey: `device-${crypto.randomUUID()}`,
         experimental: { recoveryCodes: true },
         ...(headers === undefined ? {} : { headers }),
       }),
+      hidden,
       called,
     );
-  const [auth, admin] = [device(), device({ Authorization: `Bearer ${fleet.serviceToken}` })];
+  const [auth, admin] = [device(), device({ Authorization: `Bearer ${serviceToken}` })];
   const person: Here['person'] = async (fields = {}) => {
     const email = someone();
     const made = await admin.admin.createUser({
@@ -64,9 +78,10 @@ export function makeHere(fleet: Fleet, server: Server, flow: Flow, called: Set<s
     return { ...made.data.user, email };
   };
   return {
-    fleet,
     server,
     flow,
+    app,
+    outside,
     auth,
     admin,
     device: () => device(),
@@ -99,30 +114,14 @@ export function refused(answer: { error: unknown }, status: number, code: string
   expect(answer.error).toMatchObject({ status, code });
 }
 
-/** Opens an address, or sends a form there, as a browser does, up to the redirect. */
-export async function open(url: string | URL, cookie = '', form?: URLSearchParams): Promise<Redirect> {
-  const answer = await fetch(url, {
-    redirect: 'manual',
-    ...(cookie === '' ? {} : { headers: { cookie } }),
-    ...(form === undefined ? {} : { method: 'POST', body: form }),
-  });
-  const location = answer.headers.get('location');
-  if (location === null) throw new Error(`${answer.status} ${await answer.text()}`);
-  const target = new URL(location);
-  return {
-    status: answer.status,
-    target,
-    fragment: new URLSearchParams(target.hash.slice(1)),
-    cookie: answer.headers.get('set-cookie')?.split(';')[0] ?? '',
-  };
+/** What stands behind the `#` of an address. */
+export function fragmentOf(target: URL): URLSearchParams {
+  return new URLSearchParams(target.hash.slice(1));
 }
 
 /** Signs a device in with what a redirect brought, the way of its flow; nothing else may have come. */
-export async function arrive(
-  { flow }: Here,
-  auth: GoTrueClient,
-  { target, fragment }: Redirect,
-): Promise<Session> {
+export async function arrive({ flow }: Here, auth: GoTrueClient, target: URL): Promise<Session> {
+  const fragment = fragmentOf(target);
   if (flow === 'pkce') {
     expect(fragment.has('access_token')).toBe(false);
     return sessionOf(good(await auth.exchangeCodeForSession(target.searchParams.get('code') ?? '')));
@@ -143,5 +142,17 @@ export function sessionOf(data: { session: Session | null }): Session {
 
 /** A number nobody has, of those that are for stories. */
 export function somebodysNumber(): string {
-  return `1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return `1555${String(random % 10_000_000).padStart(7, '0')}`;
+}
+
+/** A text as parts of tokens are written. */
+export function base64url(text: string): string {
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/** What was written so. */
+export function bytesOf(encoded: string): Uint8Array {
+  const text = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -31,8 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => fleet[Symbol.asyncDispose]());
 
-const device = () =>
-  new GoTrueClient({ url: fleet.servers.get('autoconfirm')?.url ?? '', autoRefreshToken: false });
+const device = () => new GoTrueClient({ url: fleet.serverOf('autoconfirm').url, autoRefreshToken: false });
 
 test('claims of a hook are in the token of a sign-up, and after a refresh', async () => {
   const auth = device();

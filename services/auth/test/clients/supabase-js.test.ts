@@ -2,9 +2,10 @@ import { accessTokens } from '@croft/access-token';
 import { createClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { JWT_SECRET, PASSWORD, someone } from '../harness.ts';
+import { browse } from './browsing.ts';
 import { APP, type Fleet, startFleet } from './fleet.ts';
 import { type Gateway, startGateway } from './gateway.ts';
-import { good, open, sessionOf } from './here.ts';
+import { good, sessionOf } from './here.ts';
 
 // The whole library as applications make it: one address and one key. It looks for this service below `/auth/v1` of that
 // address, so whoever gives it ours puts a gateway there that takes the prefix off.
@@ -13,7 +14,7 @@ let fleet: Fleet;
 let gateway: Gateway;
 beforeAll(async () => {
   fleet = await startFleet(['confirmation']);
-  gateway = await startGateway(fleet.servers.get('confirmation')?.url ?? '');
+  gateway = await startGateway(fleet.serverOf('confirmation').url);
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
@@ -36,7 +37,7 @@ test.each([
   const email = someone();
   const options = { emailRedirectTo: APP };
   expect(good(await auth.signUp({ email, password: PASSWORD, options })).session).toBeNull();
-  const { target } = await open((await fleet.post.mail(email)).link);
+  const target = await browse().visit((await fleet.post.mail(email)).link.href);
   good(await auth.exchangeCodeForSession(target.searchParams.get('code') ?? ''));
   expect(good(await auth.getUser()).user.email).toBe(email);
   const { refresh_token: before } = sessionOf(good(await auth.getSession()));

@@ -1,42 +1,23 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { GoTrueClient } from '@supabase/auth-js';
+import { createClient } from '@supabase/supabase-js';
 
 // What the library offers, read from the library: a method that comes with its next version is one without a test.
 
-/** Members that are objects with methods of their own, such as `admin.mfa`. */
-const GROUPS = /^(admin|mfa|oauth|passkey|webauthn|recoveryCodes|customProviders)$/;
-
-/** Names the declarations call private or protected: at run time they look like any other. */
-function hiddenNames(): Set<string> {
-  const entry = createRequire(import.meta.url).resolve('@supabase/auth-js');
-  const names = new Set<string>(['constructor']);
-  for (const declared of ['GoTrueClient', 'GoTrueAdminApi']) {
-    const text = readFileSync(entry.replace(/dist[\\/]main.*$/, `dist/module/${declared}.d.ts`), 'utf8');
-    for (const [, name = ''] of text.matchAll(/^\s+(?:private|protected) (?:static )?(?:[gs]et )?(\w+)/gm)) {
-      names.add(name);
-    }
-  }
-  return names;
-}
-
-/** Every public method of a client with its path, such as `admin.mfa.listFactors`. */
-export function methodsOf(client: GoTrueClient): string[] {
-  const hidden = hiddenNames();
+/** Every public method of a client with its path, such as `admin.mfa.listFactors`; which are not public, `hiddenNames` says. */
+function methodsOf(client: GoTrueClient, hidden: readonly string[]): string[] {
   const visit = (owner: object, path: string): string[] =>
     namesOf(owner).flatMap((name) => {
-      if (hidden.has(name) || name.startsWith('_')) return [];
+      if (hidden.includes(name) || name.startsWith('_')) return [];
       const member = Reflect.get(owner, name) as unknown;
       if (typeof member === 'function') return [path + name];
-      const isGroup = GROUPS.test(name) && typeof member === 'object' && member !== null;
-      return isGroup ? visit(member, `${path}${name}.`) : [];
+      return typeof member === 'object' && member !== null ? visit(member, `${path}${name}.`) : [];
     });
   return visit(client, '').sort();
 }
 
 /** Notes which of its methods are called, also by the library itself. */
-export function noting(client: GoTrueClient, called: Set<string>): GoTrueClient {
-  for (const path of methodsOf(client)) {
+export function noting(client: GoTrueClient, hidden: readonly string[], called: Set<string>): GoTrueClient {
+  for (const path of methodsOf(client, hidden)) {
     const steps = path.split('.');
     const name = steps.pop() ?? '';
     const owner = steps.reduce<object>((at, step) => Reflect.get(at, step) as object, client);
@@ -61,7 +42,11 @@ function namesOf(owner: object): string[] {
   return [...names];
 }
 
-/** A client of nothing, to be looked at. */
-export function idleClient(): GoTrueClient {
-  return new GoTrueClient({ url: 'http://127.0.0.1:1', autoRefreshToken: false, skipAutoInitialize: true });
+/** The methods of the client of each library, by looking at one of no server. */
+export function surfaces(hidden: readonly string[]): Record<'auth-js' | 'supabase-js', string[]> {
+  const [url, options] = ['http://127.0.0.1:1', { autoRefreshToken: false, skipAutoInitialize: true }];
+  return {
+    'auth-js': methodsOf(new GoTrueClient({ url, ...options }), hidden),
+    'supabase-js': methodsOf(createClient(url, 'key', { auth: options }).auth, hidden),
+  };
 }

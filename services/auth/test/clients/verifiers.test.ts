@@ -26,7 +26,7 @@ const VERIFIES = { key_ops: ['verify'] };
 
 const start = (list: string): Promise<Fleet> =>
   startFleet(['autoconfirm'], { AUTHSVC_JWT_ISSUER: ISSUER, AUTHSVC_JWT_KEYS: list });
-const urlOf = (fleet: Fleet) => fleet.servers.get('autoconfirm')?.url ?? '';
+const urlOf = (fleet: Fleet) => fleet.serverOf('autoconfirm').url;
 
 async function tokenOf(fleet: Fleet): Promise<string> {
   const auth = new GoTrueClient({ url: urlOf(fleet), autoRefreshToken: false });

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { PASSWORD, someone } from '../../harness.ts';
-import { APP } from '../fleet.ts';
-import { type Cases, good, type Here, open, refused, somebodysNumber } from '../here.ts';
+import { PASSWORD, someone } from '../../support/people.ts';
+import { type Cases, good, type Here, refused, somebodysNumber } from '../here.ts';
 
 /** What people do with their own accounts. */
 export const accountCases: Cases = {
@@ -16,11 +15,11 @@ export const accountCases: Cases = {
     await moves(here, user.email);
   },
 
-  async reauthenticate({ auth, fleet, signedIn }) {
+  async reauthenticate({ auth, outside, signedIn }) {
     expect((await auth.reauthenticate()).error?.name).toBe('AuthSessionMissingError');
     const { user } = await signedIn();
     expect((await auth.reauthenticate()).error).toBeNull();
-    const { code } = await fleet.post.mail(user.email);
+    const { code } = await outside.mail(user.email);
     good(await auth.updateUser({ password: 'another password', nonce: code }));
   },
 
@@ -63,28 +62,28 @@ export const accountCases: Cases = {
 };
 
 /** A change of address: both have to agree, whichever comes first; the new one alone where addresses are believed. */
-async function moves({ auth, fleet, flow, server }: Here, from: string): Promise<void> {
+async function moves({ auth, app, outside, flow, server }: Here, from: string): Promise<void> {
   const email = someone('moved');
-  const asked = good(await auth.updateUser({ email }, { emailRedirectTo: APP })).user;
+  const asked = good(await auth.updateUser({ email }, { emailRedirectTo: app })).user;
   expect(asked).toMatchObject({ email: from, new_email: email });
   if (server.configuration === 'confirmation' || server.configuration === 'no sign-up') {
-    const half = await open((await fleet.post.mail(from)).link);
-    expect(half.target.href).toContain('message=');
+    const half = await outside.visit((await outside.mail(from)).link);
+    expect(half.href).toContain('message=');
   }
-  const whole = await open((await fleet.post.mail(email)).link);
-  expect(whole.target.searchParams.has('code')).toBe(flow === 'pkce');
-  if (flow === 'pkce') good(await auth.exchangeCodeForSession(whole.target.searchParams.get('code') ?? ''));
+  const whole = await outside.visit((await outside.mail(email)).link);
+  expect(whole.searchParams.has('code')).toBe(flow === 'pkce');
+  if (flow === 'pkce') good(await auth.exchangeCodeForSession(whole.searchParams.get('code') ?? ''));
   expect(good(await auth.getUser()).user.email).toBe(email);
 }
 
 /** A change of number belongs to `updateUser` as well, but needs a message. */
 export const phoneCases: Cases = {
-  async updateUser({ auth, fleet, server, signedIn }) {
+  async updateUser({ auth, outside, server, signedIn }) {
     await signedIn();
     const phone = somebodysNumber();
     good(await auth.updateUser({ phone }));
     if (server.configuration === 'confirmation' || server.configuration === 'no sign-up') {
-      const token = await fleet.post.sms(phone);
+      const token = await outside.sms(phone);
       good(await auth.verifyOtp({ type: 'phone_change', phone, token }));
     }
     expect(good(await auth.getUser()).user.phone).toBe(phone);

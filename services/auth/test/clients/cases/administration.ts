@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { PASSWORD, someone } from '../../harness.ts';
-import { APP } from '../fleet.ts';
-import { type Cases, good, open, refused, sessionOf } from '../here.ts';
+import { PASSWORD, someone } from '../../support/people.ts';
+import { type Cases, fragmentOf, good, refused, sessionOf } from '../here.ts';
 
 /** What servers of the operator do with a token of theirs. */
 export const administrationCases: Cases = {
   async 'admin.createUser'({ auth, admin }) {
-    const [id, email] = [randomUUID(), someone()];
+    const [id, email] = [crypto.randomUUID(), someone()];
     const { user } = good(
       await admin.admin.createUser({
         id,
@@ -46,7 +44,7 @@ export const administrationCases: Cases = {
   async 'admin.getUserById'({ admin, auth, person }) {
     const { id, email } = await person();
     expect(good(await admin.admin.getUserById(id)).user).toMatchObject({ id, email });
-    refused(await admin.admin.getUserById(randomUUID()), 404, 'user_not_found');
+    refused(await admin.admin.getUserById(crypto.randomUUID()), 404, 'user_not_found');
     await expect(admin.admin.getUserById('no id')).rejects.toThrow('UUID');
     refused(await auth.admin.getUserById(id), 401, 'no_authorization');
   },
@@ -67,7 +65,7 @@ export const administrationCases: Cases = {
     refused(await auth.signInWithPassword({ email, password: 'another password' }), 400, 'user_banned');
     good(await admin.admin.updateUserById(user.id, { ban_duration: 'none' }));
     good(await auth.signInWithPassword({ email, password: 'another password' }));
-    refused(await admin.admin.updateUserById(randomUUID(), { email }), 404, 'user_not_found');
+    refused(await admin.admin.updateUserById(crypto.randomUUID(), { email }), 404, 'user_not_found');
   },
 
   async 'admin.deleteUser'({ admin, auth, person, signedIn }) {
@@ -84,14 +82,15 @@ export const administrationCases: Cases = {
     );
   },
 
-  async 'admin.inviteUserByEmail'({ admin, auth, fleet }) {
+  async 'admin.inviteUserByEmail'({ admin, app, auth, outside }) {
     const email = someone('invited');
-    const options = { data: { team: 'one' }, redirectTo: APP };
+    const options = { data: { team: 'one' }, redirectTo: app };
     const { user } = good(await admin.admin.inviteUserByEmail(email, options));
     expect(user).toMatchObject({ email, invited_at: expect.any(String), user_metadata: { team: 'one' } });
     // Whoever accepts does so elsewhere, so there is no verifier in any flow.
-    const { fragment, target } = await open((await fleet.post.mail(email)).link);
-    expect(target.href.startsWith(APP)).toBe(true);
+    const target = await outside.visit((await outside.mail(email)).link);
+    expect(target.href.startsWith(app)).toBe(true);
+    const fragment = fragmentOf(target);
     const [access_token, refresh_token] = ['access_token', 'refresh_token'].map(
       (name) => fragment.get(name) ?? '',
     );
@@ -104,14 +103,14 @@ export const administrationCases: Cases = {
     refused(await admin.admin.inviteUserByEmail(email), 422, 'email_exists');
   },
 
-  async 'admin.generateLink'({ admin, auth, fleet, person, device }) {
+  async 'admin.generateLink'({ admin, app, auth, outside, person, device }) {
     const { id, email } = await person();
-    const options = { redirectTo: APP };
+    const options = { redirectTo: app };
     const { properties, user } = good(await admin.admin.generateLink({ type: 'magiclink', email, options }));
     expect(user?.id).toBe(id);
     expect(properties).toMatchObject({
       verification_type: 'magiclink',
-      redirect_to: APP,
+      redirect_to: app,
       email_otp: expect.stringMatching(/^\d{6}$/),
       action_link: expect.stringContaining('/verify?'),
     });
@@ -131,7 +130,7 @@ export const administrationCases: Cases = {
     const newEmail = someone('new');
     const moved = good(await admin.admin.generateLink({ type: 'email_change_new', email, newEmail }));
     expect(moved.properties.verification_type).toBe('email_change_new');
-    expect(await fleet.post.waiting(email)).toBe(0);
+    expect(await outside.waiting(email)).toBe(0);
   },
 
   async 'admin.signOut'({ admin, auth, signedIn, device }) {

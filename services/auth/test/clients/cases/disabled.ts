@@ -1,13 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Case, Cases, Here } from '../here.ts';
 
 // What is off here: the library gets a word it knows, and not a page of somebody's proxy.
 
-const ID = randomUUID();
+const ID = crypto.randomUUID();
 const PASSKEYS = [404, 'passkey_disabled'] as const;
 const OAUTH = [404, 'feature_disabled'] as const;
 const CUSTOM = [404, 'feature_disabled'] as const;
+const NO_SECURITY_KEYS = [422, 'mfa_webauthn_enroll_not_enabled'] as const;
+const NO_FACTOR = [404, 'mfa_factor_not_found'] as const;
 
 type Call = (here: Here) => Promise<{ error: unknown }>;
 
@@ -18,8 +19,9 @@ function refuses([status, code]: readonly [number, string], call: Call): Case {
   };
 }
 
-/** The library itself refuses outside of browsers; what the server says there is seen in Chromium. */
-function needsBrowser(call: Call): Case {
+/** Outside of browsers the library itself refuses. */
+function needsBrowser(refusal: readonly [number, string], call: Call): Case {
+  if ('document' in globalThis) return refuses(refusal, call);
   return async (here) => {
     await here.signedIn();
     expect((await call(here)).error).toMatchObject({ message: expect.stringMatching(/WebAuthn/) });
@@ -92,10 +94,10 @@ export const disabledCases: Cases = {
   'admin.passkey.deletePasskey': refuses(PASSKEYS, ({ admin }) =>
     admin.admin.passkey.deletePasskey({ userId: ID, passkeyId: ID }),
   ),
-  'mfa.webauthn.enroll': refuses([422, 'mfa_webauthn_enroll_not_enabled'], ({ auth }) =>
+  'mfa.webauthn.enroll': refuses(NO_SECURITY_KEYS, ({ auth }) =>
     auth.mfa.webauthn.enroll({ friendlyName: 'key' }),
   ),
-  'mfa.webauthn.challenge': refuses([404, 'mfa_factor_not_found'], ({ auth }) =>
+  'mfa.webauthn.challenge': refuses(NO_FACTOR, ({ auth }) =>
     auth.mfa.webauthn.challenge({ factorId: ID, webauthn }),
   ),
   'mfa.webauthn.verify': refuses([400, 'validation_failed'], ({ auth }) =>
@@ -105,12 +107,12 @@ export const disabledCases: Cases = {
       webauthn: { ...webauthn, type: 'request', credential_response: { toJSON: () => ({}) } as never },
     }),
   ),
-  signInWithPasskey: needsBrowser(({ auth }) => auth.signInWithPasskey()),
-  registerPasskey: needsBrowser(({ auth }) => auth.registerPasskey()),
-  'mfa.webauthn.register': needsBrowser(({ auth }) =>
+  signInWithPasskey: needsBrowser(PASSKEYS, ({ auth }) => auth.signInWithPasskey()),
+  registerPasskey: needsBrowser(PASSKEYS, ({ auth }) => auth.registerPasskey()),
+  'mfa.webauthn.register': needsBrowser(NO_SECURITY_KEYS, ({ auth }) =>
     auth.mfa.webauthn.register({ friendlyName: 'key', webauthn: { rpId: 'app.example' } }),
   ),
-  'mfa.webauthn.authenticate': needsBrowser(({ auth }) =>
+  'mfa.webauthn.authenticate': needsBrowser(NO_FACTOR, ({ auth }) =>
     auth.mfa.webauthn.authenticate({ factorId: ID, webauthn: { rpId: 'app.example' } }),
   ),
 };

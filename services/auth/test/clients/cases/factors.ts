@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { TOTP, URI } from 'otpauth';
 import { expect } from 'vitest';
-import { PASSWORD } from '../../harness.ts';
+import { PASSWORD } from '../../support/people.ts';
 import { type Cases, good, type Here, refused, somebodysNumber } from '../here.ts';
 
 const STEP_MS = 30_000;
@@ -54,15 +53,15 @@ export const factorCases: Cases = {
     expect(totp).toEqual([]);
   },
 
-  async 'mfa.challenge'({ auth, fleet, signedIn }) {
+  async 'mfa.challenge'({ auth, outside, signedIn }) {
     await signedIn();
-    refused(await auth.mfa.challenge({ factorId: randomUUID() }), 404, 'mfa_factor_not_found');
+    refused(await auth.mfa.challenge({ factorId: crypto.randomUUID() }), 404, 'mfa_factor_not_found');
     const phone = somebodysNumber();
     const { id: factorId } = good(await auth.mfa.enroll({ factorType: 'phone', phone }));
     const asked = good(await auth.mfa.challenge({ factorId, channel: 'sms' }));
     expect(asked).toMatchObject({ id: expect.any(String), type: 'phone' });
     expect(asked.expires_at).toBeGreaterThan(Date.now() / 1000);
-    const code = await fleet.post.sms(phone);
+    const code = await outside.sms(phone);
     good(await auth.mfa.verify({ factorId, challengeId: asked.id, code }));
     expect(good(await auth.mfa.listFactors()).phone).toMatchObject([{ id: factorId, status: 'verified' }]);
   },
@@ -130,7 +129,7 @@ export const factorCases: Cases = {
       { id: factor.id, factor_type: 'totp', status: 'verified', friendly_name: 'app' },
     ]);
     expect(JSON.stringify(factors)).not.toContain(factor.totp.secret);
-    const unknown = await here.admin.admin.mfa.listFactors({ userId: randomUUID() });
+    const unknown = await here.admin.admin.mfa.listFactors({ userId: crypto.randomUUID() });
     refused(unknown, 404, 'user_not_found');
     refused(await here.auth.admin.mfa.listFactors({ userId: user.id }), 401, 'no_authorization');
   },

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { PASSWORD } from '../../harness.ts';
-import { type Cases, good, refused, sessionOf } from '../here.ts';
+import { PASSWORD } from '../../support/people.ts';
+import { base64url, type Cases, good, refused, sessionOf } from '../here.ts';
 
 /** What a session can do, and how it ends. */
 export const sessionCases: Cases = {
@@ -111,7 +110,9 @@ export const sessionCases: Cases = {
     const { session } = await signedIn();
     await auth.startAutoRefresh();
     await auth.stopAutoRefresh();
-    await sleep(5);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
     expect(good(await auth.getSession()).session?.refresh_token).toBe(session.refresh_token);
   },
 
@@ -142,7 +143,7 @@ export const sessionCases: Cases = {
     if (signsAlone) expect(good(later).claims.sub).toBe(user.id);
     else expect(later.error?.name).toBe('AuthSessionMissingError');
     const [head, , signature] = session.access_token.split('.');
-    const forged = Buffer.from(JSON.stringify({ ...claims, role: 'service_role' })).toString('base64url');
+    const forged = base64url(JSON.stringify({ ...claims, role: 'service_role' }));
     const answer = await device().getClaims(`${head}.${forged}.${signature}`);
     expect([answer.data, answer.error === null]).toEqual([null, false]);
   },

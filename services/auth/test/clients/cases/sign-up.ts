@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { PASSWORD, someone } from '../../harness.ts';
-import { APP } from '../fleet.ts';
-import { arrive, type Cases, good, type Here, open, refused, sessionOf, somebodysNumber } from '../here.ts';
+import { PASSWORD, someone } from '../../support/people.ts';
+import { arrive, type Cases, good, type Here, refused, sessionOf, somebodysNumber } from '../here.ts';
 
 /** Whether the server takes new people at all, and at their word. */
 export const opensTo = ({ server }: Here): 'nobody' | 'whoever proves' | 'everybody' => {
@@ -18,9 +17,9 @@ export async function expectNobody({ admin }: Here, email: string): Promise<void
 /** People who come for the first time. */
 export const signUpCases: Cases = {
   async signUp(here) {
-    const { auth, fleet } = here;
+    const { app, auth, outside } = here;
     const email = someone();
-    const options = { data: { name: 'Ada' }, emailRedirectTo: APP };
+    const options = { data: { name: 'Ada' }, emailRedirectTo: app };
     const answer = await auth.signUp({ email, password: PASSWORD, options });
     if (opensTo(here) === 'nobody') {
       refused(answer, 422, 'signup_disabled');
@@ -33,8 +32,8 @@ export const signUpCases: Cases = {
     } else {
       expect(session).toBeNull();
       refused(await auth.signInWithPassword({ email, password: PASSWORD }), 400, 'email_not_confirmed');
-      const back = await open((await fleet.post.mail(email)).link);
-      expect(back.target.href.startsWith(APP)).toBe(true);
+      const back = await outside.visit((await outside.mail(email)).link);
+      expect(back.href.startsWith(app)).toBe(true);
       await arrive(here, auth, back);
     }
     expect(good(await auth.getUser()).user).toMatchObject({ id: user?.id, email });
@@ -63,23 +62,23 @@ export const signUpCases: Cases = {
   },
 
   async resend(here) {
-    const { auth, fleet } = here;
+    const { app, auth, outside } = here;
     const [email, phone] = [someone(), somebodysNumber()];
     if (opensTo(here) !== 'whoever proves') {
       // The answer is the same as for an address that waits; nothing is sent.
       good(await auth.resend({ type: 'signup', email }));
-      expect(await fleet.post.waiting(email)).toBe(0);
+      expect(await outside.waiting(email)).toBe(0);
       return;
     }
     await auth.signUp({ email, password: PASSWORD });
-    await fleet.post.mail(email);
-    good(await auth.resend({ type: 'signup', email, options: { emailRedirectTo: APP } }));
-    await arrive(here, auth, await open((await fleet.post.mail(email)).link));
+    await outside.mail(email);
+    good(await auth.resend({ type: 'signup', email, options: { emailRedirectTo: app } }));
+    await arrive(here, auth, await outside.visit((await outside.mail(email)).link));
     await here.device().signUp({ phone, password: PASSWORD });
-    await fleet.post.sms(phone);
+    await outside.sms(phone);
     const { messageId } = good(await auth.resend({ type: 'sms', phone }));
     expect(messageId).toEqual(expect.any(String));
-    const token = await fleet.post.sms(phone);
+    const token = await outside.sms(phone);
     good(await auth.verifyOtp({ type: 'sms', phone, token }));
   },
 };
@@ -90,7 +89,7 @@ async function signUpWithPhone(here: Here): Promise<void> {
   const { session } = good(await auth.signUp({ phone, password: PASSWORD }));
   if (opensTo(here) === 'whoever proves') {
     expect(session).toBeNull();
-    const token = await here.fleet.post.sms(phone);
+    const token = await here.outside.sms(phone);
     expect(sessionOf(good(await auth.verifyOtp({ type: 'sms', phone, token }))).user.phone).toBe(phone);
   } else {
     expect(session?.user.phone).toBe(phone);
