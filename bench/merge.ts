@@ -98,6 +98,7 @@ async function compare(size: { files: number; rounds: number; goal: number }): P
     const next = () => `b${branch++}`;
     // The first starts the processes that later ones find at hand.
     await mergeHere(git, next());
+    await settle();
     const ours: number[] = [];
     const theirs: number[] = [];
     for (let round = 0; round < size.rounds; round++) {
@@ -106,6 +107,7 @@ async function compare(size: { files: number; rounds: number; goal: number }): P
       const name = next();
       theirs.push(await timed(() => mergeInClone(git.folderOf(REPOSITORY), work, name)));
       await rm(work, { recursive: true });
+      await settle();
     }
     return {
       bench: 'merge',
@@ -130,6 +132,11 @@ async function mergeHere(git: Git, branch: string): Promise<void> {
   );
   const moved = await moveRefs(git, REPOSITORY, [{ ref: branchRef('main'), new: commit.id, old: base }]);
   if (moved !== 'done') throw new Error(`${branch}: the base moved`);
+}
+
+/** Neither side waits for what the other, or the making of the repository, left for the disk to write. */
+async function settle(): Promise<void> {
+  await run('sync', { env: ENVIRONMENT });
 }
 
 async function mergeInClone(bare: string, work: string, branch: string): Promise<void> {

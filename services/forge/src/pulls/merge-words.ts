@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Git } from '../outside/git/git.ts';
-import { readTrees } from '../outside/git/merging/tree-entries.ts';
+import { mayHaveFolder, readTrees } from '../outside/git/merging/tree-entries.ts';
 import { readNode } from '../outside/git/reading/commit-nodes.ts';
 import { readObject } from '../outside/git/reading/objects.ts';
 import { findEntry } from '../outside/git/reading/trees.ts';
@@ -13,16 +13,20 @@ import type { UserRow } from '../store/people/users.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 
-/** The message of a merge: the caller's, or by the template on the default branch, or the style's own. */
+/**
+ * The message of a merge: the caller's, or by the template on the default branch, or the style's own.
+ * @param of what is merged, and where the base branch is, when that is known
+ */
 export async function messageOf(
   context: Context,
   { repository, owner }: VisibleRepository,
-  pull: PullWithIssue,
-  poster: UserRow,
+  { pull, poster, baseTip }: { pull: PullWithIssue; poster: UserRow; baseTip: string | undefined },
   style: MergeStyle,
   wanted: WantedMessage,
 ): Promise<string> {
-  const template = wanted.title.trim() === '' ? await readTemplate(context, repository, style) : undefined;
+  const tip = pull.base_branch === repository.default_branch ? baseTip : undefined;
+  const template =
+    wanted.title.trim() === '' ? await readTemplate(context, repository, style, tip) : undefined;
   const place = { owner: owner.login, name: repository.name };
   const words = {
     title: pull.title,
@@ -61,8 +65,9 @@ async function readTemplate(
   { git }: Context,
   repository: { id: number; default_branch: string },
   style: MergeStyle,
+  known: string | undefined,
 ): Promise<string | undefined> {
-  const tip = await readRef(git, repository.id, branchRef(repository.default_branch));
+  const tip = known ?? (await readRef(git, repository.id, branchRef(repository.default_branch)));
   if (tip === undefined) return undefined;
   const path = templatePath(style);
   if (!(await hasFolder(git, repository.id, tip, path.split('/', 1)[0] ?? ''))) return undefined;
@@ -74,8 +79,8 @@ async function readTemplate(
 /** Whether a commit has a folder at its top: seen without asking where the tree was just merged. True where it is not plain. */
 async function hasFolder(git: Git, repositoryId: number, commit: string, name: string): Promise<boolean> {
   const node = await readNode(git, repositoryId, commit);
-  const [entries] = node === undefined ? [] : await readTrees(git, repositoryId, [node.tree]);
-  return entries === undefined || entries.some(({ key }) => key === `${name}/`);
+  const [tree] = node === undefined ? [] : await readTrees(git, repositoryId, [node.tree]);
+  return tree === undefined || mayHaveFolder(tree, name);
 }
 
 const MAX_TEMPLATE_BYTES = 64 * 1024;

@@ -9,7 +9,7 @@ const BUFFER_BYTES = 256 * 1024;
  * git writes a few kilobytes at a time. Whoever reads each of them at once wakes two processes for it, a dozen times a
  * megabyte; who looks a moment later finds what is worth a turn, and takes half of the processor's time for it.
  */
-const FULL_BYTES = 64 * 1024;
+const FULL_BYTES = 32 * 1024;
 const GATHERING_MS = 1;
 /** Small answers do not wait. */
 const HURRIED_BYTES = 256 * 1024;

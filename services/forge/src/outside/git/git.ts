@@ -29,6 +29,8 @@ const IDLE_MS = 60_000;
 /** A merge-tree process slows down from 0.07 to 0.2 ms over some thousand merges. */
 const QUESTIONS_PER_PROCESS = 4000;
 const COMMAND_TIMEOUT_MS = 60_000;
+/** Else it looks, for each id that it is told, whether a ref has that name: a dozen system calls for a warning. */
+const UNWARNED = [['core.warnAmbiguousRefs', 'false']] as const;
 /** `merge-tree --stdin` came with git 2.39. */
 const FIRST_WITH_STDIN = 39;
 
@@ -184,7 +186,7 @@ export class Git {
       case 'objects':
         return await this.#talkTo([...gitOptions(folder), 'cat-file', '--batch-command']);
       case 'refs':
-        return await this.#talkTo([...gitOptions(folder), 'update-ref', '-z', '--stdin']);
+        return await this.#talkTo([...gitOptions(folder, UNWARNED), 'update-ref', '-z', '--stdin']);
       case 'trials':
       case 'merges':
         return await this.#tryMerges(folder, this.quarantineFor(repositoryId, topic));

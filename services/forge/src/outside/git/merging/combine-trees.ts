@@ -1,6 +1,19 @@
 import type { Git } from '../git.ts';
 import { FOLDER, type GitObject } from '../objects.ts';
-import { bytesOf, type Entries, type Entry, hexOf, readTrees, treeOf } from './tree-entries.ts';
+import {
+  bytesOf,
+  countOf,
+  type Entry,
+  entriesOf,
+  hexOf,
+  NO_TREE,
+  parse,
+  readTrees,
+  spell,
+  type Tree,
+  treeOf,
+} from './tree-entries.ts';
+import { inStep, type Step } from './tree-steps.ts';
 
 /** A tree that holds the changes of both sides, and what is to be written for it. */
 export interface CombinedTree {
@@ -40,7 +53,7 @@ export async function combineTrees(
   try {
     const tree = await combination.combine(base, ours, theirs);
     await combination.checkRenames();
-    return { tree: tree ?? combination.write([]), objects: combination.objects };
+    return { tree: tree ?? combination.write(''), objects: combination.objects };
   } catch (error) {
     if (error instanceof Unclear) return undefined;
     throw error;
@@ -59,9 +72,6 @@ interface KnownDoings extends Doings {
   folders: { before: string; after: string }[];
 }
 
-/** What stands under one name in several trees. */
-type Step = readonly (Entry | undefined)[];
-
 class Combination {
   readonly objects: GitObject[] = [];
   readonly #git: Git;
@@ -78,19 +88,24 @@ class Combination {
 
   /** Of folders, undefined where there is none; what they come to, undefined where nothing is left. */
   async combine(base?: string, ours?: string, theirs?: string): Promise<string | undefined> {
-    const [before = [], our = [], their = []] = await this.#readAll([base, ours, theirs]);
-    const steps = inStep(before, our, their);
+    const pieces = inStep(await this.#readAll([base, ours, theirs]));
+    const steps = pieces.filter((piece) => typeof piece !== 'string');
     const kept = await this.#combineAll(steps);
-    if (steps.every(([, one], index) => isSame(kept[index], one))) return ours;
-    if (steps.every(([, , other], index) => isSame(kept[index], other))) return theirs;
-    const entries = kept.filter((entry) => entry !== undefined);
+    if (steps.every((step) => isSame(kept.get(step), step[1]))) return ours;
+    if (steps.every((step) => isSame(kept.get(step), step[2]))) return theirs;
+    const texts = pieces.map((piece) => {
+      const entry = typeof piece === 'string' ? piece : kept.get(piece);
+      return typeof entry === 'object' ? spell(entry) : (entry ?? '');
+    });
+    const text = texts.join('');
+    if (text === '') return undefined;
     // One side has a file where the other has a folder.
-    if (steps.some(([was]) => was === undefined) && hasNameTwice(entries)) throw new Unclear();
-    return entries.length === 0 ? undefined : this.write(entries);
+    if (steps.some(([was]) => was === undefined) && hasNameTwice(text)) throw new Unclear();
+    return this.write(text);
   }
 
-  write(entries: Entries): string {
-    const tree = treeOf(entries);
+  write(text: string): string {
+    const tree = treeOf(text);
     this.objects.push(tree);
     return tree.id;
   }
@@ -116,12 +131,12 @@ class Combination {
     }
   }
 
-  async #combineAll(steps: readonly Step[]): Promise<(Entry | undefined)[]> {
-    const kept = steps.map((step) => this.#decide(step));
-    const folders = [...steps.entries()].filter(([, step]) => isOpen(step));
+  async #combineAll(steps: readonly Step[]): Promise<ReadonlyMap<Step, Entry | undefined>> {
+    const kept = new Map(steps.map((step) => [step, this.#decide(step)]));
+    const folders = steps.filter(isOpen);
     await Promise.all(
-      folders.map(async ([index, step]) => {
-        kept[index] = await this.#combineFolders(step);
+      folders.map(async (step) => {
+        kept.set(step, await this.#combineFolders(step));
       }),
     );
     return kept;
@@ -148,20 +163,20 @@ class Combination {
     const folders = side.folders.splice(0);
     const trees = await this.#readAll(folders.flatMap(({ before, after }) => [before, after]));
     for (let index = 0; index < trees.length; index += 2)
-      for (const [was, is] of inStep(trees[index] as Entries, trees[index + 1] as Entries))
-        note(side, was, is);
+      for (const piece of inStep(trees.slice(index, index + 2)))
+        if (typeof piece !== 'string') note(side, piece[0], piece[1]);
   }
 
-  async #readAll(ids: readonly (string | undefined)[]): Promise<Entries[]> {
+  async #readAll(ids: readonly (string | undefined)[]): Promise<Tree[]> {
     const wanted = [...new Set(ids.filter((id) => id !== undefined))];
     this.#read += wanted.length;
     if (this.#read > MAX_READ) throw new Unclear();
     const read = await readTrees(this.#git, this.#repositoryId, wanted);
     if (read.includes(undefined)) throw new Unclear();
-    this.#entries += read.reduce((sum, entries) => sum + (entries?.length ?? 0), 0);
+    this.#entries += read.reduce((sum, tree) => sum + countOf(tree ?? NO_TREE), 0);
     if (this.#entries > MAX_ENTRIES) throw new Unclear();
     const trees = new Map(wanted.map((id, index) => [id, read[index]]));
-    return ids.map((id) => (id === undefined ? [] : (trees.get(id) ?? [])));
+    return ids.map((id) => (id === undefined ? NO_TREE : (trees.get(id) ?? NO_TREE)));
   }
 }
 
@@ -183,24 +198,10 @@ function note(side: KnownDoings, was: Entry | undefined, is: Entry | undefined):
   else if (was.mode === FOLDER) side.folders.push({ before: hexOf(was.id), after: hexOf(is.id) });
 }
 
-/** Entries of several trees next to each other. */
-function inStep(...trees: readonly Entries[]): Step[] {
-  const steps: Step[] = [];
-  const rests = trees.map((entries) => ({ entries, place: 0 }));
-  for (;;) {
-    let first: string | undefined;
-    for (const { entries, place } of rests) {
-      const key = entries[place]?.key;
-      if (key !== undefined && (first === undefined || key < first)) first = key;
-    }
-    if (first === undefined) return steps;
-    steps.push(
-      rests.map((rest) => (rest.entries[rest.place]?.key === first ? rest.entries[rest.place++] : undefined)),
-    );
-  }
-}
-
-function hasNameTwice(entries: Entries): boolean {
+function hasNameTwice(text: string): boolean {
+  const tree = parse(text);
+  if (tree === undefined) throw new Unclear();
+  const entries = entriesOf(tree);
   const keys = new Set(entries.map(({ key }) => key));
   return entries.some(({ key, mode }) => mode === FOLDER && keys.has(key.slice(0, -1)));
 }

@@ -12,13 +12,21 @@ export interface Entry {
   id: string;
 }
 
-/** A tree as git writes it. */
-export type Entries = readonly Entry[];
+/** A tree as git writes it. Its entries are spelled out only where somebody looks: most of them nobody changed. */
+export interface Tree {
+  /** With a character for each byte. */
+  text: string;
+  /** Where each entry begins, and where the last one ends. */
+  starts: Uint32Array;
+}
 
-/** A tree never changes, so this is never wrong. By what its entries keep in memory, names of any length: 32 MB in all. */
-const known = new LRUCache<string, Entries>({
+/** What stands for a folder that is not there; git knows no empty ones. */
+export const NO_TREE: Tree = { text: '', starts: new Uint32Array(1) };
+
+/** A tree never changes, so this is never wrong. By what it keeps in memory: 32 MB in all. */
+const known = new LRUCache<string, Tree>({
   maxSize: 32 * 1024 * 1024,
-  sizeCalculation: (entries) => entries.reduce((sum, { key }) => sum + key.length + 150, 150),
+  sizeCalculation: ({ text, starts }) => text.length + starts.byteLength + 400,
 });
 
 /** An id as entries have it, of its forty digits. */
@@ -28,59 +36,91 @@ export const bytesOf = (id: string): string => Buffer.from(id, 'hex').toString('
 export const hexOf = (id: string): string => Buffer.from(id, 'latin1').toString('hex');
 
 const EMPTY_TREE = bytesOf('4b825dc642cb6eb9a060e54bf8d69288fbee4904');
+/** Behind the name of an entry stand a zero and its id. */
+const BEHIND_NAME = 21;
 /** Files, programs, symbolic links, submodules, folders. */
 const MODES = new Set(['100644', '100755', '120000', '160000', FOLDER]);
 
 /**
  * Trees by their ids as forty digits, in their order; undefined for what is missing, longer than a conversation takes, or
- * not as git itself writes a tree.
+ * not as git itself writes a tree. `<commit>^{tree}` is read as well and only remembered, for who asks by its id soon.
  */
 export async function readTrees(
   git: Git,
   repositoryId: number,
   ids: readonly string[],
-): Promise<(Entries | undefined)[]> {
+): Promise<(Tree | undefined)[]> {
   const found = ids.map((id) => known.get(id));
   const missing = ids.filter((_, index) => found[index] === undefined);
   if (missing.length === 0) return found;
   const objects = await readObjects(git, repositoryId, missing, 'skip');
-  const read = new Map(
-    objects.flatMap((object) => {
-      const entries = object?.type === 'tree' ? parseEntries(object.content) : undefined;
-      return object === undefined || entries === undefined ? [] : [[object.id, entries]];
-    }),
-  );
-  for (const [id, entries] of read) known.set(id, entries);
+  const read = new Map<string, Tree>();
+  for (const object of objects) {
+    const tree = object?.type === 'tree' ? parse(object.content.toString('latin1')) : undefined;
+    if (object !== undefined && tree !== undefined) read.set(object.id, tree);
+  }
+  for (const [id, tree] of read) known.set(id, tree);
   return ids.map((id, index) => found[index] ?? read.get(id));
 }
 
-/** The tree of some entries, which are in order. */
-export function treeOf(entries: Entries): GitObject {
-  const parts = entries.map(
-    ({ key, mode, id }) => `${mode} ${mode === FOLDER ? key.slice(0, -1) : key}\0${id}`,
-  );
-  const tree = gitObject('tree', Buffer.from(parts.join(''), 'latin1'));
-  known.set(tree.id, entries);
-  return tree;
+/** The tree of some entries as they are spelled, which are in order. */
+export function treeOf(text: string): GitObject {
+  const object = gitObject('tree', Buffer.from(text, 'latin1'));
+  const tree = parse(text);
+  if (tree !== undefined) known.set(object.id, tree);
+  return object;
 }
 
-/** Undefined for what git would write differently. */
-function parseEntries(content: Buffer): Entry[] | undefined {
-  const text = content.toString('latin1');
-  const entries: Entry[] = [];
+/** How many entries a tree has. */
+export const countOf = ({ starts }: Tree): number => starts.length - 1;
+
+/** An entry by its place, undefined behind the last. */
+export function entryAt({ text, starts }: Tree, place: number): Entry | undefined {
+  const [start, end] = [starts[place], starts[place + 1]];
+  return start === undefined || end === undefined ? undefined : spelled(text, start, end - BEHIND_NAME);
+}
+
+/** Whether a tree has a folder; true as well for a file whose name ends like the entry of one. */
+export const mayHaveFolder = ({ text }: Tree, name: string): boolean => text.includes(`${FOLDER} ${name}\0`);
+
+/** All entries, in order. */
+export const entriesOf = (tree: Tree): Entry[] =>
+  Array.from({ length: countOf(tree) }, (_, place) => entryAt(tree, place) as Entry);
+
+/** Some entries as they are spelled, from a place on. */
+export const textOf = ({ text, starts }: Tree, place: number, count: number): string =>
+  text.slice(starts[place], starts[place + count]);
+
+/** An entry as its tree spells it. */
+export const spell = ({ key, mode, id }: Entry): string =>
+  `${mode} ${mode === FOLDER ? key.slice(0, -1) : key}\0${id}`;
+
+/** A tree by its text; undefined for what git would write differently. */
+export function parse(text: string): Tree | undefined {
+  const starts = [0];
   let last = '';
   for (let start = 0; start < text.length; ) {
     const space = text.indexOf(' ', start);
-    const end = text.indexOf('\0', space);
-    if (space === -1 || end === -1) return undefined;
-    const mode = text.slice(start, space);
-    const name = text.slice(space + 1, end);
-    const key = mode === FOLDER ? `${name}/` : name;
-    const id = text.slice(end + 1, end + 21);
-    if (!MODES.has(mode) || name.includes('/') || key <= last || id === EMPTY_TREE) return undefined;
-    entries.push({ key, mode, id });
+    const nameEnd = text.indexOf('\0', space);
+    const end = nameEnd + BEHIND_NAME;
+    if (space === -1 || nameEnd === -1 || end > text.length) return undefined;
+    const { key, mode } = spelled(text, start, nameEnd);
+    if (!MODES.has(mode) || key.indexOf('/') !== (mode === FOLDER ? key.length - 1 : -1)) return undefined;
+    if (key <= last || text.startsWith(EMPTY_TREE, nameEnd + 1)) return undefined;
+    starts.push(end);
     last = key;
-    start = end + 21;
+    start = end;
   }
-  return entries;
+  return { text, starts: Uint32Array.from(starts) };
+}
+
+function spelled(text: string, start: number, nameEnd: number): Entry {
+  const space = text.indexOf(' ', start);
+  const mode = text.slice(start, space);
+  const name = text.slice(space + 1, nameEnd);
+  return {
+    key: mode === FOLDER ? `${name}/` : name,
+    mode,
+    id: text.slice(nameEnd + 1, nameEnd + BEHIND_NAME),
+  };
 }

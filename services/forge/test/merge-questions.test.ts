@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { silentLog } from '@croft/runtime';
+import { temporaryFolder } from '@croft/testing';
+import { afterEach, expect, it, vi } from 'vitest';
+import { Git } from '../src/outside/git/git.ts';
+import { writeMerge } from '../src/outside/git/merging/merge.ts';
+import { commitObject } from '../src/outside/git/objects.ts';
+import { readRefs } from '../src/outside/git/refs.ts';
+import { makeRepository } from '../src/outside/git/repository.ts';
+
+afterEach(() => void vi.restoreAllMocks());
+
+const REPOSITORY = 1;
+/** Nobody has read any of these before. */
+const HISTORY = ['main', 'ours', 'theirs']
+  .map((branch) => {
+    const from = branch === 'main' ? '' : 'from refs/heads/main\n';
+    const file = (path: string) => `M 100644 inline ${path}\ndata ${path.length}\n${path}\n`;
+    const files = ['d/e/a', `d/e/${branch}`, 'f'].map(file).join('');
+    const head = `commit refs/heads/${branch}\ncommitter C <c@example.test> 1700000000 +0000\n`;
+    return `${head}data ${branch.length}\n${branch}\n${from}${files}\n`;
+  })
+  .join('');
+
+it('a plain merge waits for git twice for the commits with their trees, and twice for each level of folders', async () => {
+  await using folder = await temporaryFolder();
+  await using stack = new AsyncDisposableStack();
+  const options = { folder: folder.path, command: 'git', warmProcesses: 4, log: silentLog };
+  const git = stack.adopt(
+    await Git.open({ ...options, searchPath: process.env['PATH'] ?? '' }),
+    async (one) => await one.close(),
+  );
+  await makeRepository(git, REPOSITORY, 'main');
+  const bare = git.folderOf(REPOSITORY);
+  execFileSync('git', ['--git-dir', bare, 'fast-import', '--quiet'], { input: HISTORY });
+  const heads = await readRefs(git, REPOSITORY, ['refs/heads/ours', 'refs/heads/theirs']);
+  const [ours = '', theirs = ''] = heads;
+
+  let waits = 0;
+  let isTogether = false;
+  const conversation = await git.converse(REPOSITORY, 'objects');
+  const ask = conversation.ask.bind(conversation);
+  vi.spyOn(conversation, 'ask').mockImplementation((...question) => {
+    if (!isTogether) waits++;
+    isTogether = true;
+    process.nextTick(() => {
+      isTogether = false;
+    });
+    return ask(...question);
+  });
+  const who = { name: 'C', email: 'c@example.test', at: new Date(1_700_000_001_000) };
+  const merged = await writeMerge(git, REPOSITORY, { ours, theirs }, (tree) =>
+    commitObject({ tree, parents: [ours, theirs], author: who, committer: who, message: 'm' }),
+  );
+
+  const listed = execFileSync('git', ['--git-dir', bare, 'ls-tree', '-r', '--name-only', merged.id]);
+  expect(listed.toString().split('\n').filter(Boolean)).toEqual([
+    'd/e/a',
+    'd/e/main',
+    'd/e/ours',
+    'd/e/theirs',
+    'f',
+  ]);
+  // The merge base and its tree, too, are new here, in a wait of their own.
+  expect(waits).toBe(2 + 2 + 2 + 2 * 2);
+});
