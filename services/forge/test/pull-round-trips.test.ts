@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { silentLog } from '@croft/runtime';
+import { silentLog, systemClock } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
 import { type Database, openDatabase } from '@croft/sql';
 import { git as command } from '@croft/testing';
@@ -11,11 +11,14 @@ import { Links } from '../src/links.ts';
 import { Git } from '../src/outside/git/git.ts';
 import { listPulls } from '../src/pulls/list-pulls.ts';
 import { MergeOutlooks } from '../src/pulls/merge-outlook.ts';
+import { mergePull } from '../src/pulls/merge-pull.ts';
 import { showPull } from '../src/pulls/show-pull.ts';
+import { Queues } from '../src/queues.ts';
 import * as users from '../src/store/people/users.ts';
 import { commit, type Person, pushedRepository, useForge } from './forge.ts';
 
-// What reading pull requests costs: round trips to the database, and processes besides the conversations of the repository.
+// What reading and merging pull requests costs: round trips to the database, and processes besides the conversations of the
+// repository. Besides these each request takes one to know its caller.
 
 const PULLS = 30;
 const path = { owner: 'ada', repo: 'work' };
@@ -55,15 +58,22 @@ beforeAll(async () => {
     links: new Links('http://forge.test'),
     git,
     outlooks,
+    clock: systemClock,
+    identity: {},
+    queues: new Queues(1),
   } as unknown as Context;
-  const bob = await users.findByLogin(database.autocommit(), 'bob');
-  if (bob === undefined) throw new Error('bob is missing');
-  reader = callerOf(bob);
+  reader = await callerNamed('bob');
 });
 afterAll(async () => {
   await git.close();
   await database.close();
 });
+
+async function callerNamed(login: string): Promise<Caller> {
+  const account = await users.findByLogin(database.autocommit(), login);
+  if (account === undefined) throw new Error(`${login} is missing`);
+  return callerOf(account);
+}
 
 async function cost(work: () => Promise<unknown>): Promise<{ trips: number; programs: number }> {
   const started = vi.spyOn(git, 'start');
@@ -74,9 +84,9 @@ async function cost(work: () => Promise<unknown>): Promise<{ trips: number; prog
   return { trips: database.roundTrips - before, programs };
 }
 
-it('a list takes three and a program to count the changes of new heads, however many there are', async () => {
+it('a list takes two and a program to count the changes of new heads, however many there are', async () => {
   const list = () => listPulls(context, reader, path, { limit: '50' });
-  expect(await cost(list)).toEqual({ trips: 3, programs: 0 });
+  expect(await cost(list)).toEqual({ trips: 2, programs: 0 });
   for (let n = 0; n < PULLS; n++) {
     await command(tree, 'checkout', '-q', `b${n}`);
     await commit(tree, { [`more-${n}.txt`]: `${n}\n` }, `more ${n}`);
@@ -84,9 +94,9 @@ it('a list takes three and a program to count the changes of new heads, however 
   await command(tree, 'checkout', '-q', 'main');
   await command(tree, 'push', '-q', 'origin', '--all');
   const one = () => listPulls(context, reader, path, { limit: '1' });
-  expect(await cost(one)).toEqual({ trips: 3, programs: 1 });
-  expect(await cost(list)).toEqual({ trips: 3, programs: 1 });
-  expect(await cost(list)).toEqual({ trips: 3, programs: 0 });
+  expect(await cost(one)).toEqual({ trips: 2, programs: 1 });
+  expect(await cost(list)).toEqual({ trips: 2, programs: 1 });
+  expect(await cost(list)).toEqual({ trips: 2, programs: 0 });
   const { items } = await list();
   expect(items).toHaveLength(PULLS);
   for (const item of items) expect(item).toMatchObject({ mergeable: true, changed_files: 2, additions: 2 });
@@ -96,7 +106,7 @@ it('and no program when the base moves', async () => {
   const base = await commit(tree, { 'base.txt': 'base\n' }, 'base');
   await command(tree, 'push', '-q', 'origin', 'main');
   const list = () => listPulls(context, reader, path, { limit: '50' });
-  expect(await cost(list)).toEqual({ trips: 3, programs: 0 });
+  expect(await cost(list)).toEqual({ trips: 2, programs: 0 });
   const { items } = await list();
   expect(items).toHaveLength(PULLS);
   for (const item of items) expect(item).toMatchObject({ mergeable: true, base: { sha: base } });
@@ -107,4 +117,60 @@ it('a single one takes four, of which two at the same time', async () => {
     trips: 4,
     programs: 0,
   });
+});
+
+const plain = {
+  style: 'merge',
+  title: '',
+  message: '',
+  headCommit: '',
+  mergeCommit: '',
+  force: false,
+  whenChecksSucceed: false,
+  deleteBranch: false,
+  stack: false,
+};
+const isMerged = (number: number) =>
+  scene.sql.row`
+    select from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+    where i.number = ${number} and p.merged_at is not null and i.closed_at is not null`;
+
+it('a merge takes five, of which two at the same time and a third beside git', async () => {
+  const merger = await callerNamed('ada');
+  const merge = (number: number, style: string) =>
+    cost(() => mergePull(context, merger, { ...path, index: `${number}` }, { ...plain, style }));
+  for (const [number, style, programs] of [
+    [4, 'merge', 0],
+    [5, 'squash', 0],
+    // git lists what there is to pick.
+    [6, 'rebase', 1],
+  ] as const) {
+    expect(await merge(number, style)).toEqual({ trips: 5, programs });
+    expect(await isMerged(number)).toBeDefined();
+  }
+});
+
+it('by somebody else one more, for its author, also where the branch is protected', async () => {
+  await ada.call('PUT', '/repos/ada/work/collaborators/bob', { permission: 'write' });
+  await ada.call('POST', '/repos/ada/work/branch_protections', {
+    rule_name: 'main',
+    enable_merge_whitelist: true,
+    merge_whitelist_usernames: ['bob'],
+  });
+  const merge = (number: number) =>
+    cost(() => mergePull(context, reader, { ...path, index: `${number}` }, plain));
+  expect(await merge(7)).toEqual({ trips: 6, programs: 0 });
+  expect(await isMerged(7)).toBeDefined();
+});
+
+it('into a branch from which others are open, these are looked at and follow', async () => {
+  await ada.call('DELETE', '/repos/ada/work/branch_protections/main');
+  await command(tree, 'push', '-q', 'origin', 'main:release');
+  const opened = { head: 'main', base: 'release', title: 'release' };
+  const { number } = (await ada.call('POST', '/repos/ada/work/pulls', opened)).body;
+  const { trips } = await cost(() => mergePull(context, reader, { ...path, index: '8' }, plain));
+  expect(trips).toBeGreaterThan(6);
+  const merged = await ada.call('GET', '/repos/ada/work/pulls/8');
+  const release = await ada.call('GET', `/repos/ada/work/pulls/${number}`);
+  expect(release.body.head.sha).toBe(merged.body.merge_commit_sha);
 });

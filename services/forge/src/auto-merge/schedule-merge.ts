@@ -1,8 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { alreadyScheduled, notFound } from '../failures.ts';
-import { checkMerger, checkOpen } from '../pulls/check-merger.ts';
-import type { VisiblePull } from '../pulls/find-pull.ts';
+import { checkMerger, checkOpen, type PullToMerge } from '../pulls/check-merger.ts';
 import { checkReady, type MergeWish } from '../pulls/prepare-merge.ts';
 import { checkStyle } from '../rules/pulls/merge-style.ts';
 import { checkRelated } from '../rules/pulls/mergeable.ts';
@@ -18,7 +17,7 @@ import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
 export async function scheduleMerge(
   context: Context,
   caller: Caller,
-  found: VisiblePull,
+  found: PullToMerge,
   wanted: MergeWish & { deleteBranch: boolean },
 ): Promise<void> {
   const { pull, repository } = found;

@@ -1,4 +1,4 @@
-import { loadPushRules } from '../branches/push-rules.ts';
+import { loadPushRules, type PushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { mayNotMerge, notFound, notMergeable } from '../failures.ts';
@@ -11,6 +11,8 @@ import type { PullWithIssue } from '../store/pulls/pulls.ts';
 /** A pull request with its repository, as somebody sees them. */
 export interface PullToMerge extends VisibleRepository {
   pull: PullWithIssue;
+  /** What holds for him in the repository, where that was loaded along with it. */
+  rules?: PushRules;
 }
 
 /**
@@ -40,7 +42,7 @@ export async function checkMerger(
   caller: Caller,
   found: PullToMerge,
 ): Promise<{ protection: Protection | undefined; mayForce: boolean }> {
-  const { protections, pusher } = await loadPushRules(context, found, caller.userId);
+  const { protections, pusher } = found.rules ?? (await loadPushRules(context, found, caller.userId));
   const protection = findProtection(protections, found.pull.base_branch);
   if (!mayMergeInto(protection, pusher)) throw mayNotMerge();
   const isAdministrator = includes(found.permission.level, 'admin');

@@ -17,12 +17,13 @@ export interface Landing {
  * Merges pull requests into one branch, each standing on the one before: intents, one compare-and-swap, records in their
  * order. All of them or none. For whoever has the queue of branches.
  * @param landings at least one; all name the same branch
+ * @returns whether open pull requests may have that branch as their head
  * @throws 409 when somebody moved the branch, or a pull request is no longer open with that base
  */
-export async function landMerges(context: Context, landings: readonly Landing[]): Promise<void> {
+export async function landMerges(context: Context, landings: readonly Landing[]): Promise<boolean> {
   const { database, git } = context;
   const [first, last] = [landings[0], landings.at(-1)];
-  if (first === undefined || last === undefined) return;
+  if (first === undefined || last === undefined) return false;
   const ids = landings.map(({ pull }) => pull.id);
   const intents = landings.map(({ intent }) => intent);
   if (!(await merges.begin(database.autocommit(), intents))) throw baseMoved();
@@ -37,14 +38,14 @@ export async function landMerges(context: Context, landings: readonly Landing[])
     if (moved === 'done') {
       const recorded = [];
       for (const { pull, intent } of landings) recorded.push(await recordMerge(context, pull, intent));
-      if (recorded.includes(false)) throw baseMoved();
-      return;
+      if (recorded.includes(undefined)) throw baseMoved();
+      return recorded.some((merge) => merge?.intoHead);
     }
   } catch (error) {
     // Whether the branch moved before this went wrong, only the repository knows; the records, only the database.
     for (const { pull } of landings) await settleSoon(context, pull);
     if (!(await areMerged(context, ids))) throw error;
-    return;
+    return true;
   }
   await merges.removeAll(database.autocommit(), ids);
   throw baseMoved();

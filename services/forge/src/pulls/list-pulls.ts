@@ -46,8 +46,8 @@ export async function listPulls(
     posterId: poster?.id ?? 0,
     baseBranch: query.base_branch ?? '',
   };
-  const { rows, total } = await pullLists.list(tx, filter, page);
-  return { page, total, items: await presentPulls(context, viewer, found, rows) };
+  const { rows, total, people } = await pullLists.list(tx, filter, page);
+  return { page, total, items: await presentPulls(context, viewer, found, rows, people) };
 }
 
 /** @throws 422 */

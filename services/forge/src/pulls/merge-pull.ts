@@ -14,12 +14,10 @@ import { checkStyle, type MergeStyle, nameStyle } from '../rules/pulls/merge-sty
 import { deleteHeads } from '../stacks/delete-heads.ts';
 import { findBelow, listBelow } from '../stacks/find-stack.ts';
 import { checkStackWish, mergeStack } from '../stacks/merge-stack.ts';
-import * as notifications from '../store/events/notifications.ts';
-import * as merges from '../store/pulls/merges.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import { checkMergeIsPossible, checkMerger, type PullToMerge } from './check-merger.ts';
 import { deleteHeadBranch } from './delete-head-branch.ts';
-import { findPull } from './find-pull.ts';
+import { findPull, findToMerge } from './find-pull.ts';
 import { landMerges } from './land-merges.ts';
 import { checkSides, prepareMerge } from './prepare-merge.ts';
 import { recordMerge, settleMergeOf } from './settle-merges.ts';
@@ -52,13 +50,7 @@ export async function mergePull(
   path: NumberedPath,
   wanted: WantedMerge,
 ): Promise<'merged' | 'scheduled'> {
-  const found = await findPull(context, caller, path);
-  const tx = context.database.autocommit();
-  const [interrupted] = await Promise.all([
-    merges.find(tx, found.pull.id),
-    // Merge rule 2.
-    notifications.markRead(tx, caller.userId, found.pull.issue_id),
-  ]);
+  const found = await findToMerge(context, caller, path);
   checkMergeIsPossible(found);
   checkNotArchived(found);
   const wish = { ...wanted, style: nameStyle(wanted.style) };
@@ -72,8 +64,9 @@ export async function mergePull(
   const outcome = await context.queues.inTurn(branchQueue(found.repository.id), async (waited) => {
     // Things may have changed while we waited: another merge, or one that was interrupted. What changes without waiting
     // either, the intent finds out.
-    if (waited || interrupted !== undefined) await settleMergeOf(context, found.pull);
-    const now = waited || interrupted !== undefined ? await findPull(context, caller, path) : found;
+    const isLate = waited || found.interrupted;
+    if (isLate) await settleMergeOf(context, found.pull);
+    const now: PullToMerge = isLate ? await findPull(context, caller, path) : found;
     checkMergeIsPossible(now);
     // Whoever wanted it in one branch did not mean another.
     if (now.pull.base_branch !== found.pull.base_branch) throw baseMoved();
@@ -125,11 +118,11 @@ export async function mergeInTurn(
     return 'queued';
   }
   const intent = await prepareMerge(context, caller, found, { ...wanted, style }, protection, { by });
-  await landMerges(context, [{ pull, intent }]);
+  const isHead = await landMerges(context, [{ pull, intent }]);
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(repository.id);
   // The base may itself be the head of other pull requests.
-  await followHeads(context, repository.id, caller.userId, pull.base_branch);
+  if (isHead) await followHeads(context, repository.id, caller.userId, pull.base_branch);
   return 'merged';
 }
 

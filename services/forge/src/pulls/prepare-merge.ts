@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { headMoved, notFound } from '../failures.ts';
-import { loadPeople } from '../issues/load-people.ts';
+import { loadPeople, type People } from '../issues/load-people.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import type { Protection } from '../rules/git/protection.ts';
 import { checkStyle, type MergeStyle } from '../rules/pulls/merge-style.ts';
@@ -43,8 +43,11 @@ export async function prepareMerge(
   protection: Protection | undefined,
   past: RequirementsPast = {},
 ): Promise<MergeIntent> {
-  const sides = await checkSides(context, found, wanted, protection, past);
-  return await writeMergeOf(context, caller, found, wanted, sides);
+  const [sides, people] = await Promise.all([
+    checkSides(context, found, wanted, protection, past),
+    loadPeople(context, [found.pull.poster_id], [caller.user]),
+  ]);
+  return await writeMergeOf(context, caller, found, wanted, sides, { people, baseTip: sides.base });
 }
 
 /**
@@ -112,18 +115,23 @@ export async function checkMerge(
   return outlook.mergeBase ?? base;
 }
 
-/** Writes a merge of two commits that merge, and says what there is to be done with it. */
+/**
+ * Writes a merge of two commits that merge, and says what there is to be done with it.
+ * @param known the poster among other people, and where the base branch of the pull request is, when those are at hand
+ */
 export async function writeMergeOf(
   context: Context,
   caller: Caller,
   found: PullToMerge,
   wanted: MergeWish,
   sides: MergeSides,
+  known: { people?: People; baseTip?: string } = {},
 ): Promise<MergeIntent> {
   const { pull } = found;
   const { style } = wanted;
-  const poster = (await loadPeople(context, [pull.poster_id], [caller.user])).byId(pull.poster_id);
-  const message = () => messageOf(context, found, pull, poster, style, wanted);
+  const people = known.people ?? (await loadPeople(context, [pull.poster_id], [caller.user]));
+  const poster = people.byId(pull.poster_id);
+  const message = () => messageOf(context, found, { pull, poster, baseTip: known.baseTip }, style, wanted);
   const decided = { style, ...sides, message, poster };
   return {
     pull_id: pull.id,

@@ -7,6 +7,7 @@ import { branchRef, readRefs } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { repositoryJson, type repositorySchema } from '../repositories/repository-json.ts';
 import type { MergeOutlook } from '../rules/pulls/mergeable.ts';
+import type { UserRow } from '../store/people/users.ts';
 import type { PullCard } from '../store/pulls/pulls.ts';
 import { type Forks, loadForks } from './load-forks.ts';
 import { pullJson, type pullSchema } from './pull-json.ts';
@@ -15,12 +16,14 @@ import { isFromFork } from './read-head.ts';
 /**
  * Pull requests of a repository as their viewer gets them: a statement for the people and one for the forks, a look at the
  * branches, and a process where changes are to be counted that never were before; however many pull requests there are.
+ * @param known accounts the caller has at hand, which are not loaded again
  */
 export async function presentPulls(
   context: Context,
   viewer: Caller | undefined,
   found: VisibleRepository,
   rows: readonly PullCard[],
+  known: readonly UserRow[] = [],
 ): Promise<z.output<typeof pullSchema>[]> {
   const named = rows.flatMap((row) => [
     row.poster_id,
@@ -30,7 +33,7 @@ export async function presentPulls(
   ]);
   const loading = loadForks(context, viewer, rows);
   const [people, forks, sides] = await Promise.all([
-    loadPeople(context, named, viewer === undefined ? [] : [viewer.user]),
+    loadPeople(context, named, viewer === undefined ? known : [viewer.user, ...known]),
     loading,
     lookAtBranches(context, found.repository.id, rows, loading),
   ]);

@@ -1,6 +1,5 @@
-import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
-import { announce, type Happening } from '../events/announce.ts';
+import { HAPPENING, type Happening } from '../events/announce.ts';
 import { hasCommit } from '../outside/git/merging/merge.ts';
 import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
 import { removeStaleLocks } from '../outside/git/repository.ts';
@@ -16,8 +15,8 @@ interface RecordDetails {
 }
 
 /**
- * Records a merge whose commit is on the base branch, and ends its intent: all of it or nothing. False when there is
- * nothing to record: it is merged already, or has another base.
+ * Records a merge whose commit is on the base branch, tells of it and ends its intent: all of it or nothing. Undefined when
+ * there is nothing to record: it is merged already, or has another base.
  * @param details who merged it, when not now, and whether its own ref is at the merged head, too; what somebody merged by
  *   hand did not move the branch now
  */
@@ -26,26 +25,19 @@ export async function recordMerge(
   pull: pulls.PullWithIssue,
   merge: merges.MergeIntent,
   { by = 'us', at, headWritten = true }: RecordDetails = {},
-): Promise<boolean> {
-  return await database.transaction(async (tx) => {
-    const marked = await merges.record(tx, pull, merge, { headWritten, at: at ?? tx.now });
-    if (marked) await tell(tx, pull, merge, by);
-    return marked;
-  });
+): Promise<merges.Recorded | undefined> {
+  const tx = database.autocommit();
+  const told = { topic: HAPPENING, payloads: happeningsOf(pull, merge, by) };
+  return await merges.record(tx, pull, merge, { headWritten, at: at ?? tx.now, told });
 }
 
 /** The others are told of the pull request and of its base branch. */
-async function tell(
-  tx: Tx,
-  pull: pulls.PullWithIssue,
-  merge: merges.MergeIntent,
-  by: 'us' | 'hand',
-): Promise<void> {
+function happeningsOf(pull: pulls.PullWithIssue, merge: merges.MergeIntent, by: 'us' | 'hand'): Happening[] {
   const place = { repositoryId: pull.repository_id, actorId: merge.merged_by };
   const closed: Happening = { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...place };
-  if (by === 'hand' || merge.base_sha === merge.commit_sha) return await announce(tx, closed);
+  if (by === 'hand' || merge.base_sha === merge.commit_sha) return [closed];
   const moved = { ref: branchRef(merge.base_branch), before: merge.base_sha, after: merge.commit_sha };
-  await announce(tx, closed, { kind: 'ref', ...moved, ...place });
+  return [closed, { kind: 'ref', ...moved, ...place }];
 }
 
 /** At start: finishes or abandons the merges that a crash interrupted. */

@@ -17,6 +17,29 @@ export interface Target extends references.ReferenceTarget {
 /** More other repositories than this are not looked up for one text. */
 const MAX_REPOSITORIES = 10;
 
+/** Where texts stand, as somebody sees it who wrote them, or had them become true. */
+export interface Source {
+  writer: Caller;
+  found: VisibleRepository;
+}
+
+/** Undefined when one of them is gone, and when the writer may not know of the repository: then nothing is told. */
+export async function findSource(
+  { database }: Context,
+  writerId: number,
+  repositoryId: number,
+): Promise<Source | undefined> {
+  const tx = database.autocommit();
+  const [accounts, [row]] = await Promise.all([
+    users.mapByIds(tx, [writerId]),
+    repositories.listByIds(tx, [repositoryId], writerId),
+  ]);
+  const account = accounts.get(writerId);
+  const writer = account && callerOf(account);
+  const found = row && writer && accessTo(row, writer);
+  return found && { writer, found };
+}
+
 /**
  * The issues and pull requests a text names and in whose timelines it is told: those its writer may read and write
  * comments on. What else there is by that name makes no difference, so nobody learns of it.
@@ -29,15 +52,20 @@ export async function findTargets(
   repositoryId: number,
   text: string,
 ): Promise<Target[]> {
+  if (readReferences(text, context.links.root).length === 0) return [];
+  const source = await findSource(context, writerId, repositoryId);
+  return source === undefined ? [] : await findTargetsFrom(context, source, text);
+}
+
+/** The same for a place that is known already. */
+export async function findTargetsFrom(
+  context: Context,
+  { writer, found: source }: Source,
+  text: string,
+): Promise<Target[]> {
   const named = readReferences(text, context.links.root);
   if (named.length === 0) return [];
   const tx = context.database.autocommit();
-  const account = (await users.mapByIds(tx, [writerId])).get(writerId);
-  if (account === undefined) return [];
-  const writer = callerOf(account);
-  const [row] = await repositories.listByIds(tx, [repositoryId], writerId);
-  const source = row && accessTo(row, writer);
-  if (source === undefined) return [];
   const places = await findPlaces(context, writer, source, named);
   const wanted = named.flatMap(({ repository, number, action }) => {
     const found = places.get(placeOf(repository));
@@ -55,8 +83,8 @@ export async function findTargets(
     if (target.locked && !isWriter) return [];
     // The same issue may be named in two ways.
     const action = matching.find((one) => one.action !== 'none')?.action ?? 'none';
-    const mayClose = isWriter || target.poster_id === writerId;
-    return [{ ...target, action, sourceRepositoryId: repositoryId, mayClose }];
+    const mayClose = isWriter || target.poster_id === writer.userId;
+    return [{ ...target, action, sourceRepositoryId: source.repository.id, mayClose }];
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
 import type { Git } from '../outside/git/git.ts';
 import { walkNewCommits } from '../outside/git/merging/merge-base.ts';
@@ -6,9 +7,9 @@ import { readObjects } from '../outside/git/reading/objects.ts';
 import { type CommitData, parseCommit } from '../outside/git/reading/parse-commit.ts';
 import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
 import * as references from '../store/issues/references.ts';
-import * as repositories from '../store/repositories/repositories.ts';
+import type * as repositories from '../store/repositories/repositories.ts';
 import { closeByCommit } from './close-by-commit.ts';
-import { findTargets, type Target } from './find-targets.ts';
+import { findSource, findTargetsFrom, type Target } from './find-targets.ts';
 
 /** The newest of what a branch got; whoever imports a history does not mean to speak to anybody. */
 const MAX_COMMITS = 50;
@@ -30,14 +31,15 @@ export async function followCommits(
   signal: AbortSignal,
 ): Promise<void> {
   if (!ref.startsWith('refs/heads/') || after === NO_COMMIT) return;
-  const repository = await repositories.findById(context.database.autocommit(), repositoryId);
-  if (repository === undefined) return;
+  const source = await findSource(context, actorId, repositoryId);
+  if (source === undefined) return;
+  const { repository } = source.found;
   const isDefault = ref === branchRef(repository.default_branch);
   let room = MAX_REFERENCES;
   for (const commit of await readNewCommits(context, repository, { isDefault, before, after })) {
     const message = commit.message.replaceAll('\0', '');
     signal.throwIfAborted();
-    for (const target of (await findTargets(context, actorId, repositoryId, message)).slice(0, room)) {
+    for (const target of (await findTargetsFrom(context, source, message)).slice(0, room)) {
       signal.throwIfAborted();
       room--;
       await noteCommit(context, actorId, commit, target, isDefault);
@@ -79,8 +81,8 @@ async function noteCommit(
   // On another branch it is an intention, which counts when the commit arrives.
   const action = isDefault ? target.action : 'none';
   const closes = action === 'closes' && target.mayClose && !target.is_pull;
-  await database.transaction(async (tx) => {
-    const isNew = await references.add(tx, {
+  const note = (tx: Tx) =>
+    references.add(tx, {
       issueId: target.id,
       kind: 'commit_ref',
       posterId: actorId,
@@ -90,6 +92,11 @@ async function noteCommit(
       commitSha: commit.id,
       body: commit.message.replaceAll('\0', '').split('\n', 1)[0]?.slice(0, MAX_SUBJECT) ?? '',
     });
-    if (isNew && closes) await closeByCommit(tx, target.id, { actorId, commitSha: commit.id });
+  if (!closes) {
+    await note(database.autocommit());
+    return;
+  }
+  await database.transaction(async (tx) => {
+    if (await note(tx)) await closeByCommit(tx, target.id, { actorId, commitSha: commit.id });
   });
 }

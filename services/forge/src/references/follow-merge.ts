@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { readReferences } from '../rules/texts/references.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
@@ -15,6 +16,9 @@ export async function followMerge(
   merged: IssueWithPull,
   signal: AbortSignal,
 ): Promise<void> {
+  const text = `${merged.title}\n${merged.body}`;
+  // Most close nothing.
+  if (!readReferences(text, context.links.root).some(({ action }) => action === 'closes')) return;
   const tx = context.database.autocommit();
   const pull = await pulls.findByNumber(tx, merged.repository_id, merged.number);
   if (pull === undefined || pull.merged_by === null || pull.merge_commit_sha === null) return;
@@ -22,7 +26,6 @@ export async function followMerge(
   const commitSha = pull.merge_commit_sha;
   const repository = await repositories.findById(tx, merged.repository_id);
   if (pull.base_branch !== repository?.default_branch) return;
-  const text = `${merged.title}\n${merged.body}`;
   const targets = await findTargets(context, actorId, merged.repository_id, text);
   for (const target of targets) {
     signal.throwIfAborted();

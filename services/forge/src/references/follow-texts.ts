@@ -21,9 +21,8 @@ export async function followIssueText(
     if (target.id === issue.id) continue;
     const kind = issue.is_pull ? 'pull_ref' : 'issue_ref';
     const entry = entryOf(target, actorId, issue.id);
-    await context.database.transaction((tx) =>
-      references.add(tx, { ...entry, kind, key: references.issueKey(issue.id) }),
-    );
+    const key = references.issueKey(issue.id);
+    await references.add(context.database.autocommit(), { ...entry, kind, key });
   }
 }
 

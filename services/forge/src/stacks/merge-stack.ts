@@ -47,9 +47,10 @@ export async function mergeStack(
   const by = wanted.force && mayForce ? 'forced' : undefined;
   if (by !== 'forced' && queueOptionsOf(protection) !== undefined)
     throw notMergeable(`#${lowest.number}: ${branch} has a merge queue, which takes them one by one`);
-  await landMerges(context, await prepareStack(context, caller, found, { branch, members }, wanted, { by }));
+  const landings = await prepareStack(context, caller, found, { branch, members }, wanted, { by });
+  const isHead = await landMerges(context, landings);
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(id);
   // The branch may itself be the head of other pull requests.
-  await followHeads(context, id, caller.userId, branch);
+  if (isHead) await followHeads(context, id, caller.userId, branch);
 }

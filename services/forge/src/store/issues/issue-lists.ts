@@ -1,6 +1,7 @@
 import type { Tx } from '@croft/sql';
-import { reviveUser, type UserRow } from '../people/users.ts';
-import { type IssueWithPull, reviveSurroundings } from './issues.ts';
+import type { UserRow } from '../people/users.ts';
+import type { IssueRow, IssueWithPull } from './issues.ts';
+import { addSurroundings, type IssuesAround, peopleOf } from './issues-around.ts';
 
 /** What a list of issues is filtered by. */
 export interface IssueFilter {
@@ -45,9 +46,9 @@ export async function listInRepository(
         ${filter.milestones}::text[], ${filter.since}::timestamptz, ${filter.before}::timestamptz,
         ${filter.createdBy}::bigint, ${filter.assignedBy}::bigint, 0, ${page.limit}, ${page.offset})
     )
-    select f.total as list_total, case when p.place = 1 then :schema.people_around(f.ids) end as people, i.*, s.*
+    select f.total as list_total, case when p.place = 1 then :schema.issues_around(f.ids) end as around, i.*
     from found f left join lateral unnest(f.ids) with ordinality as p (id, place) on true
-      left join :schema.issues i on i.id = p.id left join :schema.issue_surroundings s on s.issue_id = i.id
+      left join :schema.issues i on i.id = p.id
     order by p.place`;
   return sliceOf(rows);
 }
@@ -90,10 +91,10 @@ export async function search(
         ${filter.createdBy}::bigint, ${filter.assignedBy}::bigint, ${scope.priorityRepositoryId}, ${page.limit},
         ${page.offset}, :schema.reviewing(${scope.userId}, ${scope.reviewRequested}, ${scope.reviewed}))
     )
-    select f.total as list_total, f.linked, case when p.place = 1 then :schema.people_around(f.ids) end as people,
-      i.*, s.*, r.name as repository_name, o.login as owner_login
+    select f.total as list_total, f.linked, case when p.place = 1 then :schema.issues_around(f.ids) end as around,
+      i.*, r.name as repository_name, o.login as owner_login
     from found f left join lateral unnest(f.ids) with ordinality as p (id, place) on true
-      left join :schema.issues i on i.id = p.id left join :schema.issue_surroundings s on s.issue_id = i.id
+      left join :schema.issues i on i.id = p.id
       left join :schema.repositories r on r.id = i.repository_id left join :schema.users o on o.id = r.owner_id
     order by p.place`;
   return { ...sliceOf(rows), linked: rows[0]?.linked ?? 0 };
@@ -125,16 +126,18 @@ export async function sweepWords(tx: Tx, after: number, batch: number): Promise<
 }
 
 /** A row of a page; an empty page is one row without an issue, which still has the total. */
-type Row = { [Key in keyof IssueWithPull]: IssueWithPull[Key] } & {
+type Row = { [Key in keyof IssueRow]: IssueRow[Key] } & {
   list_total: number;
   /** In the first row. */
-  people: UserRow[] | null;
+  around: IssuesAround | null;
 };
 
-function sliceOf<Listed extends Row>(rows: readonly Listed[]): IssueSlice<Listed> {
+function sliceOf<Listed extends Row>(rows: readonly Listed[]): IssueSlice<Listed & IssueWithPull> {
+  const around = rows[0]?.around ?? null;
+  const issues = rows.filter(({ id }) => id !== null);
   return {
     total: rows[0]?.list_total ?? 0,
-    rows: rows.filter(({ id }) => id !== null).map(reviveSurroundings),
-    people: rows[0]?.people?.map(reviveUser) ?? [],
+    rows: addSurroundings(issues, ({ id }) => id, around),
+    people: peopleOf(around),
   };
 }

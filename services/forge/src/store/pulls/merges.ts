@@ -40,21 +40,29 @@ interface RecordedAs {
   /** Whether its ref is at the merged head; else the row says so, and the next start writes it. */
   headWritten: boolean;
   at: Date;
+  /** What the outbox gets of it, in this order. */
+  told: { topic: string; payloads: readonly object[] };
+}
+
+/** What comes of the record of a merge. */
+export interface Recorded {
+  /** Whether the branch it went into is the head of open pull requests. */
+  intoHead: boolean;
 }
 
 /**
- * Records a merge whose commit is on the base branch, and ends its intent: merged, in its timeline, closed and counted, in one
- * statement. Rows are held in the order of edits: issue, pull request, repository.
- * @returns false when it was merged already, or has another base by now
+ * Records a merge whose commit is on the base branch, and ends its intent: merged, in its timeline, closed, counted and told
+ * of, in one statement. Rows are held in the order of edits: issue, pull request, repository.
+ * @returns undefined when it was merged already, or has another base by now
  */
 export async function record(
   tx: Tx,
   pull: Pick<PullWithIssue, 'id' | 'issue_id'>,
   merge: MergeIntent,
-  { headWritten, at }: RecordedAs,
-): Promise<boolean> {
+  { headWritten, at, told }: RecordedAs,
+): Promise<Recorded | undefined> {
   const formerBase = merge.stacked_on ?? null;
-  const changed = await tx.run`
+  return await tx.row<Recorded>`
     with held as (select id from :schema.issues where id = ${pull.issue_id} for no key update),
     ended as (delete from :schema.merges where pull_id = ${pull.id}),
     merged as (
@@ -64,7 +72,7 @@ export async function record(
       from held
       where p.id = ${pull.id} and p.issue_id = held.id and p.merged_at is null
         and p.base_branch = ${formerBase ?? merge.base_branch}
-      returning p.issue_id
+      returning p.issue_id, p.repository_id
     ),
     closed as (
       update :schema.issues i set closed_at = ${tx.now}, updated_at = ${tx.now} from merged
@@ -72,14 +80,27 @@ export async function record(
     ),
     counted as (
       update :schema.repositories r set closed_pulls = closed_pulls + 1 from closed where r.id = closed.repository_id
+    ),
+    noted as (
+      insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
+      select issue_id, kind, ${merge.merged_by}::bigint, '', details, ${tx.now}, ${tx.now}
+      from merged cross join (values
+        (1, 'change_target_branch', jsonb_build_object('old_ref', ${formerBase}::text, 'new_ref', ${merge.base_branch}::text)),
+        (2, 'merge_pull', jsonb_build_object('commit_id', ${merge.commit_sha}::text))) as entries (place, kind, details)
+      where kind = 'merge_pull' or ${formerBase}::text is not null order by place
+    ),
+    told as (
+      insert into :schema.outbox (topic, payload, lane, created_at, run_at)
+      select ${told.topic}, payload, '', ${tx.now}, ${tx.now}
+      from merged cross join jsonb_array_elements(${JSON.stringify(told.payloads)}::jsonb)
+        with ordinality as all_of_them (payload, place)
+      order by place
     )
-    insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
-    select issue_id, kind, ${merge.merged_by}::bigint, '', details, ${tx.now}, ${tx.now}
-    from merged cross join (values
-      (1, 'change_target_branch', jsonb_build_object('old_ref', ${formerBase}::text, 'new_ref', ${merge.base_branch}::text)),
-      (2, 'merge_pull', jsonb_build_object('commit_id', ${merge.commit_sha}::text))) as entries (place, kind, details)
-    where kind = 'merge_pull' or ${formerBase}::text is not null order by place`;
-  return changed > 0;
+    select pg_notify('croft_outbox', ''), exists (
+      select from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+      where p.head_repository_id = merged.repository_id and p.head_branch = ${merge.base_branch}
+        and p.merged_at is null and i.closed_at is null) as "intoHead"
+    from merged`;
 }
 
 /** The merge of a pull request that is under way, or was when we crashed. */

@@ -1,6 +1,7 @@
 import type { Tx } from '@croft/sql';
-import { reviveSurroundings, type Surroundings } from '../issues/issues.ts';
-import type { PullCard } from './pulls.ts';
+import { addSurroundings, type IssuesAround, peopleOf } from '../issues/issues-around.ts';
+import type { UserRow } from '../people/users.ts';
+import type { PullCard, PullWithIssue, ReviewWishes } from './pulls.ts';
 
 /** What a list of pull requests is filtered and ordered by; as in the contract. */
 export interface PullFilter {
@@ -17,25 +18,29 @@ export interface PullFilter {
   baseBranch: string;
 }
 
-/** A page of a list of pull requests, and how many the whole has. */
+/** A page of a list of pull requests, how many the whole has, and who wrote them and whom they are assigned to. */
 export async function list(
   tx: Tx,
   filter: PullFilter,
   page: { limit: number; offset: number },
-): Promise<{ rows: PullCard[]; total: number }> {
+): Promise<{ rows: PullCard[]; total: number; people: UserRow[] }> {
   const { repositoryId, state, sort, labelIds, milestoneId, posterId, baseBranch } = filter;
-  const rows = await tx.rows<PullCard & Surroundings & { list_total: number }>`
-    select f.total as list_total, i.*, s.*, w.*, p.*
+  const rows = await tx.rows<
+    PullWithIssue & ReviewWishes & { list_total: number; around: IssuesAround | null }
+  >`
+    select f.total as list_total, case when l.place = 1 then :schema.issues_around(f.ids) end as around, i.*, w.*, p.*
     from :schema.list_pulls(${repositoryId}, ${state}, ${sort}, ${labelIds}::bigint[], ${milestoneId}, ${posterId},
         ${baseBranch}, ${page.limit}, ${page.offset}) f
       left join lateral unnest(f.ids) with ordinality l (id, place) on true
       left join :schema.issues i on i.id = l.id left join :schema.pulls p on p.issue_id = i.id
-      left join :schema.issue_surroundings s on s.issue_id = i.id
       left join :schema.review_wishes w on w.pull_id = p.id
     order by l.place`;
+  const around = rows[0]?.around ?? null;
+  const pulls = rows.filter(({ id }) => id !== null);
   return {
     total: rows[0]?.list_total ?? 0,
-    rows: rows.filter(({ id }) => id !== null).map(reviveSurroundings),
+    rows: addSurroundings(pulls, (row) => row.issue_id, around),
+    people: peopleOf(around),
   };
 }
 
