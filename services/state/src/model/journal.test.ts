@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { aState } from '../../test/models.ts';
 import { Journal } from './journal.ts';
+import type { Member } from './model.ts';
 
 const state = (id: string) => aState({ id });
 const saved = (id: string) => ({ event: 'saved', id, states: [state(id)] }) as const;
@@ -48,6 +49,22 @@ it('goes on from a checkpoint', async () => {
   await journal.append(saved('y'));
   await journal.close();
   expect(await reopen(folder)).toEqual({ states: ['x', 'y'], intents: [] });
+});
+
+it('a checkpoint remembers of states whose they are and whether they are whole', async () => {
+  const folder = newFolder();
+  const { journal } = await Journal.open(folder);
+  const members = [{ guid: 'g', unreadable: 2, torn: 1 } as Member];
+  const user = aState({ id: 'u', kind: 'user', user: 'ada', system: 'a', members });
+  await journal.writeCheckpoint([state('a'), user]);
+  await journal.close();
+  const { journal: again, remembered } = await Journal.open(folder);
+  await again.close();
+  const { machine, name } = user;
+  expect(remembered.states).toEqual([
+    { id: 'a', machine, name: 'n-a', members: [] },
+    { id: 'u', system: 'a', machine, user: 'ada', name, members: [{ unreadable: 2, torn: 1 }] },
+  ]);
 });
 
 it('ignores a line that a crash cut, and goes on after it', async () => {

@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { diskFailure } from '../rules/machines/disk-failure.ts';
 import type { Intent } from '../rules/states/reconcile.ts';
-import type { State } from './model.ts';
+import type { Remembered, State } from './model.ts';
 
 /** One line of the journal: a write is begun, ends well, or is undone. */
 type JournalEntry =
@@ -16,8 +16,8 @@ type JournalEntry =
 const VERSION = 2;
 
 /** What the journal and its checkpoint remember. */
-interface Remembered {
-  readonly states: readonly State[];
+interface Memory {
+  readonly states: readonly Remembered[];
   readonly intents: readonly Intent[];
   /** It is all in the checkpoint. */
   readonly isCheckpoint: boolean;
@@ -37,7 +37,7 @@ export class Journal {
   }
 
   /** Opens the journal in a folder and reads what it remembers. */
-  static async open(folder: string): Promise<{ journal: Journal; remembered: Remembered }> {
+  static async open(folder: string): Promise<{ journal: Journal; remembered: Memory }> {
     const checkpoint = join(folder, 'checkpoint.json');
     const file = await open(join(folder, 'journal.jsonl'), 'a+', 0o600);
     await using opened = new AsyncDisposableStack();
@@ -72,7 +72,8 @@ export class Journal {
   writeCheckpoint(states: readonly State[]): Promise<void> {
     return this.#inOrder(async () => {
       const temporary = `${this.#checkpoint}.new`;
-      await writeFile(temporary, JSON.stringify({ version: VERSION, states }), { mode: 0o600, flush: true });
+      const content = JSON.stringify({ version: VERSION, states: states.map(rememberedOf) });
+      await writeFile(temporary, content, { mode: 0o600, flush: true });
       await rename(temporary, this.#checkpoint);
       await this.#file.truncate(0);
       await this.#file.datasync();
@@ -92,8 +93,20 @@ export class Journal {
   }
 }
 
+/** Of thousands of states it is read at every start, and most of what is known of a state is in its record. */
+function rememberedOf({ id, system, machine, user, name, members }: State): Remembered {
+  return {
+    id,
+    ...(system === undefined ? {} : { system }),
+    machine,
+    ...(user === undefined ? {} : { user }),
+    name,
+    members: members.map(({ unreadable, torn }) => ({ unreadable, torn })),
+  };
+}
+
 /** What a checkpoint and the lines after it add up to; a line that is not whole was never acknowledged. */
-function replay(checkpoint: readonly State[], lines: readonly string[]): Remembered {
+function replay(checkpoint: readonly Remembered[], lines: readonly string[]): Memory {
   const states = new Map(checkpoint.map((state) => [state.id, state]));
   const intents = new Map<string, Intent>();
   for (const line of lines) {
@@ -128,11 +141,11 @@ function parse(line: string): JournalEntry | undefined {
 }
 
 /** A damaged checkpoint only costs messages about what was found: the storage is the truth. */
-async function readCheckpoint(path: string): Promise<readonly State[]> {
+async function readCheckpoint(path: string): Promise<readonly Remembered[]> {
   try {
     const { version, states } = JSON.parse(await readFile(path, 'utf8')) as {
       version: number;
-      states: State[];
+      states: Remembered[];
     };
     return version === VERSION ? states : [];
   } catch {

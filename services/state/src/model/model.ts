@@ -52,6 +52,8 @@ export interface NextRevert {
   readonly users: boolean;
   /** The kernel's id of the boot in which that was asked: another one is the next. */
   readonly askedIn: string;
+  /** The boot loaders that are to start it, by name, where another root has to run. */
+  readonly loaders?: readonly string[];
 }
 
 /** A boot goes back to a state. */
@@ -128,6 +130,11 @@ export interface State {
   readonly members: readonly Member[];
 }
 
+/** What is remembered of a state from one start to the next: the rest of it only the storage knows. */
+export type Remembered = Pick<State, 'id' | 'system' | 'machine' | 'user' | 'name'> & {
+  readonly members: readonly Pick<Member, 'unreadable' | 'torn'>[];
+};
+
 /** A state came from somewhere else. */
 export interface Import {
   /** RFC 3339, UTC. */
@@ -168,7 +175,7 @@ export function homeDataset({ user, path }: Pick<Home, 'user' | 'path'>): Datase
 }
 
 /** Something of the state is not in it: unreadable or torn entries. */
-export function isPartial(state: State): boolean {
+export function isPartial(state: Pick<Remembered, 'members'>): boolean {
   return state.members.some((member) => member.unreadable > 0 || member.torn > 0);
 }
 
@@ -178,7 +185,7 @@ export function canGoBackTo({ imported }: Pick<State, 'imported'>): boolean {
 }
 
 /** The name that is unique on this host and shows the machine, and for a home its user: `vault:/etc/ada@before-upgrade`. */
-export function storageName({ machine, user, name }: State): string {
+export function storageName({ machine, user, name }: Pick<State, 'machine' | 'user' | 'name'>): string {
   return `${user === undefined ? machine : `${machine}/${user}`}@${name}`;
 }
 

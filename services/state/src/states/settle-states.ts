@@ -15,7 +15,8 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
   const todo = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers, doubts);
   for (const note of [...(scan.notes ?? []), ...todo.notes]) log.warn({}, note);
   const removing = await finishRemovals(todo.destroy, storage, log);
-  const states = scan.states.filter((state) => todo.states.includes(state) || removing.includes(state));
+  const kept = new Set([...todo.states, ...removing]);
+  const states = scan.states.filter((state) => kept.has(state));
   for (const id of todo.keep) await storage.keep?.(id);
   // What cannot be cleared away now, as somebody needs it or a list is damaged, keeps nobody from the rest.
   for (const id of todo.discard)

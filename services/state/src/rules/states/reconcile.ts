@@ -1,4 +1,4 @@
-import { isPartial, type State, storageName } from '../../model/model.ts';
+import { isPartial, type Remembered, type State, storageName } from '../../model/model.ts';
 
 /** A write that was begun and of which nobody knows that it ended. */
 export interface Intent {
@@ -44,7 +44,7 @@ interface Reconciliation {
  * completion mark, whatever the index remembers.
  */
 export function reconcile(
-  remembered: readonly State[],
+  remembered: readonly Remembered[],
   intents: readonly Intent[],
   stored: readonly State[],
   leftovers: readonly string[],

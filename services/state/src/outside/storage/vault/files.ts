@@ -74,7 +74,7 @@ export async function writeFully(fd: number, buffer: Buffer, position: number): 
 }
 
 /** Puts a small file in place so that after any crash it is there whole or not at all. */
-export async function writeDurably(path: string, folder: string, content: string): Promise<void> {
+export async function writeDurably(path: string, folder: string, content: string | Buffer): Promise<void> {
   const temporary = `${path}.new`;
   try {
     await fs.promises.writeFile(temporary, content, { mode: 0o600, flush: true });

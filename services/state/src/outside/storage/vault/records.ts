@@ -19,8 +19,8 @@ export async function writeRecord(folder: string, id: string, states: readonly S
   await writeDurably(fileOf(folder, id), folder, `${JSON.stringify({ version: VERSION, states })}\n`);
 }
 
-/** The states of a save; undefined when there is none. */
-function readRecord(folder: string, id: string): readonly State[] | undefined {
+/** The states of a save; undefined when there is none. @throws FAILED_PRECONDITION when it cannot be read */
+export function readRecord(folder: string, id: string): readonly State[] | undefined {
   const file = fileOf(folder, id);
   let text: string;
   try {

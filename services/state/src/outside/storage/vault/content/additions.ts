@@ -37,6 +37,11 @@ export class Additions {
     this.#budget = budget;
   }
 
+  /** A content is among all others already. */
+  has(hash: string): Promise<boolean> {
+    return this.#objects.has(hash);
+  }
+
   /** Stores what an open file holds now, up to a length: one may grow faster than it is read. */
   async put(fd: number, sparse: boolean, limit: number): Promise<Content> {
     const buffer = this.#buffers.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES);

@@ -30,7 +30,7 @@ interface Unreadable {
 }
 
 /** What reading a file came to. */
-type FileContent =
+export type FileContent =
   | Unreadable
   | (Content & {
       readonly stat: Stat;
@@ -45,7 +45,7 @@ export class FileReader {
   readonly #additions: Additions;
   readonly #cache: StatCache;
   readonly #attributes: AttributeReader;
-  readonly #linked = new Map<string, Promise<FileContent>>();
+  readonly #linked = new Map<string, FileContent | Promise<FileContent>>();
   #hollow = 0n;
 
   constructor(additions: Additions, cache: StatCache, attributes: AttributeReader) {
@@ -54,18 +54,25 @@ export class FileReader {
     this.#attributes = attributes;
   }
 
-  /** The content of a file, read again while it changes. Failures of the file are answered; those of the store are thrown. */
-  read(at: string, seen: Stat): Promise<FileContent> {
+  /**
+   * The content of a file, read again while it changes; without a promise when it is remembered. Failures of the file are answered;
+   * those of the store are thrown.
+   */
+  read(at: string, seen: Stat): FileContent | Promise<FileContent> {
     const inode = inodeOf(seen);
-    if (inode === undefined) return this.#read(at, seen);
-    const reading = this.#linked.get(inode) ?? this.#read(at, seen);
-    this.#linked.set(inode, reading);
-    return reading;
+    const reading = inode === undefined ? undefined : this.#linked.get(inode);
+    if (reading !== undefined) return reading;
+    const content = this.#remembered(seen) ?? this.#read(at);
+    if (inode !== undefined) this.#linked.set(inode, content);
+    return content;
   }
 
-  async #read(at: string, seen: Stat): Promise<FileContent> {
+  #remembered(seen: Stat): FileContent | undefined {
     const known = this.#cache.find(seen);
-    if (known !== undefined) return { ...known, size: Number(seen.size), stat: seen, torn: false };
+    return known && { ...known, size: Number(seen.size), stat: seen, torn: false };
+  }
+
+  async #read(at: string): Promise<FileContent> {
     let fd: number;
     try {
       fd = await open(bytesOf(at), READ);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +62,17 @@ describe('StatCache', () => {
     ]);
   });
 
+  it('knows a file that claims to be of a year before 1677, which is no number of 64 bits', async () => {
+    const folder = newFolder();
+    const early = stat({ mtimeNs: -(2n ** 63n) - 5n });
+    const cache = await StatCache.open(folder, 'system');
+    cache.add(early, { hash: HASH });
+    await cache.save();
+    const next = await StatCache.open(folder, 'system');
+    expect(next.find(early)).toEqual({ hash: HASH });
+    expect(next.find({ ...early, mtimeNs: early.mtimeNs + 1n } as Stat)).toBeUndefined();
+  });
+
   it('drops what was not seen any more', async () => {
     const folder = await filled();
     const cache = await StatCache.open(folder, 'system');
@@ -73,8 +85,48 @@ describe('StatCache', () => {
   it('believes nothing of a damaged file', async () => {
     const folder = await filled();
     const path = join(folder, 'system');
-    writeFileSync(path, readFileSync(path, 'latin1').replace('aaaa', 'bbbb'));
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf(Buffer.from(HASH, 'hex'));
+    bytes[at] = 0;
+    writeFileSync(path, bytes);
+    expect(at).toBeGreaterThan(0);
     expect((await StatCache.open(folder, 'system')).find(stat())).toBeUndefined();
+    for (const length of [0, 20, 50]) {
+      writeFileSync(path, bytes.subarray(0, length));
+      expect((await StatCache.open(folder, 'system')).find(stat())).toBeUndefined();
+    }
+  });
+
+  it('knows each of many files, also those that share an inode number or attributes', async () => {
+    const folder = newFolder();
+    const facts = Array.from({ length: 3000 }, (_, at) => ({
+      stat: stat({ dev: BigInt(at % 2), ino: BigInt(at >> 1) * 4096n, size: BigInt(at) }),
+      hash: createHash('sha256').update(String(at)).digest('hex'),
+      ...(at % 3 === 0 ? {} : { attributes: { 'security.selinux': `${at % 3}` } }),
+    }));
+    const cache = await StatCache.open(folder, 'system');
+    for (const { stat: one, ...what } of facts) cache.add(one, what);
+    await cache.save();
+    const next = await StatCache.open(folder, 'system');
+    for (const { stat: one, ...what } of facts.slice(1000)) expect(next.find(one)).toEqual(what);
+    await next.save();
+    const last = await StatCache.open(folder, 'system');
+    for (const [at, { stat: one, ...what }] of facts.entries())
+      expect(last.find(one)).toEqual(at < 1000 ? undefined : what);
+  });
+
+  it('knows the last list of files only as long as it has found nothing new', async () => {
+    const folder = newFolder();
+    const manifest = { text: HASH, stored: 'b'.repeat(64) };
+    const cache = await StatCache.open(folder, 'system');
+    cache.manifest = manifest;
+    await cache.save();
+    const next = await StatCache.open(folder, 'system');
+    expect(next.manifest).toEqual(manifest);
+    next.add(stat(), { hash: HASH });
+    expect(next.manifest).toBeUndefined();
+    await forgetHashes(folder, 'system', new Set([manifest.stored]));
+    expect((await StatCache.open(folder, 'system')).manifest).toBeUndefined();
   });
 
   it('forgets hashes whose content goes', async () => {

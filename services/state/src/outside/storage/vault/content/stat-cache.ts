@@ -1,18 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { errorCode, type Stat, writeDurably } from '../files.ts';
-import type { Attributes } from './attributes.ts';
-
-/** What a file was when it was read. */
-export interface Remembered {
-  readonly hash: string;
-  /** Undefined when it had none. */
-  readonly attributes?: Attributes;
-}
-
-/** A cache of another layout is none. */
-const LAYOUT = 'attributes\n';
-const HASH_CHARACTERS = 64;
+import { type Remembered, type RememberedManifest, StatTable } from './stat-table.ts';
 
 /**
  * Hashes by everything that changes when a file does. Only the kernel sets the change time, so an equal key means equal
@@ -21,15 +9,21 @@ const HASH_CHARACTERS = 64;
 export class StatCache {
   readonly #path: string;
   readonly #folder: string;
-  readonly #known: ReadonlyMap<string, string>;
-  readonly #seen = new Map<string, string>();
+  readonly #known: StatTable;
+  /** Of each record of `known`, whether this save saw it. */
+  readonly #seen: Uint8Array;
+  readonly #added = StatTable.empty();
   readonly #startedMs: number;
+  #seenCount = 0;
   #changed = false;
+  #manifest: RememberedManifest | undefined;
 
-  private constructor(path: string, folder: string, known: ReadonlyMap<string, string>, startedMs: number) {
+  private constructor(path: string, folder: string, known: StatTable, startedMs: number) {
     this.#path = path;
     this.#folder = folder;
     this.#known = known;
+    this.#seen = new Uint8Array(known.length);
+    this.#manifest = known.manifest;
     this.#startedMs = startedMs;
   }
 
@@ -37,41 +31,56 @@ export class StatCache {
   static async open(folder: string, name: string): Promise<StatCache> {
     const path = `${folder}/${name}`;
     // The kernel's clock and not the service's: it is compared with times the kernel gives.
-    return new StatCache(path, folder, await readCache(path), Date.now());
+    return new StatCache(path, folder, await readTable(path), Date.now());
   }
 
   /** What a file was that has not changed since it was read. */
   find(stat: Stat): Remembered | undefined {
-    const key = keyOf(stat);
-    const value = this.#known.get(key);
-    if (value === undefined) return undefined;
-    this.#seen.set(key, value);
-    return remembered(value);
+    const record = this.#known.find(stat);
+    if (record === undefined) return undefined;
+    if (this.#seen[record] === 0) this.#seenCount++;
+    this.#seen[record] = 1;
+    return this.#known.remembered(record);
   }
 
   /** Remembers what a file's content was when it had these facts. */
-  add(stat: Stat, { hash, attributes }: Remembered): void {
+  add(stat: Stat, what: Remembered): void {
     if (tooYoung(stat, this.#startedMs)) return;
-    const more = attributes === undefined ? '' : Buffer.from(JSON.stringify(attributes)).toString('base64');
-    this.#seen.set(keyOf(stat), hash + more);
+    this.#added.add(stat, what);
+    this.#changed = true;
+  }
+
+  /** The list that the last save wrote, unless this one found files that it did not know. */
+  get manifest(): RememberedManifest | undefined {
+    return this.#changed ? undefined : this.#manifest;
+  }
+
+  /** Remembers the list that this save wrote. */
+  set manifest(manifest: RememberedManifest) {
+    this.#manifest = manifest;
     this.#changed = true;
   }
 
   /** Writes what this save saw; what it did not see is gone or changed. */
   async save(): Promise<void> {
-    if (!this.#changed && this.#seen.size === this.#known.size) return;
-    await writeCache(this.#path, this.#folder, this.#seen);
+    if (!this.#changed && this.#seenCount === this.#known.length) return;
+    for (let record = 0; record < this.#known.length; record++)
+      if (this.#seen[record] === 1) this.#added.take(this.#known, record);
+    await writeDurably(this.#path, this.#folder, this.#added.bytes(this.#manifest));
   }
 }
 
 /** Drops hashes from a cache, because their content is about to go. */
 export async function forgetHashes(folder: string, name: string, gone: ReadonlySet<string>): Promise<void> {
   const path = `${folder}/${name}`;
-  const known = await readCache(path);
-  const kept = new Map([...known].filter(([, value]) => !gone.has(value.slice(0, HASH_CHARACTERS))));
-  if (kept.size === known.size) return;
+  const known = await readTable(path);
+  const kept = StatTable.empty();
+  for (let record = 0; record < known.length; record++)
+    if (!gone.has(known.hashOf(record))) kept.take(known, record);
+  const manifest = gone.has(known.manifest?.stored ?? '') ? undefined : known.manifest;
+  if (kept.length === known.length && manifest === known.manifest) return;
   // On a full disk nothing can be written, and this is what makes room: no cache is better than a wrong one.
-  await writeCache(path, folder, kept).catch(() => rm(path, { force: true }));
+  await writeDurably(path, folder, kept.bytes(manifest)).catch(() => rm(path, { force: true }));
 }
 
 /** The facts that identify an unchanged file. */
@@ -90,41 +99,11 @@ export function tooYoung(stat: Stat, startedMs: number): boolean {
   return Number(newest / 1_000_000n) >= startedMs - tick;
 }
 
-/** A value is the hash, and the attributes if there are any. */
-function remembered(value: string): Remembered {
-  const hash = value.slice(0, HASH_CHARACTERS);
-  if (value.length === HASH_CHARACTERS) return { hash };
-  const attributes = Buffer.from(value.slice(HASH_CHARACTERS), 'base64').toString();
-  return { hash, attributes: JSON.parse(attributes) as Attributes };
-}
-
-/** First line: SHA-256 of the rest, so that a torn write is no cache at all. */
-async function writeCache(path: string, folder: string, values: ReadonlyMap<string, string>): Promise<void> {
-  let body = '';
-  for (const [key, value] of values) body += `${key} ${value}\n`;
-  await writeDurably(path, folder, `${digest(body)}\n${body}`);
-}
-
-async function readCache(path: string): Promise<Map<string, string>> {
-  const known = new Map<string, string>();
-  let text: string;
+async function readTable(path: string): Promise<StatTable> {
   try {
-    text = await readFile(path, 'latin1');
+    return StatTable.read(await readFile(path)) ?? StatTable.empty();
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return known;
+    if (errorCode(error) === 'ENOENT') return StatTable.empty();
     throw error;
   }
-  const body = text.slice(65);
-  if (text.slice(0, 65) !== `${digest(body)}\n`) return known;
-  for (let at = 0; at < body.length; ) {
-    const end = body.indexOf('\n', at);
-    const space = body.indexOf(' ', at);
-    known.set(body.slice(at, space), body.slice(space + 1, end));
-    at = end + 1;
-  }
-  return known;
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(LAYOUT).update(text, 'latin1').digest('hex');
 }

@@ -1,6 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** Folders read at the same time, and entries of each. The thread pool has four threads; more only fills its queue. */
 const FOLDERS = 4;
 const ENTRIES = 8;
+
+/** What needs no waiting goes on for so long before others get their turn. */
+const SLICE_MS = 5;
 
 /** A piece of work; `drop` gives back what it holds when it will not run. */
 interface Task {
@@ -14,6 +19,8 @@ export class Workers {
   readonly #waiting: Task[] = [];
   readonly #finished: PromiseWithResolvers<void> = Promise.withResolvers();
   #running = 0;
+  #sliceEnd = 0;
+  #turning: Promise<void> | undefined;
   #failed = false;
   #error: unknown;
 
@@ -32,16 +39,27 @@ export class Workers {
     if (this.#failed) throw this.#error;
   }
 
-  /** Does something with each item, some at a time; after a failure nothing new begins, and what runs is waited for. */
-  async each<T>(items: readonly T[], use: (item: T, position: number) => Promise<void>): Promise<void> {
+  /**
+   * Does something with each item, some at a time; after a failure nothing new begins, and what runs is waited for.
+   * @param use returns nothing when it had nothing to wait for
+   */
+  async each<T>(
+    items: readonly T[],
+    use: (item: T, position: number) => Promise<void> | undefined,
+  ): Promise<void> {
     let next = 0;
     const lane = async () => {
       while (next < items.length) {
         if (this.#failed) return;
         this.#signal.throwIfAborted();
+        if (performance.now() >= this.#sliceEnd) {
+          await this.#turn();
+          continue;
+        }
         const position = next++;
         try {
-          await use(items[position] as T, position);
+          const done = use(items[position] as T, position);
+          if (done !== undefined) await done;
         } catch (error) {
           next = items.length;
           throw error;
@@ -50,6 +68,15 @@ export class Workers {
     };
     const lanes = await Promise.allSettled(Array.from({ length: Math.min(ENTRIES, items.length) }, lane));
     for (const result of lanes) if (result.status === 'rejected') throw result.reason;
+  }
+
+  /** Lets the event loop turn, which nobody who waits for nothing does by himself. */
+  #turn(): Promise<void> {
+    this.#turning ??= setImmediate().then(() => {
+      this.#turning = undefined;
+      this.#sliceEnd = performance.now() + SLICE_MS;
+    });
+    return this.#turning;
   }
 
   async #work(): Promise<void> {

@@ -4,7 +4,8 @@ import { pathText } from '../../../../model/path-text.ts';
 import { closedMount, entryOf, MAX_FOLDER_PATH } from '../../entry-of.ts';
 import type { Additions } from '../content/additions.ts';
 import { AttributeReader } from '../content/attributes.ts';
-import { FileReader, inodeOf, isSparse } from '../content/read-file.ts';
+import { QuickLook } from '../content/quick-look.ts';
+import { type FileContent, FileReader, inodeOf, isSparse } from '../content/read-file.ts';
 import type { StatCache } from '../content/stat-cache.ts';
 import { Workers } from '../content/workers.ts';
 import { bytesOf, close, errorCode, fstat, lstat, mountOf, open, READ_FOLDER, type Stat } from '../files.ts';
@@ -41,11 +42,25 @@ export interface Captured {
  * What cannot be read is listed, never left out in silence; only failures of the storage itself end the capture.
  */
 export async function captureTree(capture: Capture): Promise<Captured> {
-  return new TreeCapture(capture).run();
+  return new TreeCapture(capture, await QuickLook.open(capture.root)).run();
+}
+
+/** What stands in the tree for a name. */
+type Item = Tree['items'][number];
+
+/** Something in a folder, and what is known of the folder. */
+interface Place {
+  /** As latin1 bytes, through the open folder. */
+  readonly at: string;
+  readonly text: string;
+  /** The system is asked without waiting. */
+  readonly isQuick: boolean;
+  readonly descend: (stat: Stat, tree: Tree) => void;
 }
 
 class TreeCapture {
   readonly #capture: Capture;
+  readonly #quick: QuickLook;
   readonly #workers: Workers;
   readonly #reader: FileReader;
   readonly #unreadable: { path: string; code: string }[] = [];
@@ -58,8 +73,9 @@ class TreeCapture {
   #entries = 0;
   #bytes = 0;
 
-  constructor(capture: Capture) {
+  constructor(capture: Capture, quick: QuickLook) {
     this.#capture = capture;
+    this.#quick = quick;
     this.#workers = new Workers(capture.signal);
     this.#reader = new FileReader(capture.additions, capture.cache, this.#attributes);
   }
@@ -107,16 +123,23 @@ class TreeCapture {
       const inside = process.platform === 'linux' ? `/proc/self/fd/${fd}` : at;
       const names = (await readdir(inside, { encoding: 'latin1' })).sort();
       tree.items.length = names.length;
-      await this.#workers.each(names, async (name, position) => {
+      const isQuick = this.#quick.isFor(text);
+      await this.#workers.each(names, (name, position) => {
         const childText = text === '.' ? pathText(name) : `${text}/${pathText(name)}`;
-        tree.items[position] = await this.#entry(`${inside}/${name}`, childText, (stat, child) => {
+        const descend = (stat: Stat, child: Tree) => {
           users++;
           this.#workers.add(() => this.#folder(`${inside}/${name}`, childText, stat, child, leave), leave);
-        });
+        };
+        const item = this.#entry({ at: `${inside}/${name}`, text: childText, isQuick, descend });
+        if (!(item instanceof Promise)) tree.items[position] = item;
+        else
+          return item.then((found) => {
+            tree.items[position] = found;
+          });
       });
       // Through the descriptor: `.` is no name that anybody could put something under.
       const attributes = await this.#attributesOf(`${inside}/.`, text, before);
-      const after = await fstat(fd);
+      const after = isQuick ? this.#quick.fstat(fd) : await fstat(fd);
       const torn = after.mtimeNs !== before.mtimeNs || before.ino !== seen.ino || before.dev !== seen.dev;
       if (torn) this.#torn.push(text);
       tree.line = this.#line(text, after, { ...attributes, ...(torn ? { torn: true } : {}) });
@@ -127,22 +150,39 @@ class TreeCapture {
     }
   }
 
-  async #entry(
-    at: string,
-    text: string,
-    descend: (stat: Stat, tree: Tree) => void,
-  ): Promise<string | Tree | undefined> {
+  /** Without a promise where nothing has to be waited for: of most files of most saves. */
+  #entry(place: Place): Item | Promise<Item> {
+    if (!place.isQuick) return this.#entryLater(place);
+    let stat: Stat | undefined;
+    try {
+      stat = this.#quick.lstat(bytesOf(place.at));
+    } catch (error) {
+      return this.#unknown(place.text, error);
+    }
+    return stat === undefined ? this.#entryLater(place) : this.#known(place, stat);
+  }
+
+  async #entryLater(place: Place): Promise<Item> {
     let stat: Stat;
     try {
-      stat = await lstat(bytesOf(at));
+      stat = await lstat(bytesOf(place.at));
     } catch (error) {
-      // Listed a moment ago and gone now: the folder's own entry says that it changed.
-      if (errorCode(error) === 'ENOENT') return undefined;
-      if (errorCode(error) === 'EACCES' && process.geteuid?.() === 0) return this.#closedMount(text);
-      throw error;
+      return this.#unknown(place.text, error);
     }
+    return this.#known(place, stat);
+  }
+
+  #unknown(text: string, error: unknown): string | undefined {
+    // Listed a moment ago and gone now: the folder's own entry says that it changed.
+    if (errorCode(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'EACCES' && process.geteuid?.() === 0) return this.#closedMount(text);
+    throw error;
+  }
+
+  #known(place: Place, stat: Stat): Item | Promise<Item> {
+    const { at, text } = place;
     if (stat.isFile()) return this.#file(at, text, stat);
-    if (stat.isSymbolicLink()) return this.#link(at, text, stat);
+    if (stat.isSymbolicLink()) return this.#link(place, stat);
     if (!stat.isDirectory()) {
       const device = stat.isBlockDevice() || stat.isCharacterDevice() ? { rdev: String(stat.rdev) } : {};
       return this.#line(text, stat, device);
@@ -152,7 +192,7 @@ class TreeCapture {
     if (leftOut !== undefined) return this.#line(text, stat, { leftOut });
     if (text.length > MAX_FOLDER_PATH) return this.#line(text, stat, this.#failed(text, tooLong()));
     const tree: Tree = { line: '', items: [] };
-    descend(stat, tree);
+    place.descend(stat, tree);
     return tree;
   }
 
@@ -173,19 +213,27 @@ class TreeCapture {
     return 'mount';
   }
 
-  async #link(at: string, text: string, stat: Stat): Promise<string> {
+  #link({ at, text, isQuick }: Place, stat: Stat): string | Promise<string> {
+    const target = (latin1: string) => this.#line(text, stat, { target: pathText(latin1) });
+    const failed = (error: unknown) => this.#line(text, stat, this.#failed(text, error));
+    if (!isQuick)
+      return readlink(bytesOf(at), { encoding: 'latin1' }).then((to) => target(to as string), failed);
     try {
-      const target = (await readlink(bytesOf(at), { encoding: 'latin1' })) as string;
-      return this.#line(text, stat, { target: pathText(target) });
+      return target(this.#quick.readlink(bytesOf(at)));
     } catch (error) {
-      return this.#line(text, stat, this.#failed(text, error));
+      return failed(error);
     }
   }
 
-  async #file(at: string, text: string, stat: Stat): Promise<string> {
-    const inode = inodeOf(stat);
-    const read = await this.#reader.read(at, stat);
+  #file(at: string, text: string, stat: Stat): string | Promise<string> {
+    const read = this.#reader.read(at, stat);
+    if (!(read instanceof Promise)) return this.#fileLine(text, stat, read);
+    return read.then((content) => this.#fileLine(text, stat, content));
+  }
+
+  #fileLine(text: string, stat: Stat, read: FileContent): string {
     if ('error' in read) return this.#line(text, stat, this.#failed(text, read.error));
+    const inode = inodeOf(stat);
     if (read.torn) this.#torn.push(text);
     if (read.bare === true) this.#bare.push(text);
     this.#bytes += read.size;

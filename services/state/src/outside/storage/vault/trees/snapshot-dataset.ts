@@ -8,7 +8,7 @@ import type { Additions } from '../content/additions.ts';
 import type { StatCache } from '../content/stat-cache.ts';
 import { bytesOf, errorCode, lstat, type Stat } from '../files.ts';
 import { type Captured, captureTree } from './capture-tree.ts';
-import { manifestPieces } from './manifest.ts';
+import { storeManifest } from './manifest.ts';
 
 /** Lines about single files that a save sends; the manifest has them all. */
 const MAX_LINES = 20;
@@ -39,14 +39,13 @@ export async function snapshotDataset(
       : missingTree(reason.code);
   if (reason === undefined) reportProblems(dataset, captured, request.report);
   else request.report(`${dataset.path}, the home of ${dataset.user}, was not saved: ${reason.message}`);
-  const manifest = await additions.putText(manifestPieces(captured.tree));
   return {
     dataset: dataset.name,
     role: dataset.role,
     ...(dataset.user === undefined ? {} : { user: dataset.user }),
     path: dataset.path,
     guid: randomUUID(),
-    snapshot: manifest.hash,
+    snapshot: await storeManifest(captured.tree, additions, cache),
     entries: captured.entries,
     bytes: captured.bytes,
     unreadable: captured.unreadable.length,
