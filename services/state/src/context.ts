@@ -20,7 +20,7 @@ export interface Boot {
   readonly commandLine: CommandLine;
   /** The command line as it is. */
   readonly text: string;
-  readonly settings: Pick<StateSettings, 'BOOT_LOADER' | 'BOOT_FOLDER' | 'ENTRIES_FOLDER'>;
+  readonly settings: Pick<StateSettings, 'BOOT_LOADER' | 'BOOT_FOLDER' | 'ENTRIES_FOLDER' | 'SEARCH_PATH'>;
 }
 
 /** What operations work with. */

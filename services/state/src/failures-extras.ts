@@ -20,6 +20,22 @@ export const foreignState = (name: string, machine: string): Failure =>
     `${shown(name)} is a state of ${machine} and not of the machine that runs, which cannot go back to it`,
   );
 
+/** A root that runs is not exchanged, and the boot loader cannot start another one for once; `why` has no point at its end. */
+export const notStartedOnce = (state: string, why: string, words: readonly string[]): Failure =>
+  new Failure(
+    'precondition',
+    'not_started_once',
+    `the next boot cannot be told to start ${shown(state)}: ${why}. What was asked for before stays. Choose the state in the boot menu when the machine starts, or give the kernel ${words.join(' ')} there`,
+  );
+
+/** The boot loader has kept what it was asked for. */
+export const stillStartedOnce = (why: string): Failure =>
+  new Failure(
+    'precondition',
+    'still_started_once',
+    `the boot loader may still start a state at the next boot: ${why}. The request stays: repeat the call, or choose another entry in the boot menu`,
+  );
+
 /** It was there when the call began. */
 export const stateGone = (name: string): Failure =>
   new Failure('locked', 'state_gone', `the state ${shown(name)} was removed meanwhile`);

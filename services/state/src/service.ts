@@ -10,6 +10,7 @@ import {
   StartError,
   systemClock,
 } from '@croft/runtime';
+import { settleOnce } from './boot/boot-once.ts';
 import { readBoot } from './boot/read-boot.ts';
 import type { Context } from './context.ts';
 import { Happenings } from './daemon/happenings.ts';
@@ -95,6 +96,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
     late,
     stop: () => (options.onStop === undefined ? void close(OWN_GRACE_MS) : options.onStop()),
   };
+  await settleOnce(context);
   index.tell((before, after) => context.happenings.tellChanges(before, after));
   const service = { context, gate, access: doors.access };
   const server = await GrpcServer.start(doors, { ...stateService(service), ...stateExtras(service) });

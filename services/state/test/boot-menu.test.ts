@@ -1,12 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { hasProgram, skipWithout } from '@croft/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { isPlainDevice } from '../src/outside/boot-loader/grub.ts';
 import { LoaderEntries } from '../src/outside/boot-loader/loader-entries.ts';
+import { programsIn } from '../src/outside/programs.ts';
 import { planMenu } from '../src/rules/boot/boot-menu.ts';
 import { type DaemonOptions, startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
 import { aMachine, aModel, aState } from './models.ts';
+
+const programs = programsIn('/usr/sbin:/usr/bin:/sbin:/bin');
 
 /** A folder as `/boot`, with kernels. */
 function bootFolder(...parts: string[]): string {
@@ -41,6 +54,21 @@ async function withGrub(more: Record<string, string> = {}, options: DaemonOption
   });
   return { daemon, boot, menu: join(boot, 'grub/croft.cfg') };
 }
+
+it.each([
+  ['dm-3', false],
+  ['md127', false],
+  ['bcache0', false],
+  ['zd16', false],
+  ['sda2', true],
+  ['nvme0n1p1', true],
+])('%s, by whatever name it was mounted, is one that GRUB can write to: %s', async (name, plain) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, name), '');
+  symlinkSync(name, join(folder, 'boot'));
+  expect(await isPlainDevice(join(folder, 'boot'))).toBe(plain);
+  expect(await isPlainDevice(`/dev/mapper/${name}`)).toBe(false);
+});
 
 describe('UpdateBootMenu', () => {
   it('writes a menu that GRUB accepts', async (context) => {
@@ -184,7 +212,7 @@ describe('entries by the Boot Loader Specification', () => {
     execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', esp]);
     onTestFinished(() => void execFileSync('umount', [esp]));
     mkdirSync(join(esp, 'loader'));
-    expect(await new LoaderEntries(esp).write(plan(bootFolder(), 2))).toBe(true);
+    expect(await new LoaderEntries(esp, programs).write(plan(bootFolder(), 2))).toBe(true);
     const output = execFileSync('bootctl', ['--esp-path', esp, 'list', '--json=short'], {
       env: { ...process.env, SYSTEMD_RELAX_ESP_CHECKS: '1', SYSTEMD_RELAX_XBOOTLDR_CHECKS: '1' },
     });
@@ -209,7 +237,7 @@ describe('entries by the Boot Loader Specification', () => {
 
   it('copy kernels once, and go with what they name', async () => {
     const [boot, esp] = [bootFolder(), temporaryFolder()];
-    const loader = new LoaderEntries(esp);
+    const loader = new LoaderEntries(esp, programs);
     writeFileSync(join(esp, 'foreign'), '');
     expect(await loader.write(plan(boot, 3))).toBe(true);
     expect(await loader.write(plan(boot, 3))).toBe(false);
@@ -230,7 +258,7 @@ describe('entries by the Boot Loader Specification', () => {
     const [boot, esp, ids] = [bootFolder(), temporaryFolder(), temporaryFolder()];
     const [ours, others] = ['ours', 'others'].map((name) => {
       writeFileSync(join(ids, name), `${name}0123456789\n`);
-      return new LoaderEntries(esp, join(ids, name));
+      return new LoaderEntries(esp, programs, join(ids, name));
     }) as [LoaderEntries, LoaderEntries];
     await others.write(plan(boot, 2).slice(1));
     expect([await ours.hasMenu(), await others.hasMenu()]).toEqual([false, true]);
@@ -243,9 +271,58 @@ describe('entries by the Boot Loader Specification', () => {
     expect(readdirSync(join(esp, 'croft'))).toEqual([]);
   });
 
+  it('are booted once by a loader that can do that', async () => {
+    const [esp, variables, bin] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+    const variable = (name: string) => join(variables, `${name}-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f`);
+    const stored = (bytes: Buffer) => Buffer.concat([Buffer.from([7, 0, 0, 0]), bytes]);
+    const asStored = (text: string) => stored(Buffer.from(`${text}\0`, 'utf16le'));
+    // As bootctl does it, which changes variables of a real firmware only.
+    const file = variable('LoaderEntryOneShot');
+    writeFileSync(
+      join(bin, 'bootctl'),
+      `#!/bin/sh
+[ "$1" = set-oneshot ] || exit 1
+if [ "$2" = "" ]; then rm ${file}; else
+  { printf '\\7\\0\\0\\0'; printf '%s\\0' "$2" | iconv -t UTF-16LE; } > ${file}
+fi
+`,
+      { mode: 0o755 },
+    );
+    const loader = new LoaderEntries(esp, programsIn(`${bin}:/usr/bin:/bin`), '/etc/machine-id', variables);
+    const now = () => (existsSync(file) ? readFileSync(file) : undefined);
+    expect(await loader.whyNotOnce()).toContain('no boot loader that takes an entry once');
+    writeFileSync(variable('LoaderFeatures'), stored(Buffer.from([0b0111, 0, 0, 0, 0, 0, 0, 0])));
+    expect(await loader.whyNotOnce()).toContain('no boot loader that takes an entry once');
+    writeFileSync(variable('LoaderFeatures'), stored(Buffer.from([0b1000, 0, 0, 0, 0, 0, 0, 0])));
+    expect(await loader.whyNotOnce()).toBeUndefined();
+    await loader.bootOnce('croft-s0-users');
+    expect(now()).toEqual(asStored('croft-s0-users.conf'));
+    expect(await loader.asked()).toBe('croft-s0-users');
+    await loader.bootOnce(undefined);
+    expect([now(), await loader.asked()]).toEqual([undefined, '']);
+    // What somebody else asked for stays.
+    writeFileSync(file, asStored('memtest.conf'));
+    await loader.bootOnce(undefined);
+    expect([now(), await loader.asked()]).toEqual([asStored('memtest.conf'), '']);
+    // As long as the firmware's variables are not shown, nobody can tell.
+    rmSync(variables, { recursive: true });
+    expect(await loader.asked()).toBeUndefined();
+  });
+
+  it('say what bootctl says when an entry is not taken', async (context) => {
+    if (!hasProgram('bootctl')) skipWithout(context, 'bootctl (apt install systemd-boot)');
+    const loader = new LoaderEntries(
+      temporaryFolder(),
+      programsIn('/usr/bin:/bin'),
+      '/etc/machine-id',
+      '/nowhere',
+    );
+    await expect(loader.bootOnce('croft-s0')).rejects.toThrow('the entry was not taken: bootctl: ');
+  });
+
   it('name kernels in place that lie on the partition already', async () => {
     const boot = bootFolder('loader');
-    await new LoaderEntries(boot).write(plan(boot, 1));
+    await new LoaderEntries(boot, programs).write(plan(boot, 1));
     const text = readFileSync(join(boot, 'loader/entries/croft-s0.conf'), 'utf8');
     expect(text).toContain('\nlinux /vmlinuz-6.1.0\ninitrd /initrd.img-6.1.0\n');
   });

@@ -227,6 +227,22 @@ describe('subvolumes in what goes back', () => {
   });
 });
 
+describe('what is left out of a state', () => {
+  it('is told, whatever names others give to subvolumes', async (context) => {
+    const { storage, start } = await withImage(context);
+    const daemon = await start();
+    // The folder and the subvolume in it make a line in the list like that of another home.
+    const line = `ID 999 gen 1 top level 5 parent_uuid - uuid ${crypto.randomUUID()} path @home`;
+    mkdirSync(join(storage.homesFolder, `x\n${line}`));
+    subvolume('create', join(storage.homesFolder, `x\n${line}/ada`));
+    const home = join(storage.homesFolder, 'ada');
+    await daemon.call('CreateUserData', { user: 'ada', homepath: home });
+    subvolume('create', join(home, 'nested'));
+    const { lines } = await daemon.call('SaveSystemState', { stateName: 'one' });
+    expect(lines.join('\n')).toContain(`${home}/nested is a subvolume of its own and was left out`);
+  });
+});
+
 describe('a btrfs', () => {
   it('that is full refuses to save, leaves nothing, and takes removals', async (context) => {
     const { daemon, storage } = await withState(context);

@@ -1,11 +1,33 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Answer, callAt, type Dump, temporaryFolder } from './daemon.ts';
+import type { OpenedStorage } from './drivers/fixture.ts';
 import { callExtra, exported, importBytes } from './extras-client.ts';
 import type { Order, Report } from './stepping-process.ts';
+import type { Ending } from './steps.ts';
+
+/** Where a daemon that is stopped at steps keeps its states. */
+export interface SteppingStorage extends Pick<OpenedStorage, 'settings' | 'rootWord'> {
+  readonly driver: Dump['storage']['driver'];
+  /** A folder of its own: by its name, which is also that of a pool, steps are told to be this daemon's. */
+  readonly base: string;
+  /** The folder that is the system, and the one in which homes can be made. */
+  readonly tree: string;
+  readonly homes: string;
+  /** A device whose root is the one of the machine that the daemon sees. */
+  readonly device?: string;
+  /** Roots that can be booted, with what is written down of boots. */
+  heads?(): readonly string[];
+  /** Fails unless it holds what the daemon says and nothing besides. */
+  check(dump: Dump, folder: string): void;
+}
+
+/** In a mount namespace of its own: what is mounted over `/` is told as the root, and everything is found where it was. */
+const ROOTS =
+  'count=$1; shift; while [ $count -gt 0 ]; do mount -o subvol=@ "$1" / || exit; shift; count=$((count - 1)); done; exec "$@"';
 
 /** A process of daemons, each on a host of its own, that a test stops at steps, kills, and starts again. */
 export class SteppingHosts {
@@ -17,16 +39,24 @@ export class SteppingHosts {
     onTestFinished(() => this.kill());
   }
 
-  /** A host with a system, homes and a boot folder, all empty. */
-  add(name: string): SteppingHost {
-    return new SteppingHost(name, join(this.#base, name), (order) => this.order(order));
+  /** A host with an empty boot folder. */
+  add(storage: SteppingStorage): SteppingHost {
+    return new SteppingHost(storage, (order) => this.#order(order));
   }
 
   /** Starts the process and daemons in it. */
   async start(hosts: readonly SteppingHost[]): Promise<void> {
-    this.#child = fork(join(import.meta.dirname, 'stepping-process.ts'), [join(this.#base, 'cache')], {
-      execArgv: [],
-    });
+    const devices = hosts.flatMap(({ storage }) => storage.device ?? []);
+    const program = [
+      process.execPath,
+      join(import.meta.dirname, 'stepping-process.ts'),
+      join(this.#base, 'cache'),
+    ];
+    const [file = '', ...args] =
+      devices.length === 0
+        ? program
+        : ['unshare', '--mount', 'sh', '-c', ROOTS, 'sh', `${devices.length}`, ...devices, ...program];
+    this.#child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     await once(this.#child, 'message');
     await Promise.all(hosts.map((host) => host.start()));
   }
@@ -47,7 +77,7 @@ export class SteppingHosts {
     );
   }
 
-  async order(order: Order): Promise<string | undefined> {
+  async #order(order: Order): Promise<string | undefined> {
     const id = this.#orders++;
     const answered = this.#report((report) =>
       'done' in report && report.done === id ? { value: report } : undefined,
@@ -75,45 +105,48 @@ export class SteppingHosts {
 
 /** One daemon of them, and what lies around it. */
 export class SteppingHost {
+  readonly storage: SteppingStorage;
   readonly name: string;
   readonly folder: string;
   readonly tree: string;
   readonly homes: string;
   readonly boot: string;
-  readonly #root: string;
   readonly #order: (order: Order) => Promise<string | undefined>;
   #address = '';
   #boots = 0;
 
-  constructor(name: string, root: string, order: (order: Order) => Promise<string | undefined>) {
-    this.name = name;
-    this.#root = root;
+  constructor(storage: SteppingStorage, order: (order: Order) => Promise<string | undefined>) {
+    this.storage = storage;
+    this.name = basename(storage.base);
     this.#order = order;
-    this.folder = join(root, 'state');
-    this.tree = join(root, 'tree');
-    this.homes = join(root, 'homes');
-    this.boot = join(root, 'boot');
-    for (const folder of [this.tree, this.homes, join(this.boot, 'grub')])
-      mkdirSync(folder, { recursive: true });
+    this.folder = this.#at('state');
+    this.tree = storage.tree;
+    this.homes = storage.homes;
+    this.boot = this.#at('boot');
+    mkdirSync(join(this.boot, 'grub'), { recursive: true });
     for (const file of ['vmlinuz-6.1.0', 'initrd.img-6.1.0', 'grub/grub.cfg'])
       writeFileSync(join(this.boot, file), '');
-    writeFileSync(join(root, 'policy.yaml'), 'keep: {days: 0, newest: 0, rules: []}\n');
+    writeFileSync(this.#at('policy.yaml'), 'keep: {days: 0, newest: 0, rules: []}\n');
     this.bootWith('ro');
   }
 
-  /** What the next start finds: another boot with this command line. */
-  bootWith(line: string): void {
-    writeFileSync(join(this.#root, 'cmdline'), `${line}\n`);
-    writeFileSync(join(this.#root, 'boot_id'), `boot-${this.#boots++}\n`);
+  #at(name: string): string {
+    return join(this.storage.base, name);
+  }
+
+  /** What the next start finds: another boot with these words besides those that name the root. */
+  bootWith(words: string, root = this.storage.rootWord?.() ?? ''): void {
+    writeFileSync(this.#at('cmdline'), `${root} ${words}\n`);
+    writeFileSync(this.#at('boot_id'), `boot-${this.#boots++}\n`);
   }
 
   async start(): Promise<void> {
     const settings = {
-      STATESVC_VAULT_SYSTEM: this.tree,
+      ...this.storage.settings,
       STATESVC_MIN_FREE: '0',
-      STATESVC_POLICY: join(this.#root, 'policy.yaml'),
-      STATESVC_CMDLINE_FILE: join(this.#root, 'cmdline'),
-      STATESVC_BOOT_ID_FILE: join(this.#root, 'boot_id'),
+      STATESVC_POLICY: this.#at('policy.yaml'),
+      STATESVC_CMDLINE_FILE: this.#at('cmdline'),
+      STATESVC_BOOT_ID_FILE: this.#at('boot_id'),
       STATESVC_BOOT_LOADER: 'grub',
       STATESVC_BOOT_FOLDER: this.boot,
     };
@@ -127,7 +160,7 @@ export class SteppingHost {
     await this.start();
   }
 
-  async watch(mode: 'stop' | 'fail', passing: readonly string[]): Promise<void> {
+  async watch(mode: Ending, passing: readonly string[]): Promise<void> {
     await this.#order({ do: 'watch', name: this.name, mode, passing });
   }
 
@@ -144,9 +177,9 @@ export class SteppingHost {
     return callExtra(this.#address, operation, request);
   }
 
-  /** A state as Export gives it. */
+  /** A state and those of its users as Export gives them. */
   exported(stateName: string): Promise<Buffer> {
-    return exported(this.#address, { stateName });
+    return exported(this.#address, { stateName, users: true });
   }
 
   import(bytes: Buffer, stateName: string): Promise<Answer> {

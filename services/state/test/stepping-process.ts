@@ -1,6 +1,6 @@
 // Several daemons in one process, for tests that stop them at a step and kill the process.
 import { enableCompileCache, flushCompileCache } from 'node:module';
-import { interceptSteps, unwatch, watch } from './steps.ts';
+import { type Ending, interceptSteps, unwatch, watch } from './steps.ts';
 
 /** What the test asks the process to do. */
 export type Order =
@@ -14,7 +14,7 @@ export type Order =
   | {
       readonly do: 'watch';
       readonly name: string;
-      readonly mode: 'stop' | 'fail';
+      readonly mode: Ending;
       readonly passing: readonly string[];
     }
   | { readonly do: 'unwatch'; readonly name: string };

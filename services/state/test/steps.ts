@@ -7,9 +7,14 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 // system, and every program that is run. So the list of steps is what the daemon really does, and none can be forgotten. A
 // daemon is told by its folder, whose name is in every path, or its pool of that name; several run in one process and die together.
 
-/** What happens at the first step that is not among those passing. */
+/**
+ * What becomes of the first step that is not among those passing: nothing ever again, a failure, or a failure although it was
+ * done, which only programs tell.
+ */
+export type Ending = 'stop' | 'fail' | 'lie';
+
 interface Watch {
-  readonly mode: 'stop' | 'fail';
+  readonly mode: Ending;
   readonly passing: ReadonlySet<string>;
   /** How often it did what. */
   readonly done: Map<string, number>;
@@ -114,8 +119,12 @@ const asCallback: Instead = (mode, name, args) => {
 
 const asProgram: Instead = (mode, _name, args, go) => {
   const options = args[0] as { file: string; args: string[] };
-  options.file = mode === 'stop' ? 'sleep' : 'false';
-  options.args = mode === 'stop' ? ['sleep', '20'] : ['false'];
+  const script =
+    mode === 'stop'
+      ? 'exec sleep 20'
+      : `${mode === 'lie' ? '"$@" > /dev/null; ' : ''}echo out of luck >&2; exit 1`;
+  options.args = ['sh', '-c', script, 'sh', options.file, ...options.args.slice(1)];
+  options.file = 'sh';
   return go();
 };
 
@@ -131,8 +140,9 @@ function endingOf(call: string, paths: string[] | undefined): Watch['mode'] | un
   const [name, watching] = found;
   if (watching.ended) return watching.mode === 'stop' ? 'stop' : undefined;
   if (watching.mode === 'stop' && SYNCS.has(call)) return undefined;
+  if (watching.mode === 'lie' && call !== 'spawn') return undefined;
   const step = `${call} ${nameOf(text.replaceAll(new RegExp(`(?:/[^\\s":]*/)?${name}/`, 'g'), '').replaceAll(name, 'POOL'))}`;
-  if (watching.mode === 'stop' && LOOKS.test(step)) return undefined;
+  if (LOOKS.test(step)) return undefined;
   // Beyond that it is the same step for the same thing, such as another object.
   const times = Math.min((watching.done.get(step) ?? 0) + 1, 2);
   watching.done.set(step, times);
@@ -172,8 +182,9 @@ function pathOf(fd: number): string {
 const nameOf = (text: string) =>
   text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replaceAll(/auto_\w{6}/g, 'auto_X')
     .replaceAll(/objects\/[0-9a-f]{2}\b/g, 'objects/XX')
-    .replaceAll(/[0-9a-f]{16,}|(?<=_)[0-9a-f]{6,8}\b/g, 'HASH')
-    // In the system and in homes the same is done, with as many files as there are.
-    .replaceAll(/(tree|homes\/\w+)\/\S+/g, 'its files')
+    .replaceAll(/[0-9a-f]{16,}|(?<=_)[0-9a-f]{6,12}\b/g, 'HASH')
+    // In the system and in homes, also where an import puts them, the same is done with as many files as there are.
+    .replaceAll(/(\b(tree|homes?\/\w+|imports\/ID\/\d+)|@states\/ID\/[\w-]+)\/\S+/g, 'its files')
     .replaceAll(/[0-9]+/g, 'N');

@@ -1,66 +1,67 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from './daemon.ts';
-import type { Look } from './step-trial.ts';
-import type { SteppingHost } from './stepping-hosts.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { filled, GOOD, home, type Subject } from './subjects.ts';
 
-/** An operation, and how to tell whether it happened. */
-export interface Subject {
-  readonly name: string;
-  /** Before the process is started for a round. */
-  readonly beforeStart?: (host: SteppingHost, round: number) => void;
-  readonly prepare: (host: SteppingHost, round: number) => Promise<void>;
-  readonly ask: (host: SteppingHost, round: number) => Promise<Answer>;
-  readonly happened: (look: Look, round: number, before: Look) => boolean;
-  /** It is many things, and goes on where it was interrupted: in between some have happened and others not. */
-  readonly goesOn?: true;
-  /** What it says when it did what it could. */
-  readonly tells?: RegExp;
-  /** A step that it must have, or nothing was tested. */
-  readonly has: RegExp;
-}
-
-const GOOD = { 'a/file': 'good', b: 'both', 'c/d/e': 'only good' };
-const BAD = { 'a/file': 'bad', b: 'both', extra: 'only bad', 'f/g': 'only bad, too' };
-
-const home = (host: SteppingHost, name: string) => join(host.homes, name);
-const filled = async (host: SteppingHost, user: string, files: Record<string, string> = { file: user }) => {
-  await host.must('CreateUserData', { user, homepath: home(host, user) });
-  host.fill(home(host, user), files);
-};
-const cleared = async (host: SteppingHost) => {
-  await host.must('GC', { all: true });
+const PINNED = {
+  vault: /^rename state\/vault\/states\/ID.json.new/,
+  btrfs: /^rename top\/@states\/records/,
+  zfs: /^spawn zfs → set → croft:note/,
 };
 
-const isGood = (files: Record<string, string>, below: string) =>
-  files[`${below}a/file`] === 'good' &&
-  files[`${below}extra`] === undefined &&
-  files[`${below}f/g`] === undefined;
+/** Of a user who belongs to no machine: he is linked and his home is moved, or neither. */
+const MOVE_AND_LINK: Subject = {
+  name: 'move-and-link',
+  operation: 'CreateUserData',
+  prepare: async (host, round) => {
+    await filled(host, `u${round}`);
+    await host.must('DissociateUser', { user: `u${round}` });
+  },
+  ask: (host, round) => host.call('CreateUserData', { user: `u${round}`, homepath: home(host, `v${round}`) }),
+  happened: ({ homes }, round) =>
+    homes.some((one) => one.startsWith(`u${round} `) && one.endsWith(' 1 true')),
+  has: {
+    vault: /^rename homes\/uN → homes\/vN/,
+    btrfs: /^rename top\/@home\/uN → top\/@home\/vN/,
+  },
+};
 
-/** Every operation that writes. */
-export const SUBJECTS: readonly Subject[] = [
+/** What writes states, homes and marks. */
+export const WRITES: readonly Subject[] = [
   {
     name: 'save-system',
+    operation: 'SaveSystemState',
     prepare: async (host, round) => {
       if (round === 1) await filled(host, 'ada');
       host.fill(host.tree, { ...GOOD, round: `of ${round}` });
     },
     ask: (host, round) => host.call('SaveSystemState', { stateName: `s${round}`, updateBootMenu: true }),
     happened: ({ states }, round) => states.includes(`system s${round} 1`),
-    has: /^rename state\/vault\/states\/ID.json.new/,
+    has: {
+      vault: /^rename state\/vault\/states\/ID.json.new/,
+      btrfs: /^spawn btrfs → subvolume → snapshot → -r/,
+      zfs: /^spawn zfs → snapshot/,
+    },
   },
   {
     name: 'save-user',
+    operation: 'SaveUserState',
     prepare: async (host, round) => {
       if (round === 1) await filled(host, 'ada');
       host.fill(home(host, 'ada'), { ...GOOD, round: `of ${round}` });
     },
     ask: (host, round) => host.call('SaveUserState', { userName: 'ada', stateName: `s${round}` }),
     happened: ({ states }, round) => states.includes(`ada s${round} 1`),
-    has: /^rename state\/vault\/states\/ID.json.new/,
+    has: {
+      vault: /^rename state\/vault\/states\/ID.json.new/,
+      btrfs: /^spawn btrfs → subvolume → snapshot → -r/,
+      zfs: /^spawn zfs → snapshot/,
+    },
   },
   {
     name: 'remove-system',
+    operation: 'RemoveSystemState',
     prepare: async (host, round) => {
       if (round === 1) await filled(host, 'ada');
       host.fill(host.tree, { ...GOOD, round: `of ${round}` });
@@ -68,10 +69,15 @@ export const SUBJECTS: readonly Subject[] = [
     },
     ask: (host, round) => host.call('RemoveSystemState', { stateName: `s${round}` }),
     happened: ({ states }, round) => !states.includes(`system s${round} 1`),
-    has: /^rm state\/vault\/states/,
+    has: {
+      vault: /^rm state\/vault\/states/,
+      btrfs: /^spawn btrfs → subvolume → delete/,
+      zfs: /^spawn zfs → destroy/,
+    },
   },
   {
     name: 'remove-user',
+    operation: 'RemoveUserState',
     prepare: async (host, round) => {
       if (round === 1) await filled(host, 'ada');
       host.fill(home(host, 'ada'), { ...GOOD, round: `of ${round}` });
@@ -81,12 +87,17 @@ export const SUBJECTS: readonly Subject[] = [
     ask: (host, round) =>
       host.call('RemoveUserState', { userName: 'ada', stateName: `s${round}`, force: true }),
     happened: ({ states }, round) => !states.includes(`ada s${round} 1`),
-    has: /^rename state\/vault\/states\/ID.json.new/,
+    has: {
+      vault: /^rename state\/vault\/states\/ID.json.new/,
+      btrfs: /^spawn btrfs → subvolume → delete/,
+      zfs: /^spawn zfs → destroy/,
+    },
   },
   {
     name: 'collect',
+    operation: 'GC',
     prepare: async (host, round) => {
-      await cleared(host);
+      await host.must('GC', { all: true });
       for (const one of ['one', 'two']) {
         host.fill(host.tree, { ...GOOD, round: `${one} of ${round}` });
         await host.must('SaveSystemState', { autosave: true, updateBootMenu: true });
@@ -95,18 +106,28 @@ export const SUBJECTS: readonly Subject[] = [
     ask: (host) => host.call('GC'),
     happened: ({ states }) => states.length === 0,
     goesOn: true,
-    has: /^unlink state\/vault\/objects/,
+    has: {
+      vault: /^unlink state\/vault\/objects/,
+      btrfs: /^spawn btrfs → subvolume → delete/,
+      zfs: /^spawn zfs → destroy/,
+    },
   },
   {
     name: 'create-home',
+    operation: 'CreateUserData',
     prepare: async () => {},
     ask: (host, round) =>
       host.call('CreateUserData', { user: `u${round}`, homepath: home(host, `u${round}`) }),
     happened: ({ homes }, round) => homes.some((one) => one.startsWith(`u${round} `)),
-    has: /^rename state\/vault\/homes/,
+    has: {
+      vault: /^rename state\/vault\/homes/,
+      btrfs: /^rename top\/@states\/work\/ID → top\/@home/,
+      zfs: /^spawn zfs → create/,
+    },
   },
   {
     name: 'link-home',
+    operation: 'CreateUserData',
     prepare: async (host, round) => {
       await filled(host, `u${round}`);
       await host.must('DissociateUser', { user: `u${round}` });
@@ -115,23 +136,18 @@ export const SUBJECTS: readonly Subject[] = [
       host.call('CreateUserData', { user: `u${round}`, homepath: home(host, `u${round}`) }),
     happened: ({ homes }, round) =>
       homes.some((one) => one.startsWith(`u${round} `) && one.endsWith(' 1 true')),
-    has: /^rename state\/vault\/homes/,
-  },
-  {
-    // Of a user who belongs to no machine: he is linked and his home is moved, or neither.
-    name: 'move-and-link',
-    prepare: async (host, round) => {
-      await filled(host, `u${round}`);
-      await host.must('DissociateUser', { user: `u${round}` });
+    has: {
+      vault: /^rename state\/vault\/homes/,
+      btrfs: /^rename top\/@states\/homes/,
+      zfs: /^spawn zfs → set → croft:links/,
     },
-    ask: (host, round) =>
-      host.call('CreateUserData', { user: `u${round}`, homepath: home(host, `v${round}`) }),
-    happened: ({ homes }, round) =>
-      homes.some((one) => one.startsWith(`u${round} `) && one.endsWith(' 1 true')),
-    has: /^rename homes\/uN → homes\/vN/,
   },
+  MOVE_AND_LINK,
+  // There one comes after the other, and whoever asks again has him linked.
+  { ...MOVE_AND_LINK, name: 'move-then-link', goesOn: true, has: { zfs: /^spawn zfs → set → mountpoint/ } },
   {
     name: 'change-home',
+    operation: 'ChangeHomeOnUserData',
     prepare: async (host, round) => {
       if (round === 1) await filled(host, 'ada0');
       const { homes } = await host.dump();
@@ -148,18 +164,28 @@ export const SUBJECTS: readonly Subject[] = [
         newHome: home(host, `ada${round}`),
       }),
     happened: ({ files }, round) => files[`ada${round}/file`] !== undefined,
-    has: /^rename homes\/adaN → homes\/adaN/,
+    has: {
+      vault: /^rename homes\/adaN → homes\/adaN/,
+      btrfs: /^rename top\/@home\/adaN → top\/@home\/adaN/,
+      zfs: /^spawn zfs → set → mountpoint/,
+    },
   },
   {
     name: 'dissociate',
+    operation: 'DissociateUser',
     prepare: (host, round) => filled(host, `u${round}`),
     ask: (host, round) => host.call('DissociateUser', { user: `u${round}` }),
     happened: ({ homes }, round) =>
       homes.some((one) => one.startsWith(`u${round} `) && one.endsWith(' 0 true')),
-    has: /^rename state\/vault\/homes/,
+    has: {
+      vault: /^rename state\/vault\/homes/,
+      btrfs: /^rename top\/@states\/homes/,
+      zfs: /^spawn zfs → set → croft:links/,
+    },
   },
   {
     name: 'remove-home',
+    operation: 'DissociateUser',
     prepare: (host, round) => filled(host, `u${round}`, GOOD),
     ask: (host, round) => host.call('DissociateUser', { user: `u${round}`, removeHome: true }),
     happened: ({ homes, files }, round) =>
@@ -167,69 +193,49 @@ export const SUBJECTS: readonly Subject[] = [
       !Object.keys(files).some((file) => file.startsWith(`u${round}/`)),
     goesOn: true,
     tells: /could not be removed/,
-    has: /^unlink its files/,
-  },
-  {
-    name: 'go-back',
-    prepare: async (host, round) => {
-      if (round === 1) {
-        await filled(host, 'ada', GOOD);
-        host.fill(host.tree, GOOD);
-        await host.must('SaveSystemState', { stateName: 'good' });
-      }
-      const dump = await host.dump();
-      const good = dump.machines[0]?.states.find(({ name, user }) => name === 'good' && user === null);
-      host.fill(host.tree, BAD);
-      host.fill(home(host, 'ada'), BAD);
-      host.bootWith(`statesvc.state=${good?.id} statesvc.revert=userdata`);
-      await host.restart();
-    },
-    ask: (host) => host.call('PrepareBoot'),
-    happened: ({ files }) => isGood(files, '') && isGood(files, 'ada/'),
-    goesOn: true,
-    has: /^rename its files → its files/,
-  },
-  {
-    name: 'commit-boot',
-    prepare: async (host, round) => {
-      if (round === 1) {
-        await host.must('SaveSystemState', { stateName: 'one' });
-        await host.must('UpdateBootMenu');
-      }
-      host.bootWith(`BOOT_IMAGE=/vmlinuz-6.1.${round} ro`);
-      await host.restart();
-    },
-    ask: (host) => host.call('CommitBoot'),
-    happened: ({ kernel }, round) => kernel.endsWith(`6.1.${round}`),
-    has: /^rename state\/vault\/machines/,
+    has: { vault: /^unlink its files/, btrfs: /^unlink top\/@its files/, zfs: /^unlink its files/ },
   },
   {
     name: 'update-menu',
+    operation: 'UpdateBootMenu',
+    runs: true,
     prepare: async (host, round) => {
       await host.must('SaveSystemState', { stateName: `s${round}` });
     },
     ask: (host) => host.call('UpdateBootMenu'),
     happened: ({ menu }, round) => menu.includes(`, s${round}'`) || menu.includes(`, s${round} `),
-    has: /^rename boot\/grub\/croft.cfg.new/,
+    has: {
+      vault: /^rename boot\/grub\/croft.cfg.new/,
+      btrfs: /^spawn btrfs → subvolume → snapshot → .*boot/,
+      zfs: /^rename boot\/grub\/croft.cfg.new/,
+    },
   },
   {
     name: 'last-used',
-    prepare: async () => {},
+    operation: 'UpdateLastUsed',
+    // ZFS writes down whole seconds.
+    prepare: (host) => sleep(host.storage.driver === 'zfs' ? 1000 : 0),
     ask: (host) => host.call('UpdateLastUsed'),
     happened: ({ lastUsedAt }, _round, before) => lastUsedAt !== before.lastUsedAt,
-    has: /^rename state\/vault\/machines/,
+    has: {
+      vault: /^rename state\/vault\/machines/,
+      btrfs: /^rename top\/@states\/machines/,
+      zfs: /^spawn zfs → set → croft:last-used/,
+    },
   },
   {
     name: 'describe',
+    operation: 'Describe',
     prepare: async (host, round) => {
       if (round === 1) await host.must('SaveSystemState', { stateName: 'one' });
     },
     ask: (host, round) => host.extra('Describe', { stateName: 'one', description: `of ${round}` }),
     happened: ({ said }, round) => said.includes(`one: of ${round}`),
-    has: /^rename state\/vault\/states\/ID.json.new/,
+    has: PINNED,
   },
   {
     name: 'pin',
+    operation: 'Pin',
     prepare: async (host, round) => {
       if (round === 1) {
         await host.must('SaveSystemState', { stateName: 'one' });
@@ -239,23 +245,48 @@ export const SUBJECTS: readonly Subject[] = [
     },
     ask: (host) => host.extra('Pin', { stateName: 'one' }),
     happened: ({ said }) => said.includes('one: , pinned'),
-    has: /^rename state\/vault\/states\/ID.json.new/,
+    has: PINNED,
+  },
+  {
+    name: 'unpin',
+    operation: 'Unpin',
+    prepare: async (host, round) => {
+      if (round === 1) await host.must('SaveSystemState', { stateName: 'one' });
+      await host.extra('Pin', { stateName: 'one' });
+    },
+    ask: (host) => host.extra('Unpin', { stateName: 'one' }),
+    happened: ({ said }) => !said.includes('one: , pinned'),
+    has: PINNED,
   },
   {
     name: 'request-revert',
+    operation: 'RequestRevert',
     prepare: async (host, round) => {
       if (round === 1) await host.must('SaveSystemState', { stateName: 'one' });
       await host.extra('CancelRevert');
     },
     ask: (host) => host.extra('RequestRevert', { stateName: 'one', users: true }),
     happened: ({ next }) => next === 'one',
-    has: /^rename state\/vault\/machines/,
+    has: { vault: /^rename state\/vault\/machines/, btrfs: /^rename top\/@states\/machines/ },
+  },
+  {
+    name: 'cancel-revert',
+    operation: 'CancelRevert',
+    prepare: async (host, round) => {
+      if (round === 1) await host.must('SaveSystemState', { stateName: 'one' });
+      await host.extra('RequestRevert', { stateName: 'one' });
+    },
+    ask: (host) => host.extra('CancelRevert'),
+    happened: ({ next }) => next === '',
+    has: { vault: /^rename state\/vault\/machines/, btrfs: /^rename top\/@states\/machines/ },
   },
   {
     name: 'import',
+    operation: 'Import',
     prepare: async (host, round) => {
       const file = join(host.folder, '../exported.tar');
       if (round === 1) {
+        await filled(host, 'ada');
         host.fill(host.tree, GOOD);
         await host.must('SaveSystemState', { stateName: 'one' });
         writeFileSync(file, await host.exported('one'));
@@ -264,7 +295,42 @@ export const SUBJECTS: readonly Subject[] = [
       for (const stateName of ['one', `i${round - 1}`]) await host.call('RemoveSystemState', { stateName });
     },
     ask: (host, round) => host.import(readFileSync(join(host.folder, '../exported.tar')), `i${round}`),
-    happened: ({ states }, round) => states.includes(`system i${round} 1`),
-    has: /^rename state\/vault\/states\/ID.json.new/,
+    happened: ({ states }, round) =>
+      states.includes(`system i${round} 1`) && states.includes(`ada i${round} 1`),
+    async holds(host, round) {
+      for (const userName of ['', 'ada'])
+        expect(await host.extra('Diff', { stateName: `i${round}`, userName })).toMatchObject({
+          code: 0,
+          order: ['summary'],
+        });
+    },
+    has: {
+      vault: /^rename state\/vault\/states\/ID.json.new/,
+      btrfs: /^spawn btrfs → property → set/,
+      zfs: /^spawn zfs → create/,
+    },
   },
+  ...(['Export', 'Diff'] as const).map(reading),
 ];
+
+/** They write nothing, but on zfs-fuse a state is looked into as a clone. */
+function reading(operation: 'Export' | 'Diff'): Subject {
+  let done = 0;
+  return {
+    name: operation.toLowerCase(),
+    operation,
+    prepare: async (host, round) => {
+      done = 0;
+      if (round > 1) return;
+      host.fill(host.tree, GOOD);
+      await host.must('SaveSystemState', { stateName: 'one' });
+    },
+    async ask(host, round) {
+      const answer = await host.extra(operation, { stateName: 'one' });
+      if (answer.code === 0) done = round;
+      return answer;
+    },
+    happened: (_look, round) => done === round,
+    has: { zfs: /^spawn zfs → clone/ },
+  };
+}

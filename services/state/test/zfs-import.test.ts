@@ -1,57 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder, treeFacts } from './daemon.ts';
+import { treeFacts } from './daemon.ts';
 import { memberOf, namesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
+import type { ZfsPool } from './drivers/zfs-image.ts';
 import { exported, importBytes } from './extras-client.ts';
-import { startProcess } from './spawned-daemon.ts';
 
-// Imports on ZFS lie in datasets of their own.
-
-it('an import that is killed before any command of zfs is there as a whole or not at all', {
-  timeout: 400_000,
-}, async (context) => {
-  const storage = await poolFor(context);
-  writeFileSync(join(storage.systemPath, 'file'), 'precious');
-  const tree = treeFacts(storage.systemPath);
-  const first = await daemonOn(storage);
-  await first.save('one');
-  const bytes = await exported(first, { stateName: 'one' });
-  await first.call('RemoveSystemState', { stateName: 'one' });
-  const without = await storage.facts();
-  await first.service.close(0);
-  const left = join(temporaryFolder(), 'left');
-  const STATESVC_SEARCH_PATH = otherZfs(`
-case "$1" in create|mount|unmount|set|inherit|snapshot|destroy)
-  n=$(($(cat ${left}) - 1)); echo $n > ${left}
-  if [ $n -eq 0 ]; then kill -9 $PPID; exit 1; fi
-esac`);
-  for (let step = 1; step < 60; step++) {
-    writeFileSync(left, `${step}\n`);
-    const settings = { ...storage.settings, STATESVC_SEARCH_PATH };
-    const killed = await startProcess(storage.folder, storage.systemPath, settings);
-    const { code } = await importBytes(killed.address, bytes, 'two');
-    await killed.kill();
-    const daemon = await daemonOn(storage);
-    const names = await namesOf(daemon);
-    const at = `before command ${step}`;
-    expect([at, code === 0 ? [['two']] : [[], ['two']]]).toEqual([at, expect.arrayContaining([names])]);
-    if (names.length > 0) {
-      const { state, member } = await memberOf(daemon, 'two');
-      expect([at, state.partial, treeFacts(await storage.contentOf(member))]).toEqual([at, false, tree]);
-      expect((await daemon.call('RemoveSystemState', { stateName: 'two' })).code).toBe(0);
-    }
-    expect([at, await storage.facts()]).toEqual([at, without]);
-    expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 0 states']);
-    await daemon.service.close(0);
-    if (code !== 0) continue;
-    await context.annotate(`${step - Number(readFileSync(left, 'utf8'))} commands`);
-    expect(step).toBeGreaterThan(10);
-    return;
-  }
-  expect.unreachable('there is no end of commands');
-});
+// Imports on ZFS lie in datasets of their own. What a crash leaves of one is in zfs-steps.test.ts.
 
 it('what somebody else has in the place of imports stays, and is no state', async (context) => {
   const storage = await poolFor(context);
@@ -79,3 +33,70 @@ it('what somebody else has in the place of imports stays, and is no state', asyn
   });
   expect(await storage.facts()).toEqual(before);
 });
+
+it('a snapshot that somebody takes of an import is no state, and stays when the import goes', async (context) => {
+  const storage = await poolFor(context);
+  const daemon = await daemonOn(storage);
+  await daemon.save('one');
+  const bytes = await exported(daemon, { stateName: 'one' });
+  const without = await storage.facts();
+  expect((await importBytes(daemon, bytes, 'two')).code).toBe(0);
+  const { member } = await memberOf(daemon, 'two');
+  const tree = treeFacts(await storage.contentOf(member));
+  const imports = `${storage.pool}/croft_imports`;
+  // As a timer does that takes them of whole pools.
+  storage.zfs('snapshot', '-r', `${imports}@theirs`);
+  const theirs = snapshotsBelow(imports, storage).filter((name) => name.endsWith('@theirs'));
+  expect(theirs).toHaveLength(3);
+  expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 2 states']);
+  expect((await daemon.call('RemoveSystemState', { stateName: 'two' })).code).toBe(0);
+  expect((await daemon.call('GC')).code).toBe(0);
+  await daemon.service.close(0);
+  const second = await daemonOn(storage);
+  expect(await namesOf(second)).toEqual(['one']);
+  expect(snapshotsBelow(imports, storage)).toEqual(theirs);
+  const kept = { ...member, snapshot: theirs.at(-1) ?? '' };
+  expect(treeFacts(await storage.contentOf(kept))).toEqual(tree);
+  // When nobody needs it any more, what lies around it goes with the next thing that is removed.
+  storage.zfs('destroy', '-r', `${imports}@theirs`);
+  await second.save('three');
+  expect((await second.call('RemoveSystemState', { stateName: 'three' })).code).toBe(0);
+  expect(await storage.facts()).toEqual(without);
+});
+
+it('an import of which somebody takes a snapshot while it comes is refused, and the snapshot stays', async (context) => {
+  const storage = await poolFor(context);
+  const first = await daemonOn(storage);
+  await first.save('one');
+  const bytes = await exported(first, { stateName: 'one' });
+  await first.service.close(0);
+  const without = await storage.facts();
+  const imports = `${storage.pool}/croft_imports`;
+  const STATESVC_SEARCH_PATH = otherZfs(`
+case "$1 $2" in unmount\\ */archive) PATH=/usr/sbin:/sbin:/usr/bin:/bin zfs snapshot -r ${imports}@theirs; esac`);
+  const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH } });
+  expect(await importBytes(daemon, bytes, 'two')).toMatchObject({
+    code: 9,
+    details: expect.stringContaining('archive was not removed'),
+  });
+  expect(await namesOf(daemon)).toEqual(['one']);
+  const theirs = snapshotsBelow(imports, storage);
+  expect(theirs.map((name) => name.slice(name.lastIndexOf('@')))).toEqual(theirs.map(() => '@theirs'));
+  expect(theirs.filter((name) => name.includes('/archive@'))).toHaveLength(1);
+  expect((await daemon.call('Refresh')).lines).toContainEqual(
+    expect.stringMatching(/^warning: the save \S+ could not be cleared away: \S+\/archive was not removed/),
+  );
+  await daemon.service.close(0);
+  // Nor does a start take it away, and once it is gone the next one leaves nothing.
+  const second = await daemonOn(storage);
+  expect(snapshotsBelow(imports, storage)).toEqual(theirs);
+  await second.service.close(0);
+  storage.zfs('destroy', '-r', `${imports}@theirs`);
+  const third = await daemonOn(storage);
+  expect(await namesOf(third)).toEqual(['one']);
+  expect(await storage.facts()).toEqual(without);
+});
+
+function snapshotsBelow(dataset: string, { zfs }: ZfsPool): string[] {
+  return zfs('list', '-H', '-r', '-t', 'snapshot', '-o', 'name', dataset).trim().split('\n');
+}

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
+import type { Daemon } from './daemon.ts';
 import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
@@ -147,39 +148,132 @@ it('a copy that somebody received below the root stays when a state goes', async
   expect(snapshots(storage, storage.pool)).toEqual([copy]);
 });
 
-it('a removal that stops in the middle is told as one, and the next start finishes it', async (context) => {
+/** A daemon whose `zfs` destroys nothing of the root any more as soon as there is a file, and the states `half` and `whole`. */
+async function withBusyRoot(context: TestContext, prepare: (storage: ZfsPool, daemon: Daemon) => unknown) {
   const storage = await poolFor(context);
-  const { zfs, root } = storage;
   const flag = join(storage.base, 'busy');
   const search = otherZfs(
     `if [ -e ${flag} ]; then case "$*" in destroy*ROOT/debian@*) echo "cannot destroy: it is read" >&2; exit 1;; esac; fi`,
   );
   const settings = { STATESVC_SEARCH_PATH: search };
   const daemon = await daemonOn(storage, { settings });
-  zfs('create', `${root}/var`);
+  await prepare(storage, daemon);
   await daemon.save('half');
   await daemon.save('whole');
+  const told = async (some: Daemon) =>
+    (await statesOf(some)).map(({ name, user, removing }) => [user ?? '', name, removing]);
+  return { storage, flag, settings, daemon, told };
+}
+
+it.for<[string, string, (storage: ZfsPool, daemon: Daemon) => unknown]>([
+  [
+    'between two trees',
+    'ada',
+    ({ homesFolder }, daemon) =>
+      daemon.call('CreateUserData', { user: 'ada', homepath: join(homesFolder, 'ada') }),
+  ],
+  ['in a tree', '', ({ zfs, root }) => zfs('create', `${root}/var`)],
+])(
+  'a removal that stops %s is told as one, and the next start finishes it',
+  async ([, user, prepare], context) => {
+    const { storage, flag, settings, daemon, told } = await withBusyRoot(context, prepare);
+    writeFileSync(flag, '');
+    const answer = await daemon.call('RemoveSystemState', { stateName: 'half' });
+    expect(answer).toMatchObject({ code: 9 });
+    expect(answer.details).toContain('has begun');
+    const all = (name: string, removing: boolean) =>
+      ['', user].slice(user === '' ? 1 : 0).map((one) => [one, name, removing]);
+    const expected = [...all('whole', false), ...all('half', true)];
+    expect(await told(daemon)).toEqual(expected);
+    expect((await daemon.call('RemoveSystemState', { stateName: 'half' })).code).toBe(10);
+    await daemon.service.close(0);
+    // It still cannot go: the daemon starts all the same, and the removal stays begun.
+    const busy = await daemonOn(storage, { settings });
+    expect(await told(busy)).toEqual(expected);
+    await busy.service.close(0);
+    rmSync(flag);
+    const next = await daemonOn(storage);
+    expect(await told(next)).toEqual(all('whole', false));
+    expect(snapshots(storage, storage.pool).every((name) => name.includes('whole'))).toBe(true);
+  },
+);
+
+it('a removal that fails at once has destroyed nothing', async (context) => {
+  const { storage, flag, daemon, told } = await withBusyRoot(context, () => {});
+  const before = await storage.facts();
   writeFileSync(flag, '');
-  const answer = await daemon.call('RemoveSystemState', { stateName: 'half' });
-  expect(answer).toMatchObject({ code: 9 });
-  expect(answer.details).toContain('has begun');
-  const told = async (some: typeof daemon) =>
-    (await statesOf(some)).map(({ name, removing }) => [name, removing]);
-  const expected = [
-    ['whole', false],
-    ['half', true],
-  ];
-  expect(await told(daemon)).toEqual(expected);
-  expect((await daemon.call('RemoveSystemState', { stateName: 'half' })).code).toBe(10);
-  await daemon.service.close(0);
-  // It still cannot go: the daemon starts all the same, and the removal stays begun.
-  const busy = await daemonOn(storage, { settings });
-  expect(await told(busy)).toEqual(expected);
-  await busy.service.close(0);
+  const { code, details } = await daemon.call('RemoveSystemState', { stateName: 'half' });
+  expect([code, details]).toEqual([9, expect.stringContaining('it is read')]);
+  expect(details).not.toContain('has begun');
+  expect(await storage.facts()).toEqual(before);
+  expect(await told(daemon)).toEqual([
+    ['', 'whole', false],
+    ['', 'half', false],
+  ]);
   rmSync(flag);
-  const next = await daemonOn(storage);
-  expect(await told(next)).toEqual([['whole', false]]);
-  expect(snapshots(storage, storage.pool).every((name) => name.includes('whole'))).toBe(true);
+  expect((await daemon.call('RemoveSystemState', { stateName: 'half' })).code).toBe(0);
+});
+
+/** A daemon with a state of a root and `var`, and what is run with the programs' own `zfs` as soon as one of it is destroyed. */
+async function removingWhile(
+  context: TestContext,
+  meanwhile: (root: string, end: string) => { first: string; run: string },
+) {
+  const storage = await poolFor(context);
+  storage.zfs('create', `${storage.root}/var`);
+  const script = join(storage.base, 'meanwhile');
+  const search = otherZfs(`if [ -e ${script} ]; then . ${script}; fi`);
+  const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
+  await daemon.save('one');
+  const { snapshot } = (await memberOf(daemon, 'one')).member;
+  const { first, run: line } = meanwhile(storage.root, snapshot.slice(snapshot.indexOf('@')));
+  writeFileSync(
+    script,
+    `case "$*" in ${first}) rm ${script}; PATH=/usr/sbin:/sbin:/usr/bin:/bin; ${line};; esac`,
+  );
+  const answer = await daemon.call('RemoveSystemState', { stateName: 'one' });
+  return { storage, daemon, snapshot, answer };
+}
+
+it('what somebody snapshots under the same name while a state goes stays', async (context) => {
+  const { storage, answer } = await removingWhile(context, (root, end) => ({
+    first: 'destroy*',
+    run: `zfs create ${root}/later; zfs snapshot ${root}/later${end}`,
+  }));
+  expect(answer.code).toBe(0);
+  expect(snapshots(storage, storage.pool)).toEqual([expect.stringMatching(/\/later@/)]);
+});
+
+it('what somebody clones while a state goes keeps it, and the pool goes on', async (context) => {
+  const { storage, daemon, snapshot, answer } = await removingWhile(context, (root, end) => ({
+    first: `"destroy ${root}/var${end}"`,
+    run: `zfs clone -o mountpoint=none ${root}/var${end} ${root}/clone`,
+  }));
+  expect([answer.code, answer.details]).toEqual([9, expect.stringContaining('/var@')]);
+  const [dataset, end] = snapshot.split('@');
+  expect(snapshots(storage, storage.pool)).toEqual([`${dataset}/var@${end}`, snapshot]);
+  storage.zfs('destroy', `${dataset}/clone`);
+  expect(await namesOf(daemon)).toEqual(['one']);
+  expect((await daemon.call('RemoveSystemState', { stateName: 'one' })).code).toBe(0);
+  expect(snapshots(storage, storage.pool)).toEqual([]);
+});
+
+it('a removal is told as begun when nothing can be read after it', async (context) => {
+  const storage = await poolFor(context);
+  const flag = join(storage.base, 'away');
+  const search = otherZfs(
+    `if [ -e ${flag} ]; then case "$1" in destroy) echo gone > ${flag};; get) if [ -s ${flag} ]; then echo "failed to initialize ZFS" >&2; exit 1; fi;; esac; fi`,
+  );
+  const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
+  await daemon.save('one');
+  writeFileSync(flag, '');
+  const { code, details } = await daemon.call('RemoveSystemState', { stateName: 'one' });
+  expect([code, details]).toEqual([14, expect.stringContaining('has begun')]);
+  expect((await statesOf(daemon)).map(({ name, removing }) => [name, removing])).toEqual([['one', true]]);
+  expect(snapshots(storage, storage.pool)).toEqual([]);
+  await daemon.service.close(0);
+  rmSync(flag);
+  expect(await namesOf(await daemonOn(storage))).toEqual([]);
 });
 
 it('a pool that is named and away is told as that', async (context) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Call, Context } from '../context.ts';
+import { stillStartedOnce } from '../failures-extras.ts';
 import {
   datasetsOf,
   type Machine,
@@ -11,6 +12,7 @@ import {
 import { type PrepareBootPlan, planPrepareBoot } from '../rules/boot/boot-plan.ts';
 import { currentMachine } from '../rules/machines/find-machine.ts';
 import { saveStates } from '../states/save-states.ts';
+import { forgetOnce } from './boot-once.ts';
 import { markMachine } from './mark-machine.ts';
 
 /**
@@ -26,11 +28,28 @@ export async function prepareBoot(call: Call, context: Context): Promise<boolean
     const plan = planPrepareBoot(index.model, machine, boot.commandLine, boot.id);
     if (plan.do === 'nothing') {
       call.info(`nothing to prepare: ${plan.why}`);
+      if (plan.missed !== undefined) await giveUp(plan.missed, machine, call, context);
       return machine.managed && (await context.storage.settleBoot?.()) === true;
     }
     await revert(plan, machine, call, context);
     return true;
   });
+}
+
+/** The boot loader started something else than the state that it was asked for; a later boot must not take that for its own. */
+async function giveUp(
+  missed: string,
+  { id, nextRevert }: Machine,
+  call: Call,
+  context: Context,
+): Promise<void> {
+  const why = await forgetOnce(nextRevert?.loaders, context);
+  if (why !== undefined) {
+    call.warning(stillStartedOnce(why).message);
+    return;
+  }
+  await markMachine(context, id, { nextState: undefined, nextRevert: undefined });
+  call.warning(`this boot was to go back to ${missed} and did not: ask again, or choose it in the boot menu`);
 }
 
 type Revert = Extract<PrepareBootPlan, { do: 'revert' }>;
@@ -65,7 +84,15 @@ async function revert(plan: Revert, machine: Machine, call: Call, context: Conte
     nextRevert: undefined,
   });
   // Another root may run now, and homes may lie elsewhere.
-  if (machine.revertTo !== undefined) context.index.found(await context.storage.scan());
+  if (machine.revertTo !== undefined) {
+    context.index.found(await context.storage.scan());
+    // One that did not start this boot may have been asked as well.
+    const why = await forgetOnce(machine.nextRevert?.loaders, context);
+    if (why !== undefined)
+      call.warning(
+        `the boot loader may start a state at the next boot, too: ${why}. CancelRevert prevents that`,
+      );
+  }
   call.info(`this machine is as it was in ${storageName(state)}; what was there before is ${saved}`);
 }
 

@@ -2,7 +2,7 @@ import type { Call, Context } from '../context.ts';
 import { machineNotManaged, noBootLoader } from '../failures.ts';
 import type { BootLoader } from '../outside/boot-loader/boot-loader.ts';
 import { findBootLoaders, listKernels, systemName } from '../outside/boot-loader/find-boot-loaders.ts';
-import { menuStates, planMenu } from '../rules/boot/boot-menu.ts';
+import { type MenuEntry, menuStates, planMenu } from '../rules/boot/boot-menu.ts';
 import { currentMachine } from '../rules/machines/find-machine.ts';
 import type { RequestOf } from '../wire.ts';
 
@@ -26,13 +26,13 @@ export async function updateBootMenu(
   });
 }
 
-/** For whoever has the machine's turn. @param auto where nothing can be written, that is no failure */
-async function writeMenu(
+/** For whoever has the machine's turn. @param auto where nothing can be written, that is no failure @returns what is in it */
+export async function writeMenu(
   loaders: readonly BootLoader[],
   auto: boolean,
   call: Call,
   context: Context,
-): Promise<void> {
+): Promise<readonly MenuEntry[]> {
   const { index, policy, boot, turns, storage } = context;
   const kernels = await listKernels(boot.settings.BOOT_FOLDER);
   const missing =
@@ -44,7 +44,7 @@ async function writeMenu(
   if (missing !== undefined) {
     if (!auto) throw noBootLoader(missing, boot.settings.BOOT_FOLDER);
     call.debug(`the boot menu was left alone: ${missing}`);
-    return;
+    return [];
   }
   const [machine, limits] = [currentMachine(index.model), policy.policy.menu];
   const bootWords = new Map<string, readonly string[]>();
@@ -66,6 +66,7 @@ async function writeMenu(
     call.info(
       `${plan.leftOut} states are not in the boot menu: it shows at most ${policy.policy.menu.states}`,
     );
+  return plan.entries;
 }
 
 /**

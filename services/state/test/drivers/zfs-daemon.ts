@@ -8,13 +8,18 @@ import { missingForZfs, stopZfs } from './zfs-programs.ts';
 
 afterAll(stopZfs);
 
+/** Skips the test where there can be no pools. */
+export function requireZfs(context: TestContext): void {
+  const missing = missingForZfs();
+  if (missing !== undefined) skipWithout(context, missing);
+}
+
 /** A pool of a test; skips the test where there can be none. */
 export async function poolFor(
   context: TestContext,
   options?: Parameters<typeof openPool>[0],
 ): Promise<ZfsPool> {
-  const missing = missingForZfs();
-  if (missing !== undefined) skipWithout(context, missing);
+  requireZfs(context);
   const storage = await openPool(options);
   onTestFinished(() => storage.close());
   return storage;

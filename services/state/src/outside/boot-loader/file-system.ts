@@ -9,6 +9,9 @@ interface FileSystem {
   readonly root: string;
   /** Undefined where the host does not tell. */
   readonly uuid: string | undefined;
+  /** Its kind, as mount names it, and the device or name that was mounted; empty where the host does not tell. */
+  readonly type: string;
+  readonly source: string;
 }
 
 const BY_UUID = '/dev/disk/by-uuid';
@@ -16,8 +19,9 @@ const BY_UUID = '/dev/disk/by-uuid';
 /** Finds out by the kernel's list of mounts. */
 export async function fileSystemOf(folder: string): Promise<FileSystem> {
   const found = mountOf(await readMounts(), await realpath(folder));
-  if (found === undefined) return { mount: '/', root: '/', uuid: undefined };
-  return { mount: found.path, root: found.root, uuid: await uuidOf(found.source) };
+  if (found === undefined) return { mount: '/', root: '/', uuid: undefined, type: '', source: '' };
+  const { path, root, type, source } = found;
+  return { mount: path, root, uuid: await uuidOf(source), type, source };
 }
 
 async function uuidOf(source: string): Promise<string | undefined> {

@@ -1,26 +1,33 @@
 import { execFile } from 'node:child_process';
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { menuRefused } from '../../failures.ts';
 import type { MenuEntry } from '../../rules/boot/boot-menu.ts';
-import { grubText } from '../../rules/boot/grub-text.ts';
+import { grubText, SUBMENU } from '../../rules/boot/grub-text.ts';
+import type { RunProgram } from '../programs.ts';
 import { syncFolder } from '../sync-folder.ts';
 import type { BootLoader } from './boot-loader.ts';
 import { fileSystemOf } from './file-system.ts';
+import { ifMissing } from './if-missing.ts';
 
 const CHECK_MS = 10_000;
+/** File systems in which GRUB overwrites its environment block; those that are written elsewhere each time are not among them. */
+const WRITABLE = ['ext2', 'ext3', 'ext4', 'vfat', 'xfs'];
+const OURS = `${SUBMENU}>`;
 
 /** GRUB, whose `grub.cfg` sources our file by the script of `packaging/grub.d`. */
 export class Grub implements BootLoader {
   readonly name = 'grub';
   readonly #folder: string;
   readonly #bootFolder: string;
+  readonly #run: RunProgram;
 
   /** @param folder where `grub.cfg` lies @param bootFolder where kernels lie */
-  constructor(folder: string, bootFolder: string) {
+  constructor(folder: string, bootFolder: string, run: RunProgram) {
     this.#folder = folder;
     this.#bootFolder = bootFolder;
+    this.#run = run;
   }
 
   async hasMenu(): Promise<boolean> {
@@ -48,6 +55,49 @@ export class Grub implements BootLoader {
     }
     return true;
   }
+
+  /** GRUB must strike the entry out before it starts it, or each boot would go back again. */
+  async whyNotOnce(): Promise<string | undefined> {
+    const menu = await readFile(`${this.#folder}/grub.cfg`, 'utf8').catch(() => '');
+    const missing = ['next_entry', 'croft.cfg'].find((word) => !menu.includes(word));
+    if (missing !== undefined) return `${this.#folder}/grub.cfg has no ${missing}`;
+    if (/^\s*set superusers=/m.test(menu)) return 'GRUB asks for a password';
+    const { type, source } = await fileSystemOf(this.#folder);
+    const isWritable = WRITABLE.includes(type) && (await isPlainDevice(source));
+    return isWritable ? undefined : `GRUB cannot write to ${this.#folder} (${type} on ${source})`;
+  }
+
+  async bootOnce(entry: string | undefined): Promise<void> {
+    const file = `${this.#folder}/grubenv`;
+    const before = await nextEntry(file);
+    if (entry === undefined && !before?.startsWith(OURS)) return;
+    const wanted = entry === undefined ? '' : `${OURS}${entry}`;
+    if (before === wanted) return;
+    const change = entry === undefined ? ['unset', 'next_entry'] : ['set', `next_entry=${wanted}`];
+    const ran = await this.#run('grub-editenv', [file, ...change]);
+    if ((await nextEntry(file)) !== wanted) throw new Error(`${file} was not written: ${ran.why}`);
+  }
+
+  async asked(): Promise<string | undefined> {
+    const next = await nextEntry(`${this.#folder}/grubenv`);
+    return next?.startsWith(OURS) === false ? '' : next?.slice(OURS.length);
+  }
+}
+
+/** What GRUB is asked to boot next, '' when that is what it always boots; undefined when its environment is not there. */
+async function nextEntry(file: string): Promise<string | undefined> {
+  const text = await readFile(file, 'utf8').catch(ifMissing);
+  return text === undefined ? undefined : (/^next_entry=(.+)$/m.exec(text)?.[1] ?? '');
+}
+
+/**
+ * Whether GRUB finds blocks where the host does: not on what the host puts together from other devices.
+ * @param source device that was mounted
+ */
+export async function isPlainDevice(source: string): Promise<boolean> {
+  if (source.startsWith('/dev/mapper/')) return false;
+  const device = await realpath(source).catch(() => source);
+  return !/^(dm-|md|bcache|zd)\d/.test(basename(device));
 }
 
 /** Where grub-common is not installed our own quoting has to do. */

@@ -17,26 +17,44 @@ import { menuRefused } from '../../failures.ts';
 import type { Kernel, MenuEntry } from '../../rules/boot/boot-menu.ts';
 import { entryText } from '../../rules/boot/entry-text.ts';
 import { sizeText } from '../../rules/machines/sizes.ts';
+import type { RunProgram } from '../programs.ts';
 import { syncFolder } from '../sync-folder.ts';
 import type { BootLoader } from './boot-loader.ts';
+import { ifMissing } from './if-missing.ts';
 
 /** Left free on a boot partition, which others write to as well. */
 const RESERVE_BYTES = 8 * 1024 * 1024;
 /** Our folder beside `loader`, with copies of kernels that lie elsewhere. */
 const KERNELS = 'croft';
 const ENTRIES = 'loader/entries';
+/** Of the Boot Loader Interface: whose variables they are, and the bit of `LoaderFeatures` for an entry that is booted once. */
+const VENDOR = '4a67b082-0a4c-41cf-b6c7-440b29bb8c4f';
+const ENTRY_ONE_SHOT = 1 << 3;
 const CROFTS = /^croft-.*\.conf(\.new)?$/;
 
 /** Boot loaders that read entries by the Boot Loader Specification, such as systemd-boot. */
 export class LoaderEntries implements BootLoader {
   readonly name = 'entries';
   readonly #root: string;
+  readonly #run: RunProgram;
   readonly #idFile: string;
+  readonly #variables: string;
 
-  /** @param root where the partition with the folder `loader` is mounted @param idFile says which installation this is */
-  constructor(root: string, idFile = '/etc/machine-id') {
+  /**
+   * @param root where the partition with the folder `loader` is mounted
+   * @param idFile says which installation this is
+   * @param variables where the firmware's are shown
+   */
+  constructor(
+    root: string,
+    run: RunProgram,
+    idFile = '/etc/machine-id',
+    variables = '/sys/firmware/efi/efivars',
+  ) {
     this.#root = root;
+    this.#run = run;
     this.#idFile = idFile;
+    this.#variables = variables;
   }
 
   async hasMenu(): Promise<boolean> {
@@ -59,6 +77,39 @@ export class LoaderEntries implements BootLoader {
     } catch (error) {
       throw menuRefused(`${this.#root}/loader/entries`, (error as Error).message);
     }
+  }
+
+  async whyNotOnce(): Promise<string | undefined> {
+    // Each variable begins with 4 bytes of flags.
+    const features = (await this.#variable('LoaderFeatures'))?.at(4) ?? 0;
+    const isAble = (features & ENTRY_ONE_SHOT) !== 0;
+    return isAble ? undefined : 'no boot loader that takes an entry once started this machine';
+  }
+
+  async bootOnce(entry: string | undefined): Promise<void> {
+    const before = await this.#oneShot();
+    if (entry === undefined && !CROFTS.test(before)) return;
+    const wanted = entry === undefined ? '' : `${entry}.conf`;
+    if (before === wanted) return;
+    // Not by hand: the kernel protects such variables from being written as files.
+    const ran = await this.#run('bootctl', ['set-oneshot', wanted]);
+    if ((await this.#oneShot()) !== wanted) throw new Error(`the entry was not taken: ${ran.why}`);
+  }
+
+  async asked(): Promise<string | undefined> {
+    if ((await this.#variable('LoaderFeatures')) === undefined) return undefined;
+    const entry = await this.#oneShot();
+    return CROFTS.test(entry) ? entry.replace(/\.conf$/, '') : '';
+  }
+
+  async #oneShot(): Promise<string> {
+    const bytes = await this.#variable('LoaderEntryOneShot');
+    return bytes?.toString('utf16le', 4).replaceAll('\0', '') ?? '';
+  }
+
+  /** https://systemd.io/BOOT_LOADER_INTERFACE/ */
+  async #variable(name: string): Promise<Buffer | undefined> {
+    return await readFile(join(this.#variables, `${name}-${VENDOR}`)).catch(ifMissing);
   }
 
   /** New ones before old ones go, so that there is always a way. */

@@ -136,6 +136,8 @@ export interface Storage {
   commitBoot?(machine: string): Promise<boolean>;
   /** Words for the kernel that boot a state, and make it bootable; without it `statesvc.state=<id>`. */
   bootWords?(state: State, warn: (line: string) => void): readonly string[] | Promise<readonly string[]>;
+  /** @throws ABORTED when what `bootWords` name is not there any more */
+  checkBootable?(state: State): Promise<void>;
   /** Frees content that no state uses. */
   collect(): Promise<Freed>;
   /** Why the storage cannot be used now; undefined when it can. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aMachine, aModel, aState } from '../../../test/models.ts';
 import type { State } from '../../model/model.ts';
-import { type Kernel, type MenuFacts, planMenu, wordsFor } from './boot-menu.ts';
+import { type Kernel, type MenuFacts, menuStates, planMenu, stateEntry, wordsFor } from './boot-menu.ts';
 import { entryText } from './entry-text.ts';
 import { grubText } from './grub-text.ts';
 
@@ -27,6 +27,14 @@ it('does not offer what was imported to be looked into', () => {
     imported: { ...imported, ...(bootable[at] === undefined ? {} : { bootable: bootable[at] }) },
   }));
   expect(idsOf(states, limits)).toEqual(['s1', 's2']);
+});
+
+it('finds the way back to a state, with homes only where there are any', () => {
+  const states = [...many(2), aState({ id: 'a', user: 'ada', system: 's0' })];
+  const { entries } = plan(states);
+  const found = (state: string, users: boolean) => stateEntry(entries, state, users)?.id;
+  expect([found('s0', false), found('s0', true)]).toEqual(['croft-s0', 'croft-s0-users']);
+  expect([found('s1', true), found('none', true)]).toEqual(['croft-s1', undefined]);
 });
 
 describe('wordsFor', () => {
@@ -85,6 +93,17 @@ describe('planMenu', () => {
 
   it('is empty without a kernel', () => {
     expect(plan(many(3), limits, { ...facts, kernels: [] })).toEqual({ entries: [], states: 0, leftOut: 3 });
+  });
+
+  it('has the state that the next boot is to take, before all that are pinned', () => {
+    const states = many(100, () => ({ pinned: true }));
+    const machine = aMachine({ nextState: 's70' });
+    const shown = planMenu(aModel({ states }), machine, { states: 3, entries: 60 }, facts);
+    expect(shown.entries.map(({ id }) => id)).toEqual(['croft-s0', 'croft-s1', 'croft-s70']);
+    expect(menuStates(aModel({ states }), machine, { states: 3, entries: 60 })).toHaveLength(3);
+    const few = planMenu(aModel({ states }), machine, { states: 80, entries: 2 }, facts);
+    expect(few.entries.map(({ id }) => id)).toEqual(['croft-s0', 'croft-s70']);
+    expect(few).toMatchObject({ states: 2, leftOut: 98 });
   });
 
   it('has pinned states, the newest, and some of the older ones, in order', () => {

@@ -52,23 +52,29 @@ export function planMenu(
 ): MenuPlan {
   const states = offered(model, machine);
   const sorted = [...kernels].sort((a, b) => byVersion(b.name, a.name));
-  const entries: MenuEntry[] = [];
-  let shown = 0;
-  for (const state of chosen(states, limits.states)) {
-    const kernel = sorted.find(({ name }) => name === state.kernel) ?? sorted[0];
-    if (kernel === undefined) break;
-    const ways = savedWith(model.states, state).length > 1 ? [false, true] : [false];
-    if (entries.length + ways.length > limits.entries) break;
-    const words = wordsFor(commandLine, bootWords?.get(state.id) ?? ownState(state));
-    entries.push(...ways.map((users) => entryOf(state, users, kernel, words, system)));
-    shown++;
+  const ways = (state: State) => (savedWith(model.states, state).length > 1 ? [false, true] : [false]);
+  const picked = chosen(states, limits.states, machine.nextState);
+  const next = picked.filter(({ id }) => id === machine.nextState);
+  const shown = new Set<State>();
+  let room = sorted.length === 0 ? 0 : limits.entries;
+  for (const state of new Set([...next, ...picked])) {
+    room -= ways(state).length;
+    if (room < 0) break;
+    shown.add(state);
   }
-  return { entries, states: shown, leftOut: states.length - shown };
+  const entries = picked
+    .filter((state) => shown.has(state))
+    .flatMap((state) => {
+      const kernel = (sorted.find(({ name }) => name === state.kernel) ?? sorted[0]) as Kernel;
+      const words = wordsFor(commandLine, bootWords?.get(state.id) ?? ownState(state));
+      return ways(state).map((users) => entryOf(state, users, kernel, words, system));
+    });
+  return { entries, states: shown.size, leftOut: states.length - shown.size };
 }
 
 /** The states that a menu shows, newest first. */
 export function menuStates(model: Model, machine: Machine, limits: Policy['menu']): readonly State[] {
-  return chosen(offered(model, machine), limits.states);
+  return chosen(offered(model, machine), limits.states, machine.nextState);
 }
 
 function offered(model: Model, machine: Machine): readonly State[] {
@@ -90,17 +96,38 @@ function entryOf(
 ): MenuEntry {
   const time = timeText(state.createdAt).replace(/:\d\d UTC$/, ' UTC');
   return {
-    id: `croft-${state.id}${users ? '-users' : ''}`,
+    id: entryId(state.id, users),
     title: `${system} as of ${time}, ${state.name}${users ? ', with homes' : ''}`,
     kernel,
     options: [...words, ...(users ? ['statesvc.revert=userdata'] : [])],
   };
 }
 
-/** At most so many, newest first. */
-function chosen(states: readonly State[], most: number): readonly State[] {
+/** The way back to a state; with its homes where that is asked for and there are any. */
+export function stateEntry(
+  entries: readonly MenuEntry[],
+  state: string,
+  users: boolean,
+): MenuEntry | undefined {
+  const ids = [...(users ? [entryId(state, true)] : []), entryId(state, false)];
+  return ids.flatMap((id) => entries.find((entry) => entry.id === id) ?? [])[0];
+}
+
+/** Whether an entry, by its id, goes back to a state. */
+export function leadsTo(entry: string, state: string): boolean {
+  return [entryId(state, false), entryId(state, true)].includes(entry);
+}
+
+function entryId(state: string, users: boolean): string {
+  return `croft-${state}${users ? '-users' : ''}`;
+}
+
+/** At most so many, newest first. @param next id of the one that the next boot is to take */
+function chosen(states: readonly State[], most: number, next: string | undefined): readonly State[] {
   if (states.length <= most) return states;
-  const pinned = states.filter((state) => state.pinned).slice(0, most);
+  const isNext = ({ id }: State) => id === next;
+  const wanted = states.filter((state) => state.pinned && !isNext(state));
+  const pinned = [...states.filter(isNext), ...wanted].slice(0, most);
   const others = states.filter((state) => !pinned.includes(state));
   const newest = others.slice(0, Math.ceil((most - pinned.length) / 2));
   const older = others.slice(newest.length);

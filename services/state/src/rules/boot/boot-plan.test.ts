@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aMachine, aModel, aState } from '../../../test/models.ts';
-import type { Preparation } from '../../model/model.ts';
+import type { Member, Preparation } from '../../model/model.ts';
 import { planCommitBoot, planPrepareBoot, planRevertRequest } from './boot-plan.ts';
 import { parseCommandLine } from './command-line.ts';
 
@@ -71,6 +71,19 @@ describe('planPrepareBoot', () => {
     expect(planPrepareBoot(model, machine, line, 'boot-2')).toMatchObject({ do: 'revert', users: false });
   });
 
+  it('does nothing where another root would have to run, and says which state was missed', () => {
+    const machine = (given: object) =>
+      aMachine({ revertTo: null, nextState: 's', nextRevert: { users: true, askedIn: 'boot-1' }, ...given });
+    const planned = (given: object, boot: string) =>
+      planPrepareBoot(model, machine(given), nothing, boot) as { do: string; missed?: string };
+    expect(planned({}, 'boot-1')).toMatchObject({ do: 'nothing', why: expect.stringContaining('next boot') });
+    expect(planned({}, 'boot-1').missed).toBeUndefined();
+    expect(planned({}, 'boot-2')).toMatchObject({ do: 'nothing', missed: expect.stringContaining('@') });
+    expect(planned({ nextState: 'gone' }, 'boot-2')).toMatchObject({ do: 'nothing', missed: 'gone' });
+    // What runs now counts, whatever was asked for.
+    expect(planned({ revertTo: 's', nextState: 'other' }, 'boot-2')).toMatchObject({ do: 'revert' });
+  });
+
   it.each([
     ['no state is named', aMachine(), nothing],
     ['the machine is not managed', aMachine({ managed: false }), line],
@@ -101,6 +114,15 @@ describe('planPrepareBoot', () => {
     const own = aModel({ states: [{ ...system, imported: { ...imported, bootable: true } }] });
     expect(planPrepareBoot(own, aMachine(), line, 'boot-1')).toMatchObject({ do: 'revert' });
     expect(planRevertRequest(own, aMachine(), system.name)).toMatchObject({ id: system.id });
+  });
+
+  it('takes no state whose root is gone where that has to be booted', () => {
+    const member = { unreadable: 1 } as Member;
+    const damaged = aModel({ states: [{ ...system, members: [member] }] });
+    expect(() => planRevertRequest(damaged, aMachine({ revertTo: null }), system.name)).toThrow(
+      'the root of',
+    );
+    expect(planRevertRequest(damaged, aMachine(), system.name)).toMatchObject({ id: system.id });
   });
 
   it('refuses a state that is being removed', () => {

@@ -1,4 +1,10 @@
-import { bootedStateMissing, machineNotManaged, notBootedFrom, revertUnfinished } from '../../failures.ts';
+import {
+  bootedStateMissing,
+  contentDamaged,
+  machineNotManaged,
+  notBootedFrom,
+  revertUnfinished,
+} from '../../failures.ts';
 import { foreignState, onlyToLookInto } from '../../failures-extras.ts';
 import {
   canGoBackTo,
@@ -14,7 +20,12 @@ import type { CommandLine } from './command-line.ts';
 
 /** What PrepareBoot will do. */
 export type PrepareBootPlan =
-  | { readonly do: 'nothing'; readonly why: string }
+  | {
+      readonly do: 'nothing';
+      readonly why: string;
+      /** The state that this boot was asked to go back to, where the boot loader would have had to start it. */
+      readonly missed?: string;
+    }
   | {
       readonly do: 'revert';
       readonly state: State;
@@ -42,6 +53,11 @@ export function planPrepareBoot(
   const isByBooting = revertTo !== undefined;
   const wanted = commandLine.state ?? revertTo ?? (isForNext || isByBooting ? undefined : nextState);
   if (wanted === undefined) {
+    if (isByBooting && nextState !== undefined && !isForNext) {
+      const missed = model.states.find(({ id }) => id === nextState);
+      const name = missed === undefined ? nextState : storageName(missed);
+      return { do: 'nothing', why: `the boot loader did not start ${name}`, missed: name };
+    }
     const why = isForNext
       ? 'it is the next boot that goes back to a state'
       : 'this boot goes back to no state';
@@ -79,7 +95,9 @@ export function planRevertRequest(model: Model, machine: Machine, name: string):
       : nameState(model, wanted);
   if (state.machine !== machine.id) throw foreignState(name, state.machine);
   if (!canGoBackTo(state)) throw onlyToLookInto(name);
-  if (machine.revertTo !== undefined) throw notBootedFrom(storageName(state));
+  // Others go back to what is in it; without its root there is nothing to boot.
+  if (machine.revertTo !== undefined && state.members[0]?.unreadable !== 0)
+    throw contentDamaged(`the root of ${storageName(state)}`);
   return state;
 }
 

@@ -1,5 +1,8 @@
 import type { MenuEntry } from './boot-menu.ts';
 
+/** The part of GRUB's menu that is ours: `<this>><id>` names an entry of it. */
+export const SUBMENU = 'croft-states';
+
 /** Where GRUB finds the files of an entry. */
 export interface GrubPlaces {
   /** UUID of the file system that kernels lie on; undefined to look for the file. */
@@ -12,7 +15,7 @@ export interface GrubPlaces {
 export function grubText(entries: readonly MenuEntry[], { uuid, pathOf }: GrubPlaces): string {
   const lines = ['# Written by `croft state update-menu`; changes are lost.'];
   if (entries.length > 0) {
-    lines.push("submenu 'Earlier states' --id 'croft-states' {");
+    lines.push(`submenu 'Earlier states' --id '${SUBMENU}' {`);
     for (const { id, title, kernel, options } of entries) {
       const linux = quoted(pathOf(kernel.linux));
       lines.push(

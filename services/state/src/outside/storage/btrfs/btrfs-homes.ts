@@ -84,12 +84,14 @@ export class BtrfsHomes implements Homes {
     const to = await this.#placeOf(path);
     if (to.startsWith(`${from}/`)) throw homeRefused(path, 'it lies in the home itself');
     await this.#clear(to, path, 'it is not empty');
-    const kept = { ...homeOf(home), subvolume: from };
-    await this.#file.put({ ...kept, moving: { path, machines, subvolume: to, uuid: shown.uuid } });
+    const moving = { path, machines, subvolume: to, uuid: shown.uuid };
+    const begun = { ...homeOf(home), subvolume: from, moving };
+    await this.#file.put(begun);
     try {
       await this.#rename(from, to);
     } catch (error) {
-      await this.#file.put(kept);
+      // It may have its new name, and only not for good.
+      await this.#file.put(await this.#settled(begun));
       throw homeRefused(path, (error as Error).message);
     }
     await this.#file.put({ user: home.user, path, machines, subvolume: to });

@@ -92,7 +92,7 @@ export class Btrfs implements Storage {
     return await this.#explained(async () => {
       request.signal.throwIfAborted();
       await this.#states.begin(request.id);
-      return await takeSnapshots(request, this.#subvolumes, this.#live);
+      return await takeSnapshots(request, this.#subvolumes, this.#live, this.#states.known);
     });
   }
 

@@ -1,8 +1,16 @@
 import { mkdir, readdir, rmdir } from 'node:fs/promises';
-import { storageChanged } from '../../../failures.ts';
+import { removalUnfinished, storageChanged, storageRefused } from '../../../failures.ts';
 import type { Member, State } from '../../../model/model.ts';
 import { errorCode } from '../vault/files.ts';
-import { changeRecord, readRecords, removeRecord, saveOf, writeRecord } from '../vault/records.ts';
+import {
+  changeRecord,
+  readRecord,
+  readRecords,
+  removeRecord,
+  saveOf,
+  writeRecord,
+} from '../vault/records.ts';
+import { KnownSnapshots } from './known-snapshots.ts';
 import { isSaveId, memberPath, RECORDS, STATES } from './layout.ts';
 import type { Subvolumes } from './subvolumes.ts';
 
@@ -16,6 +24,8 @@ interface FoundStates {
 /** Records and the snapshots they speak of. A snapshot is ours when it lies where ours lie and has the uuid of the record. */
 export class StatesOnDisk {
   readonly #subvolumes: Subvolumes;
+  /** What is known of snapshots since this daemon runs. */
+  readonly known: KnownSnapshots;
   /** Uuids of snapshots that no record needs any more, by path. */
   readonly #garbage = new Map<string, string>();
   /** Ids of saves that are being made. */
@@ -23,6 +33,7 @@ export class StatesOnDisk {
 
   constructor(subvolumes: Subvolumes) {
     this.#subvolumes = subvolumes;
+    this.known = new KnownSnapshots(subvolumes);
   }
 
   /** Reads everything; a member that has gone, was replaced or can be written to makes its state partial. */
@@ -76,13 +87,23 @@ export class StatesOnDisk {
 
   /** @throws ABORTED when a member is not the one that was recorded */
   async destroy(states: readonly State[]): Promise<void> {
-    const uuids = await this.#uuids();
     const members = states.flatMap((state) => state.members);
+    const uuids = await this.#uuidsAt(members.map(({ snapshot }) => snapshot));
     for (const member of members) this.#check(member, uuids.get(member.snapshot));
     const kept = (all: readonly State[]) => all.filter(({ id }) => !states.some((state) => state.id === id));
-    if (!(await changeRecord(this.#subvolumes.at(RECORDS), states, kept))) return;
+    const wasThere = await changeRecord(this.#subvolumes.at(RECORDS), states, kept).catch((error) =>
+      this.#explain(error, states),
+    );
+    if (!wasThere) return;
     for (const { snapshot, guid } of members)
       if (uuids.get(snapshot) === guid) this.#garbage.set(snapshot, guid);
+  }
+
+  /** Without their record there are no states any more, though a power cut may bring it back. */
+  #explain(error: Error, states: readonly State[]): never {
+    const left = readRecord(this.#subvolumes.at(RECORDS), saveOf(states)) ?? [];
+    if (left.some(({ id }) => states.some((state) => state.id === id))) throw error;
+    throw removalUnfinished(storageRefused('the record was not removed for good', error.message));
   }
 
   async annotate(states: readonly State[]): Promise<void> {
@@ -99,13 +120,15 @@ export class StatesOnDisk {
   async collect(): Promise<number> {
     if (this.#garbage.size === 0) return 0;
     const found = [...this.#garbage];
-    const needed = pathsOf(await readRecords(this.#subvolumes.at(RECORDS)));
-    const uuids = await this.#uuids();
+    const saves = new Set(found.map(([path]) => path.split('/')[1] ?? ''));
+    // A record needs only what lies in the folder of its own save.
+    const records = [...saves].flatMap((save) => readRecord(this.#subvolumes.at(RECORDS), save) ?? []);
+    const needed = pathsOf(records);
+    const uuids = await this.#uuidsAt(found.map(([path]) => path));
     const garbage = found.filter(([path, uuid]) => !needed.has(path) && uuids.get(path) === uuid);
-    await this.#subvolumes.delete(garbage.map(([path]) => path));
+    await this.#delete(garbage.map(([path]) => path));
     for (const [path] of found) this.#garbage.delete(path);
-    for (const save of new Set(found.map(([path]) => path.split('/')[1] ?? '')))
-      if (!this.#begun.has(save)) await this.#removeFolder(save);
+    for (const save of saves) if (!this.#begun.has(save)) await this.#removeFolder(save);
     return garbage.length;
   }
 
@@ -117,8 +140,13 @@ export class StatesOnDisk {
   async #clear(id: string): Promise<void> {
     const folder = `${STATES}/${id}`;
     const names = await this.#namesIn(id);
-    await this.#subvolumes.delete(names.map((name) => `${folder}/${name}`));
+    await this.#delete(names.map((name) => `${folder}/${name}`));
     await this.#removeFolder(id);
+  }
+
+  async #delete(paths: readonly string[]): Promise<void> {
+    await this.#subvolumes.delete(paths);
+    this.known.forget(paths);
   }
 
   /** What is still in it, because it is not ours or comes late, is seen by the next scan. */
@@ -151,6 +179,10 @@ export class StatesOnDisk {
       const uuid = uuids.get(path);
       if (uuid !== undefined && !needed.has(path)) this.#garbage.set(path, uuid);
     }
+  }
+
+  #uuidsAt(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.known.uuidsAt(paths, () => this.#uuids());
   }
 
   async #uuids(options?: { readOnly: boolean }): Promise<ReadonlyMap<string, string>> {

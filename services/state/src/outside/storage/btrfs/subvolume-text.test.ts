@@ -10,9 +10,9 @@ ID 260 gen 7 top level 259 parent_uuid ${TWO} received_uuid -                   
 ID 261 gen 7 top level 5 parent_uuid -                                    uuid ${TWO} path a uuid path b
 `;
     expect(parseList(text)).toEqual([
-      { id: '256', uuid: '', path: '@' },
-      { id: '260', uuid: ONE, path: '@states/x/system' },
-      { id: '261', uuid: TWO, path: 'a uuid path b' },
+      { id: '256', parentId: '5', uuid: '', path: '@' },
+      { id: '260', parentId: '259', uuid: ONE, path: '@states/x/system' },
+      { id: '261', parentId: '5', uuid: TWO, path: 'a uuid path b' },
     ]);
   });
 

@@ -1,6 +1,8 @@
 /** A subvolume as `btrfs subvolume list` tells it. */
 export interface ListedSubvolume {
   readonly id: string;
+  /** The id of the one that it lies in. */
+  readonly parentId: string;
   /** Empty when it was not asked for. */
   readonly uuid: string;
   /** From the top level on. */
@@ -21,9 +23,10 @@ export interface ShownSubvolume {
 /** Reads a list. A name with a line break in it makes lines that are no subvolumes, so callers check what they use. */
 export function parseList(text: string): ListedSubvolume[] {
   return text.split('\n').flatMap((line) => {
-    const found = /^ID (\d+) gen \d+ top level \d+ (?:.*?\buuid ([0-9a-f-]{36}) )?path (.+)$/.exec(line);
-    const [, id, uuid, path] = found ?? [];
-    return id === undefined || path === undefined ? [] : [{ id, uuid: uuid ?? '', path }];
+    const found = /^ID (\d+) gen \d+ top level (\d+) (?:.*?\buuid ([0-9a-f-]{36}) )?path (.+)$/.exec(line);
+    const [, id, parentId, uuid, path] = found ?? [];
+    if (id === undefined || parentId === undefined || path === undefined) return [];
+    return [{ id, parentId, uuid: uuid ?? '', path }];
   });
 }
 

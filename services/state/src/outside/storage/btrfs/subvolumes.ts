@@ -1,8 +1,9 @@
-import { lstat } from 'node:fs/promises';
+import { access, constants, lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { notEnoughSpace, storageRefused, storageUnavailable } from '../../../failures.ts';
 import { isBelow, type Mount, mountOf, readMounts } from '../../mounts.ts';
 import type { Ran, RunProgram } from '../../programs.ts';
-import { errorCode } from '../vault/files.ts';
+import { errorCode, lstat as lstatExactly } from '../vault/files.ts';
 import { type ListedSubvolume, parseList, parseShow, type ShownSubvolume } from './subvolume-text.ts';
 
 /** The inode of every subvolume's own folder, and of no other folder on btrfs. */
@@ -29,6 +30,42 @@ export class Subvolumes {
   /** Whether a subvolume, and not a folder or link, lies there. */
   async isThere(path: string): Promise<boolean> {
     return isSubvolume(this.at(path));
+  }
+
+  /**
+   * How it and the folder that it lies in look from outside: a subvolume has a device of its own as long as it is there, and what
+   * takes its place changes the folder. Undefined when it is not there.
+   */
+  async lookOf(path: string): Promise<string | undefined> {
+    try {
+      const looks = [];
+      for (const each of [this.at(path), dirname(this.at(path))]) {
+        const { dev, ino, ctimeNs } = await lstatExactly(each);
+        looks.push(`${dev} ${ino} ${ctimeNs}`);
+      }
+      return looks.join();
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whether nobody, root included, can write to it. */
+  async isReadOnly(path: string): Promise<boolean> {
+    try {
+      await access(this.at(path), constants.W_OK);
+      return false;
+    } catch (error) {
+      if (['EROFS', 'ENOENT'].includes(errorCode(error) ?? '')) return errorCode(error) === 'EROFS';
+      throw error;
+    }
+  }
+
+  /** All there are. Whoever may make subvolumes may write lines of his own into it by the names he gives them. */
+  async listAll(): Promise<ListedSubvolume[]> {
+    const ran = await this.#btrfs('list', '-u', this.root);
+    if (!ran.ok) throw this.#refusal('the subvolumes could not be listed', ran);
+    return parseList(ran.stdout);
   }
 
   /** Those that lie in a subvolume itself, not in one that is in it. */

@@ -62,6 +62,9 @@ export class SubvolumeSwitch {
     const idle = [];
     for (const path of paths) if (!(await this.#subvolumes.isMounted(path))) idle.push(path);
     await this.#subvolumes.delete(idle);
+    // What the look for a way to exchange left is an empty folder, and no subvolume.
+    for (const path of idle)
+      if (!(await this.#subvolumes.isThere(path))) await rmdir(this.#subvolumes.at(path)).catch(() => {});
   }
 
   async #prepare({ live, saved }: Wish): Promise<Replacement> {

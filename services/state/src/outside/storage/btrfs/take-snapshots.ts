@@ -1,9 +1,11 @@
 import { storageRefused, treeMissing } from '../../../failures.ts';
 import type { Dataset, Member } from '../../../model/model.ts';
 import type { Snapshot, SnapshotRequest } from '../storage.ts';
-import { memberPath, STATES } from './layout.ts';
+import type { KnownSnapshots } from './known-snapshots.ts';
+import { memberPath } from './layout.ts';
 import type { LiveSubvolumes } from './live-subvolumes.ts';
 import { NestedSubvolumes } from './nested-subvolumes.ts';
+import type { ListedSubvolume } from './subvolume-text.ts';
 import type { Subvolumes } from './subvolumes.ts';
 
 /** Takes the snapshots of a save, whose folder is there, and says what is in none of them. */
@@ -11,6 +13,7 @@ export async function takeSnapshots(
   { id, datasets, report }: SnapshotRequest,
   subvolumes: Subvolumes,
   live: LiveSubvolumes,
+  known: KnownSnapshots,
 ): Promise<Snapshot> {
   const sources = new Map<Dataset, string>();
   for (const dataset of datasets) {
@@ -18,8 +21,6 @@ export async function takeSnapshots(
     if (!(await subvolumes.isThere(source))) throw treeMissing(dataset.path, `${source} is no subvolume`);
     sources.set(dataset, source);
   }
-  // Before, because looking waits for the disk while a snapshot is made.
-  await reportNested(sources, new NestedSubvolumes(subvolumes), report);
   // At once, to be as near to one instant as there is; and each to its end, so that none comes after the undo.
   const made = await Promise.allSettled(
     [...sources].map(([{ name }, source]) =>
@@ -27,38 +28,52 @@ export async function takeSnapshots(
     ),
   );
   for (const one of made) if (one.status === 'rejected') throw one.reason;
-  const members = await membersOf(id, datasets, subvolumes);
+  // One list for both: each is a program that reads the tree of all subvolumes.
+  let listed: readonly ListedSubvolume[] = [];
+  const paths = datasets.map(({ name }) => memberPath(id, name));
+  await known.uuidsAt(paths, async () => {
+    listed = await subvolumes.listAll();
+    return new Map(listed.map(({ path, uuid }) => [path, uuid]));
+  });
+  for (const [{ path }, source] of sources)
+    for (const below of await nestedIn(source, listed, subvolumes))
+      report(`${path === '/' ? '' : path}/${below} is a subvolume of its own and was left out`);
+  const members = await membersOf(id, datasets, listed, subvolumes);
   // Not even of one subvolume: what programs wrote and nobody synced may be in the snapshot or not, later writes before earlier.
   return { members, oneInstant: false };
 }
 
-async function reportNested(
-  sources: ReadonlyMap<Dataset, string>,
-  nested: NestedSubvolumes,
-  report: (line: string) => void,
-): Promise<void> {
-  const found = await Promise.all(
-    [...sources].map(async ([{ path }, source]) =>
-      (await nested.of(source)).map((below) => `${path === '/' ? '' : path}/${below}`),
-    ),
-  );
-  for (const path of found.flat()) report(`${path} is a subvolume of its own and was left out`);
+/** Paths below it of those that lie in it. */
+async function nestedIn(
+  path: string,
+  listed: readonly ListedSubvolume[],
+  subvolumes: Subvolumes,
+): Promise<readonly string[]> {
+  const [own, ...others] = listed.filter((one) => one.path === path);
+  // A second line with its path is one that somebody wrote into the list: which one is it, only the kernel knows.
+  if (own === undefined || others.length > 0) return await new NestedSubvolumes(subvolumes).of(path);
+  const nested = listed.filter((one) => one.parentId === own.id && one.path.startsWith(`${path}/`));
+  return nested.map((one) => one.path.slice(path.length + 1));
 }
 
 /** What is there counts, and that nobody can write to it. */
 async function membersOf(
   id: string,
   datasets: readonly Dataset[],
+  listed: readonly ListedSubvolume[],
   subvolumes: Subvolumes,
 ): Promise<readonly Member[]> {
-  const listed = await subvolumes.listIn(STATES, { readOnly: true });
-  return datasets.map(({ name, role, user, path }) => {
+  const members: Member[] = [];
+  for (const { name, role, user, path } of datasets) {
     const snapshot = memberPath(id, name);
-    const guid = listed.find((one) => one.path === snapshot)?.uuid;
-    if (guid === undefined) throw storageRefused(`no snapshot of ${path} was made`, 'it is not there');
+    // A second line with its path is one that somebody wrote into the list.
+    const [guid, ...others] = listed.filter((one) => one.path === snapshot).map(({ uuid }) => uuid);
+    if (guid === undefined || others.length > 0 || !(await subvolumes.isReadOnly(snapshot)))
+      throw storageRefused(`no snapshot of ${path} was made`, 'it is not there');
     const whose = user === undefined ? {} : { user };
     // What it holds is not counted: that would read all of it.
     const counts = { entries: 0, bytes: 0, unreadable: 0, torn: 0 };
-    return { dataset: name, role, ...whose, path, guid, snapshot, ...counts };
-  });
+    members.push({ dataset: name, role, ...whose, path, guid, snapshot, ...counts });
+  }
+  return members;
 }

@@ -52,13 +52,11 @@ export interface FileSystem {
 
 /** All file systems and volumes of the pools that are imported, by name. */
 export async function readFileSystems(zfs: ZfsCommands): Promise<readonly FileSystem[]> {
-  const names = await zfs.datasets();
-  const found = await zfs.properties(names, [...NATIVE, ...MARKS, ...ZSYS]);
-  const altroots = await zfs.altroots([...new Set(names.map(poolOf))]);
-  return names.flatMap((name) => {
-    const properties = found.get(name);
-    return properties === undefined ? [] : [fileSystem(name, altroots.get(poolOf(name)) ?? '', properties)];
-  });
+  const found = await zfs.allProperties([...NATIVE, ...MARKS, ...ZSYS]);
+  const altroots = await zfs.altroots([...new Set([...found.keys()].map(poolOf))]);
+  return [...found].map(([name, properties]) =>
+    fileSystem(name, altroots.get(poolOf(name)) ?? '', properties),
+  );
 }
 
 function fileSystem(name: string, altroot: string, properties: Properties): FileSystem {

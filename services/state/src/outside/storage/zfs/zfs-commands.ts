@@ -25,6 +25,7 @@ export class ZfsCommands {
   readonly #pools: readonly string[];
   #modern: Promise<boolean> | undefined;
   #altroots: ReadonlyMap<string, string> = new Map();
+  #listed: readonly string[] = [];
 
   constructor(run: RunProgram, { timeoutMs, pools }: { timeoutMs: number; pools: readonly string[] }) {
     this.#run = run;
@@ -82,7 +83,16 @@ export class ZfsCommands {
   async datasets(): Promise<readonly string[]> {
     const ran = await this.zfs('list', '-H', '-o', 'name', '-t', 'filesystem,volume', ...this.#below());
     if (!ran.ok) throw storageUnavailable(ran.why);
-    return rows(ran.stdout).flatMap(([name = '']) => (name === '' ? [] : [name]));
+    this.#listed = rows(ran.stdout).flatMap(([name = '']) => (name === '' ? [] : [name]));
+    return this.#listed;
+  }
+
+  /** Properties of all file systems and volumes, those that were there the last time while they are listed anew. */
+  async allProperties(properties: readonly string[]): Promise<ReadonlyMap<string, Properties>> {
+    const [names, known] = await Promise.all([this.datasets(), this.properties(this.#listed, properties)]);
+    const unknown = names.filter((name) => !known.has(name));
+    const found = new Map([...known, ...(await this.properties(unknown, properties))]);
+    return new Map(names.flatMap((name) => (found.has(name) ? [[name, found.get(name) as Properties]] : [])));
   }
 
   /** What is a clone of what. */

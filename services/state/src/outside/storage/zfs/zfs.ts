@@ -36,7 +36,7 @@ import { takeOut } from './states/take-out.ts';
 import { takeSnapshots } from './states/take-snapshots.ts';
 import { viewOf } from './states/view-snapshot.ts';
 import { writeCompletion } from './states/write-completion.ts';
-import { poolOf, type ZfsCommands } from './zfs-commands.ts';
+import { type Origin, poolOf, type ZfsCommands } from './zfs-commands.ts';
 import { ZfsTransfer } from './zfs-transfer.ts';
 
 /** What was read so long ago is read again. */
@@ -68,6 +68,9 @@ export class Zfs implements Storage {
   #hasRetired = true;
   #hasImports = true;
   #before: { readonly layout: Layout; readonly at: number } | undefined;
+  #origins: { readonly found: readonly Origin[]; readonly at: number } | undefined;
+  /** Ids of saves whose snapshots were made just now, so that none has a mark. */
+  readonly #fresh = new Set<string>();
 
   constructor(options: ZfsOptions) {
     this.#options = options;
@@ -122,15 +125,19 @@ export class Zfs implements Storage {
     const layout = isFresh ? before : await this.#layout();
     const trees = treesFor(datasets, layout);
     const request = { id, name: snapshotName(id, name), trees, systems: layout.systems, signal };
-    return await takeSnapshots(request, this.#zfs);
+    const group = await takeSnapshots(request, this.#zfs);
+    this.#fresh.add(id);
+    return group;
   }
 
   async complete(states: readonly State[]): Promise<void> {
-    await writeCompletion(states, this.#zfs);
+    const id = states[0]?.system ?? states[0]?.id ?? '';
+    await writeCompletion(states, this.#zfs, { isFirst: this.#fresh.delete(id) });
     this.transfer.forget(states[0]?.id ?? '');
   }
 
   async discard(id: string): Promise<void> {
+    this.#fresh.delete(id);
     this.transfer.forget(id);
     const layout = await this.#layout();
     await discardSave(id, layout, this.#zfs);
@@ -142,9 +149,13 @@ export class Zfs implements Storage {
   }
 
   async destroy(states: readonly State[]): Promise<void> {
+    // Whoever plans a removal has asked for dependants: what is a clone of what is read once for both.
+    const { found, at = 0 } = this.#origins ?? {};
+    this.#origins = undefined;
+    const isFresh = found !== undefined && performance.now() - at < SAME_MOMENT_MS;
     const [members, origins] = await Promise.all([
       membersNow(states, () => this.#layout(), this.#zfs),
-      this.#zfs.origins(),
+      isFresh ? found : this.#zfs.origins(),
     ]);
     await destroySnapshots(members, origins, this.#zfs);
     if (states[0]?.system === undefined) return;
@@ -158,11 +169,13 @@ export class Zfs implements Storage {
   async dependants(states: readonly State[]): Promise<readonly Dependant[]> {
     const names = states.flatMap(({ members }) => members.map(({ snapshot }) => snapshot));
     const origins = await this.#zfs.origins();
+    this.#origins = { found: origins, at: performance.now() };
     if (!origins.some(({ origin }) => names.includes(origin))) return [];
     return await findDependants(names, await this.#layout(), this.#zfs);
   }
 
   async release(dependants: readonly Dependant[]): Promise<void> {
+    this.#origins = undefined;
     await releaseDependants(dependants, this.#zfs);
   }
 
@@ -217,6 +230,10 @@ export class Zfs implements Storage {
 
   async bootWords({ members: [first] }: State): Promise<readonly string[]> {
     return [`root=ZFS=${first?.snapshot ?? ''}`];
+  }
+
+  async checkBootable(state: State): Promise<void> {
+    await checkLeads([state], this.#zfs);
   }
 
   /** Snapshots take what they hold along; what is left are roots that a machine went back from, and where imports lay. */

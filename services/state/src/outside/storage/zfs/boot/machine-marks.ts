@@ -10,11 +10,14 @@ export async function markHead(machine: ZfsMachine, marks: MachineMarks, zfs: Zf
     else await zfs.unset(name, property);
   };
   if ('prepared' in marks) await write('croft:boot', marks.prepared && JSON.stringify(marks.prepared));
-  if ('nextState' in marks)
-    await write(
-      'croft:next',
-      marks.nextState && JSON.stringify({ state: marks.nextState, revert: marks.nextRevert }),
-    );
+  if ('nextState' in marks) {
+    const { nextState: state, nextRevert: revert } = marks;
+    if (state !== undefined) await zfs.set(name, 'croft:next', JSON.stringify({ state, revert }));
+    // It was asked for in another root where this boot went back.
+    else
+      for (const { system } of machine.heads)
+        if (system.root.marks.has('croft:next')) await zfs.unset(system.root.name, 'croft:next');
+  }
   if ('kernel' in marks) await write('croft:last-booted-kernel', marks.kernel);
   if ('lastUsedAt' in marks) {
     const at = marks.lastUsedAt;

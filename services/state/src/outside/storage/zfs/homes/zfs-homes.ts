@@ -112,13 +112,13 @@ export class ZfsHomes implements Homes {
 
   async link(home: Home, machines: readonly string[], emptying = false): Promise<void> {
     const { trees, heads } = this.#homeOf(home, await this.#layout());
-    // In this order: what is linked is never emptied, and neither is what a machine went back from and may come back to.
-    if (!emptying) await this.#forgetEmptying(heads);
+    // What a machine went back from and may come back to is never emptied, and what is linked is not, whatever it is marked with.
+    if (emptying) await this.#zfs.set(trees[0].root.name, 'croft:emptying', 'yes');
+    else await this.#forgetEmptying(heads);
     for (const { root } of trees) {
       if (!root.marks.has('croft:user')) await this.#zfs.set(root.name, 'croft:user', home.user);
       await this.#zfs.set(root.name, 'croft:links', linkText(machines));
     }
-    if (emptying) await this.#zfs.set(trees[0].root.name, 'croft:emptying', 'yes');
   }
 
   async empty(home: Home): Promise<readonly string[]> {

@@ -1,6 +1,7 @@
 import { Failure } from '@croft/failure';
 import { removalUnfinished, storageChanged, storageRefused } from '../../../../failures.ts';
 import type { Member } from '../../../../model/model.ts';
+import type { Ran } from '../../../programs.ts';
 import type { Layout } from '../layout.ts';
 import { datasetOf, type Origin, refusal, type ZfsCommands } from '../zfs-commands.ts';
 import { chunkNames, identityOf, isOfSave, type Outline, recordOf } from './save-record.ts';
@@ -9,9 +10,14 @@ import { treesOf } from './scan-states.ts';
 const IDENTITY = ['guid', 'createtxg'];
 const ASKED = [...IDENTITY, ...chunkNames('croft:state')];
 
+/** So many are destroyed at once. */
+const AT_ONCE = 8;
+
 /**
- * Destroys the snapshots of states one by one, as `-r` takes what others made below under the same name. @throws
- * FAILED_PRECONDITION before anything is touched when something depends on one of them; `removal_unfinished` later
+ * Destroys the snapshots of states by their exact names, as `-r` takes what others made below under the same name, and stops
+ * zfs-fuse where somebody cloned one.
+ * @param members those whose identity was just read
+ * @throws FAILED_PRECONDITION before anything is touched when something depends on one of them; `removal_unfinished` later
  */
 export async function destroySnapshots(
   members: readonly Member[],
@@ -24,13 +30,28 @@ export async function destroySnapshots(
     throw storageRefused(`${clone.origin} was not removed`, `${clone.name} is a clone of it`);
   let hasBegun = false;
   try {
-    // The first last: while it is there, what is left of the save can be found.
-    for (const { snapshot, guid } of members.toReversed()) {
-      const there = identityOf((await zfs.properties([snapshot], IDENTITY)).get(snapshot));
-      if (there === '') continue;
-      if (there !== guid) throw storageChanged(`the snapshot ${snapshot}`);
-      await destroyOne(snapshot, guid, zfs);
-      hasBegun = true;
+    let left = members;
+    while (left.length > 0) {
+      // The first last, and alone: while it is there, what is left of the save can be found.
+      const some = left.length === 1 ? left : left.slice(1).slice(-AT_ONCE);
+      // Each to its end, so that none comes after the answer.
+      const ended = await Promise.allSettled(some.map(({ snapshot }) => zfs.zfs('destroy', snapshot)));
+      hasBegun ||= ended.some((one) => one.status === 'fulfilled' && one.value.ok);
+      const ran = ended.map((one) => {
+        if (one.status === 'rejected') throw one.reason;
+        return one.value;
+      });
+      const found = await zfs.properties(
+        left.map(({ snapshot }) => snapshot),
+        IDENTITY,
+      );
+      const isSame = ({ snapshot, guid }: Member) => identityOf(found.get(snapshot)) === guid;
+      hasBegun ||= !some.every(isSame);
+      for (const [at, member] of some.entries())
+        if (isSame(member)) throw refusal(`${member.snapshot} was not removed`, ran[at] as Ran);
+      left = left.filter((member) => !some.includes(member) && found.has(member.snapshot));
+      const other = left.find((member) => !isSame(member));
+      if (other !== undefined) throw storageChanged(`the snapshot ${other.snapshot}`);
     }
   } catch (error) {
     throw hasBegun && error instanceof Failure ? removalUnfinished(error) : error;

@@ -2,15 +2,20 @@ import { storageChanged, storageRefused } from '../../../../failures.ts';
 import type { Member, State } from '../../../../model/model.ts';
 import type { Properties } from '../read-properties.ts';
 import type { ZfsCommands } from '../zfs-commands.ts';
-import { type Completion, chunkNames, chunksOf, freeSlot, identityOf, secondNames } from './save-record.ts';
+import { type Completion, chunksOf, freeSlot, identityOf } from './save-record.ts';
 
 const PROPERTY = 'croft:complete';
 
 /**
  * Writes the completion mark of a save on the first snapshot of each of its states, so that each is known without the others.
  * While that of the first state is there, its mark alone decides: it is the last one to be written.
+ * @param options `isFirst`: the snapshots were made a moment ago and have no mark, so it is not looked what is there
  */
-export async function writeCompletion(states: readonly State[], zfs: ZfsCommands): Promise<void> {
+export async function writeCompletion(
+  states: readonly State[],
+  zfs: ZfsCommands,
+  { isFirst }: { isFirst: boolean } = { isFirst: false },
+): Promise<void> {
   const completion: Completion = {
     version: 1,
     states: states.map(withoutMembers),
@@ -24,11 +29,9 @@ export async function writeCompletion(states: readonly State[], zfs: ZfsCommands
     ),
   };
   const firsts = states.flatMap(({ members: [first] }) => first ?? []);
-  const before = await zfs.properties(
-    firsts.map(({ snapshot }) => snapshot),
-    ['guid', 'createtxg', PROPERTY],
-  );
-  const isThere = ({ snapshot, guid }: Member) => identityOf(before.get(snapshot)) === guid;
+  const leads = isFirst ? [] : firsts.map(({ snapshot }) => snapshot);
+  const before = await zfs.properties(leads, ['guid', 'createtxg', PROPERTY]);
+  const isThere = ({ snapshot, guid }: Member) => isFirst || identityOf(before.get(snapshot)) === guid;
   // One that somebody destroyed makes its state partial.
   const other = firsts.find((first) => first.unreadable === 0 && !isThere(first));
   if (other !== undefined) throw storageChanged(`the snapshot ${other.snapshot}`);
@@ -47,8 +50,12 @@ export async function writeCompletion(states: readonly State[], zfs: ZfsCommands
       PROPERTY,
       value,
     );
-  const asked = ['guid', 'createtxg', ...chunkNames(PROPERTY), ...secondNames(PROPERTY)];
-  const found = await zfs.properties(names, asked);
+  const written = writing.flatMap(({ chunks }) => chunks.map(([property]) => property));
+  const found = await zfs.properties(names, ['guid', 'createtxg', ...written]);
+  const changed = firsts.find(
+    ({ snapshot, guid }) => names.includes(snapshot) && identityOf(found.get(snapshot)) !== guid,
+  );
+  if (changed !== undefined) throw storageChanged(`the snapshot ${changed.snapshot}`);
   for (const { name, chunks } of writing) {
     const marks = found.get(name);
     if (marks === undefined || chunks.some(([property, value]) => marks.get(property)?.value !== value))

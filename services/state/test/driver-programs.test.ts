@@ -1,0 +1,79 @@
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type Daemon, temporaryFolder } from './daemon.ts';
+import { type BtrfsImage, btrfs } from './drivers/btrfs-image.ts';
+import { memberOf, openHost } from './drivers/fixture.ts';
+import { daemonOn, poolFor } from './drivers/zfs-daemon.ts';
+
+// What an operation costs is what it starts: a program takes as long as the step that it is for.
+
+const PROGRAMS = '/usr/sbin:/sbin:/usr/bin:/bin';
+
+/** A search path in which a program writes down its arguments first, and what it was asked since the last look. */
+function counted(name: string, words: number) {
+  const folder = temporaryFolder();
+  const [file, log] = [join(folder, name), join(folder, 'log')];
+  writeFileSync(file, `#!/bin/sh\necho "$${words}" >> ${log}\nPATH=${PROGRAMS} exec ${name} "$@"\n`);
+  chmodSync(file, 0o755);
+  const asked = () => {
+    const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
+    rmSync(log, { force: true });
+    return text.trim().split('\n').sort();
+  };
+  return { search: `${folder}:${PROGRAMS}`, asked };
+}
+
+const remove = async (daemon: Daemon, stateName: string) =>
+  expect((await daemon.call('RemoveSystemState', { stateName })).code).toBe(0);
+
+it('btrfs lists subvolumes once in a save, and in a removal only what it does not know', async (context) => {
+  const { storage, start } = await openHost(context, btrfs);
+  const { search, asked } = counted('btrfs', 2);
+  const open = () => start({ settings: { STATESVC_SEARCH_PATH: search } });
+  const daemon = await open();
+  const { homesFolder } = storage as BtrfsImage;
+  await daemon.call('CreateUserData', { user: 'ada', homepath: join(homesFolder, 'ada') });
+  asked();
+  await daemon.save('one');
+  expect(asked()).toEqual(['list', 'snapshot', 'snapshot']);
+  await remove(daemon, 'one');
+  expect(asked()).toEqual(['delete']);
+  for (const name of ['two', 'three']) await daemon.save(name);
+  await daemon.service.close(0);
+  const next = await open();
+  asked();
+  await remove(next, 'two');
+  expect(asked()).toEqual(['delete', 'list']);
+});
+
+it('ZFS reads before and after what it changes, and no more', async (context) => {
+  const storage = await poolFor(context);
+  for (const name of ['var', 'var/log', 'srv']) storage.zfs('create', `${storage.root}/${name}`);
+  const { search, asked } = counted('zfs', 1);
+  const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
+  await daemon.call('CreateUserData', { user: 'ada', homepath: join(storage.homesFolder, 'ada') });
+  await daemon.save('one');
+  asked();
+  await daemon.save('two');
+  // Pruning what is not ours is zfs-fuse's only.
+  expect(asked().filter((word) => word !== 'destroy')).toEqual([
+    'get',
+    'get',
+    'get',
+    'list',
+    'set',
+    'snapshot',
+  ]);
+  await remove(daemon, 'two');
+  // Four of the system and one home, the first alone; never `-r`, which takes what others made.
+  expect(asked()).toEqual([...Array(5).fill('destroy'), 'get', 'get', 'get', 'list']);
+  // Of what somebody else took under the same name nothing goes.
+  const end = (await memberOf(daemon, 'one')).member.snapshot.split('@')[1];
+  storage.zfs('create', `${storage.root}/later`);
+  storage.zfs('snapshot', `${storage.root}/later@${end}`);
+  await remove(daemon, 'one');
+  expect(storage.zfs('list', '-H', '-r', '-t', 'snapshot', '-o', 'name', storage.pool).trim()).toBe(
+    `${storage.root}/later@${end}`,
+  );
+});
