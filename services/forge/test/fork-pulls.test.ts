@@ -92,13 +92,14 @@ describe('a pull request from a fork', () => {
     });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ head: { repo: { full_name: 'ada/work' } } });
+    const { id: issueId } = (await ada.call('GET', `/repos/bob/bobs/issues/${made.body.number}`)).body;
     // A merge moves the branch that is its head.
     const number = await pull('forth');
     await ada.call('POST', `${path}/${number}/merge`, {});
     const main = await git(bare, 'rev-parse', 'main');
-    await expect
-      .poll(async () => (await ada.call('GET', `/repos/bob/bobs/pulls/${made.body.number}`)).body.head.sha)
-      .toBe(main);
+    const row = () => scene.sql.row`
+      select head_sha, written_sha from :schema.pulls where issue_id = ${issueId}`;
+    await expect.poll(row).toEqual({ head_sha: main, written_sha: main });
     await expect.poll(() => scene.sql.rows`select * from :schema.pushes`).toEqual([]);
     await bob.call('PATCH', `/repos/bob/bobs/pulls/${made.body.number}`, { state: 'closed' });
   });

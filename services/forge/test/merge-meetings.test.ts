@@ -3,7 +3,7 @@ import { silentLog } from '@croft/runtime';
 import { type Database, openDatabase, type Tx } from '@croft/sql';
 import { git } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 
 // Merges that meet something else in the middle: whoever comes second is told so.
@@ -131,4 +131,83 @@ it('a merge that somebody else announces in the same moment is refused', async (
   expect(await isMerged(number)).toBe(false);
   // The other one never came to its branch; the next finds that out.
   expect((await merge(number)).status).toBe(200);
+});
+
+it('a team that may merge does so at once as after waiting, and an owner who is not in it does not', async () => {
+  const bob = scene.person('bob');
+  await bob.call('GET', '/user');
+  await ada.call('POST', '/orgs', { username: 'acme' });
+  await ada.call('POST', '/orgs/acme/repos', { name: 'guarded' });
+  const at = '/repos/acme/guarded';
+  const units = ['repo.code', 'repo.pulls'];
+  const team = { name: 'mergers', permission: 'write', units, includes_all_repositories: true };
+  const { id } = (await ada.call('POST', '/orgs/acme/teams', team)).body;
+  expect((await ada.call('PUT', `/teams/${id}/members/bob`)).status).toBe(204);
+  const remote = ada.remote('acme/guarded');
+  await git(tree, 'push', '-q', remote, 'origin/main:refs/heads/main');
+  const numbers: number[] = [];
+  for (const branch of ['team-1', 'team-2', 'team-3', 'team-4']) {
+    await git(tree, 'checkout', '-q', '-b', branch, 'origin/main');
+    await commit(tree, { [branch]: branch }, branch);
+    await git(tree, 'push', '-q', remote, branch);
+    const opened = { head: branch, base: 'main', title: branch };
+    numbers.push((await ada.call('POST', `${at}/pulls`, opened)).body.number);
+  }
+  const [first = 0, second = 0, third = 0, fourth = 0] = numbers;
+  const listed = { enable_merge_whitelist: true, merge_whitelist_teams: ['mergers'] };
+  const protection = { rule_name: 'main', enable_push: true, ...listed };
+  expect((await ada.call('POST', `${at}/branch_protections`, protection)).status).toBe(201);
+  const guarded = await scene.bare('acme', 'guarded');
+  const stored = () =>
+    Promise.all([git(guarded, 'for-each-ref'), rowsOf(scene, 'issues', 'pulls', 'comments', 'merges')]);
+  const ask = (number: number, who: Person) => who.call('POST', `${at}/pulls/${number}/merge`, {});
+
+  const before = await stored();
+  const refused = await ask(first, ada);
+  expect([refused.status, refused.body.message]).toEqual([405, 'User not allowed to merge PR']);
+  expect(await stored()).toEqual(before);
+  expect((await ask(first, bob)).status).toBe(200);
+
+  const requests = await during(holdIssue(second), async () => {
+    const merging = ask(second, bob);
+    await someWait(1);
+    const waiting = [ask(third, bob), ask(fourth, ada)];
+    // In the queue behind the merge.
+    await sleep(ARRIVED_MS);
+    return [merging, ...waiting];
+  });
+  expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([200, 200, 405]);
+  const subjects = await git(guarded, 'log', '--first-parent', '--format=%s', '-3', 'main');
+  expect(subjects.match(/#\d/g)?.sort()).toEqual([first, second, third].map((number) => `#${number}`));
+  expect((await ada.call('GET', `${at}/pulls/${fourth}/merge`)).status).toBe(404);
+});
+
+it('a push to a fork while its pull request is reopened is not lost', async () => {
+  const eve = scene.person('eve');
+  await eve.call('GET', '/user');
+  const forked = await eve.call('POST', '/repos/ada/work/forks', { name: 'eves' });
+  expect(forked.status, forked.text).toBe(202);
+  const isThere = async () => (await eve.call('GET', '/repos/eve/eves/branches/main')).status;
+  await expect.poll(isThere).toBe(200);
+  await git(tree, 'fetch', '-q', 'origin');
+  await git(tree, 'checkout', '-q', '-b', 'reopened', 'origin/main');
+  await commit(tree, { reopened: '1' }, 'one');
+  await git(tree, 'push', '-q', eve.remote('eve/eves'), 'reopened');
+  const opened = { head: 'eve:reopened', base: 'main', title: 'reopened' };
+  const { number } = (await eve.call('POST', path, opened)).body;
+  await eve.call('PATCH', `${path}/${number}`, { state: 'closed' });
+  const next = await commit(tree, { reopened: '2' }, 'two');
+  const reopening = await during(holdIssue(number), async () => {
+    const request = eve.call('PATCH', `${path}/${number}`, { state: 'open' });
+    await someWait(1);
+    // It has seen the head, and the push sees that it is closed.
+    await git(tree, 'push', '-q', eve.remote('eve/eves'), 'reopened');
+    return { request };
+  });
+  expect((await reopening.request).status).toBe(201);
+  const row = await scene.sql.row`
+    select head_sha, written_sha from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+      join :schema.repositories r on r.id = i.repository_id where r.name = 'work' and i.number = ${number}`;
+  expect(row).toEqual({ head_sha: next, written_sha: next });
+  expect(await git(bare, 'rev-parse', `refs/pull/${number}/head`)).toBe(next);
 });

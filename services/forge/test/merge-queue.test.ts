@@ -117,6 +117,19 @@ describe('a merge queue without required checks', () => {
     await expect.poll(() => isMerged(number), SOON).toBe(true);
   });
 
+  it('lets the pull requests from its branch follow', async () => {
+    const { pull, merge, main, at, tree } = await queued('followed');
+    await git(tree, 'push', '-q', 'origin', 'main:refs/heads/release');
+    const opened = { head: 'main', base: 'release', title: 'release' };
+    const release = (await ada.call('POST', `${at}/pulls`, opened)).body.number;
+    const before = await main();
+    expect((await merge(await pull('a', { a: '1' }))).status).toBe(201);
+    await expect.poll(main, SOON).not.toBe(before);
+    const [tip, { id }] = [await main(), (await ada.call('GET', `${at}/issues/${release}`)).body];
+    const row = () => scene.sql.row`select head_sha, written_sha from :schema.pulls where issue_id = ${id}`;
+    await expect.poll(row, SOON).toEqual({ head_sha: tip, written_sha: tip });
+  });
+
   it('takes every style', async () => {
     const { pull, merge, isMerged, bare } = await queued('styles');
     const numbers = [];

@@ -133,9 +133,9 @@ async function land(
     }
   }
   await keepQueueRefs(context.git, place, refsOf(entries.slice(count)));
-  let isHead: boolean;
+  let reminders: number[];
   try {
-    isHead = await landMerges(context, landing.map(landingOf));
+    reminders = await landMerges(context, landing.map(landingOf));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // Somebody pushed to the branch: the next step sees where it is. Anything else gets time to go away.
@@ -144,7 +144,7 @@ async function land(
   }
   const actorId = landing.at(-1)?.row.queued_by ?? null;
   // The branch may itself be the head of other pull requests.
-  if (isHead) await followHeads(context, place.repositoryId, actorId, place.branch);
+  await followHeads(context, place.repositoryId, actorId, place.branch, reminders);
   return NEXT;
 }
 

@@ -6,7 +6,8 @@ import { branchRef, readRef } from '../outside/git/refs.ts';
 import { markStale } from '../reviews/mark-stale.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import { bringHead } from './read-head.ts';
+import { followSince } from './follow-since.ts';
+import { bringHead, isFromFork } from './read-head.ts';
 import { settleMergeOf } from './settle-merges.ts';
 import { branchQueue, writeHead } from './sync-pulls.ts';
 
@@ -50,6 +51,7 @@ export async function changePull(
     await also(tx, after);
   });
   if (head !== undefined && head !== pull.written_sha) await writeHead(context, pull, head);
+  if (head !== undefined && isFromFork(pull)) await followSince(context, pull.id, edit.actorId);
 }
 
 async function headToReopen(

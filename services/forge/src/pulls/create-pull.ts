@@ -21,9 +21,9 @@ import { type HeadRef, noChanges, readHead } from '../rules/pulls/head-ref.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { checkHeadOwner, findHeadRepository } from './find-head.ts';
+import { followSince } from './follow-since.ts';
 import { insertPull } from './insert-pull.ts';
-import { bringHead } from './read-head.ts';
-import { branchQueue, followHead } from './sync-pulls.ts';
+import { branchQueue } from './sync-pulls.ts';
 
 /** What the poster asks for. */
 export interface NewPull extends Wishes, NamedReviewers {
@@ -133,16 +133,6 @@ async function bringNew(
     const fork = await repositories.findById(context.database.autocommit(), from);
     throw fork?.state === 'ready' ? error : notFound('GetForkedRepo');
   }
-}
-
-/**
- * A push to a fork looks for pull requests that are to follow it, and stands in no queue of ours. One that moved the head
- * between our look at it and our insert did not find us: so we look at the head again.
- */
-async function followSince(context: Context, id: number, actorId: number): Promise<void> {
-  const pull = await pulls.findById(context.database.autocommit(), id);
-  if (pull === undefined || pull.closed_at !== null) return;
-  await followHead(context, pull, await bringHead(context, pull), actorId);
 }
 
 /** Where a branch is; undefined when it does not exist, or has no possible name. */

@@ -5,6 +5,7 @@ import { branchRef, moveRefs, pullRef } from '../outside/git/refs.ts';
 import * as merges from '../store/pulls/merges.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import * as pushes from '../store/repositories/pushes.ts';
 import { recordMerge, settleMergeOf } from './settle-merges.ts';
 
 /** A merge that is written and on no branch yet. */
@@ -17,13 +18,13 @@ export interface Landing {
  * Merges pull requests into one branch, each standing on the one before: intents, one compare-and-swap, records in their
  * order. All of them or none. For whoever has the queue of branches.
  * @param landings at least one; all name the same branch
- * @returns whether open pull requests may have that branch as their head
+ * @returns reminders of the open pull requests that have that branch as head, for `followHeads`
  * @throws 409 when somebody moved the branch, or a pull request is no longer open with that base
  */
-export async function landMerges(context: Context, landings: readonly Landing[]): Promise<boolean> {
+export async function landMerges(context: Context, landings: readonly Landing[]): Promise<number[]> {
   const { database, git } = context;
   const [first, last] = [landings[0], landings.at(-1)];
-  if (first === undefined || last === undefined) return false;
+  if (first === undefined || last === undefined) return [];
   const ids = landings.map(({ pull }) => pull.id);
   const intents = landings.map(({ intent }) => intent);
   if (!(await merges.begin(database.autocommit(), intents))) throw baseMoved();
@@ -39,13 +40,16 @@ export async function landMerges(context: Context, landings: readonly Landing[])
       const recorded = [];
       for (const { pull, intent } of landings) recorded.push(await recordMerge(context, pull, intent));
       if (recorded.includes(undefined)) throw baseMoved();
-      return recorded.some((merge) => merge?.intoHead);
+      return recorded.flatMap((merge) => merge?.reminder ?? []);
     }
   } catch (error) {
     // Whether the branch moved before this went wrong, only the repository knows; the records, only the database.
     for (const { pull } of landings) await settleSoon(context, pull);
     if (!(await areMerged(context, ids))) throw error;
-    return true;
+    // One that was recorded without our hearing of it has left a reminder that nobody knows here: one more does no harm.
+    const push = { repositoryId: first.pull.repository_id, actorId: last.intent.merged_by };
+    const { id } = await pushes.insert(database.autocommit(), { ...push, details: { moves: [] } });
+    return [id];
   }
   await merges.removeAll(database.autocommit(), ids);
   throw baseMoved();

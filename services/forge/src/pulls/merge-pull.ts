@@ -63,7 +63,7 @@ export async function mergePull(
   let below: PullWithIssue[] = [];
   const outcome = await context.queues.inTurn(branchQueue(found.repository.id), async (waited) => {
     // Things may have changed while we waited: another merge, or one that was interrupted. What changes without waiting
-    // either, the intent finds out.
+    // either, the intent finds out; protections excepted, which are those of the moment the request came.
     const isLate = waited || found.interrupted;
     if (isLate) await settleMergeOf(context, found.pull);
     const now: PullToMerge = isLate ? await findPull(context, caller, path) : found;
@@ -118,11 +118,11 @@ export async function mergeInTurn(
     return 'queued';
   }
   const intent = await prepareMerge(context, caller, found, { ...wanted, style }, protection, { by });
-  const isHead = await landMerges(context, [{ pull, intent }]);
+  const reminders = await landMerges(context, [{ pull, intent }]);
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(repository.id);
   // The base may itself be the head of other pull requests.
-  if (isHead) await followHeads(context, repository.id, caller.userId, pull.base_branch);
+  await followHeads(context, repository.id, caller.userId, pull.base_branch, reminders);
   return 'merged';
 }
 

@@ -43,10 +43,11 @@ export async function prepareMerge(
   protection: Protection | undefined,
   past: RequirementsPast = {},
 ): Promise<MergeIntent> {
-  const [sides, people] = await Promise.all([
-    checkSides(context, found, wanted, protection, past),
-    loadPeople(context, [found.pull.poster_id], [caller.user]),
-  ]);
+  const loading = loadPeople(context, [found.pull.poster_id], [caller.user]);
+  // Nothing of ours goes on once this has failed and the next one has the queue: the sides, which take longer, come first.
+  loading.catch(() => {});
+  const sides = await checkSides(context, found, wanted, protection, past);
+  const people = await loading;
   return await writeMergeOf(context, caller, found, wanted, sides, { people, baseTip: sides.base });
 }
 

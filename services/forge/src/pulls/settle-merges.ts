@@ -6,6 +6,7 @@ import { removeStaleLocks } from '../outside/git/repository.ts';
 import { settleEach } from '../settle-each.ts';
 import * as merges from '../store/pulls/merges.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import { followHeads } from './sync-pulls.ts';
 
 /** What is unusual about a merge that is recorded. */
 interface RecordDetails {
@@ -28,7 +29,7 @@ export async function recordMerge(
 ): Promise<merges.Recorded | undefined> {
   const tx = database.autocommit();
   const told = { topic: HAPPENING, payloads: happeningsOf(pull, merge, by) };
-  return await merges.record(tx, pull, merge, { headWritten, at: at ?? tx.now, told });
+  return await merges.record(tx, pull, merge, { headWritten, at: at ?? tx.now, moves: by === 'us', told });
 }
 
 /** The others are told of the pull request and of its base branch. */
@@ -51,7 +52,8 @@ export async function settleMerges(context: Context): Promise<void> {
       const pull = await pulls.findById(database.autocommit(), id);
       if (pull === undefined) return;
       await removeStaleLocks(context.git, pull.repository_id);
-      await settleMergeOf(context, pull);
+      // Whoever has the branch as head follows when pushes are settled, which comes next.
+      await finish(context, pull);
     },
   );
 }
@@ -69,18 +71,31 @@ export async function settleMergesInto(
   }
 }
 
-/** Settles the interrupted merge of a pull request; nobody else may be merging it meanwhile. False when there is none. */
+/** Settles the interrupted merge of a pull request, for whoever has the queue of branches. False when there is none. */
 export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue): Promise<boolean> {
+  const finished = await finish(context, pull);
+  if (finished === undefined) return false;
+  const { merge, reminder } = finished;
+  if (reminder !== null)
+    await followHeads(context, pull.repository_id, merge.merged_by, merge.base_branch, [reminder]);
+  return true;
+}
+
+async function finish(
+  context: Context,
+  pull: pulls.PullWithIssue,
+): Promise<(merges.Recorded & { merge: merges.MergeRow }) | undefined> {
   const { database, git, log } = context;
   const merge = await merges.find(database.autocommit(), pull.id);
-  if (merge === undefined) return false;
+  if (merge === undefined) return undefined;
+  let recorded: merges.Recorded | undefined;
   const tip = await readRef(git, pull.repository_id, branchRef(merge.base_branch));
   const landed = tip !== undefined && (await hasCommit(git, pull.repository_id, tip, merge.commit_sha));
   if (landed) {
     // git moves the refs of one transaction one after the other: the crash may have come between.
     const head = { ref: pullRef(pull.number), new: merge.head_sha };
     const written = (await moveRefs(git, pull.repository_id, [head])) === 'done';
-    await recordMerge(context, pull, merge, { headWritten: written });
+    recorded = await recordMerge(context, pull, merge, { headWritten: written });
   } else {
     await merges.remove(database.autocommit(), pull.id);
   }
@@ -89,5 +104,5 @@ export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue)
     fields,
     landed ? 'finished a merge that was interrupted' : 'abandoned a merge that was interrupted',
   );
-  return true;
+  return { merge, reminder: recorded?.reminder ?? null };
 }

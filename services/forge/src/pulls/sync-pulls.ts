@@ -36,20 +36,23 @@ export async function syncPulls(
 /**
  * The same for the pull requests of one branch, for somebody who has the queue of its repository already. Those into other
  * repositories follow soon, for two queues at once could wait for ever; also after a crash.
+ * @param reminders rows of `pushes` that have the next start do it, until it is done; with none there is nothing to do
  */
 export async function followHeads(
   context: Context,
   repositoryId: number,
   actorId: number | null,
   branch: string,
+  reminders: readonly number[],
 ): Promise<void> {
-  const elsewhere = await followOwn(context, repositoryId, actorId, branch);
-  if (elsewhere.length === 0) return;
+  if (reminders.length === 0) return;
   const tx = context.database.autocommit();
-  const { id } = await pushes.insert(tx, { repositoryId, actorId, details: { moves: [] } });
+  const elsewhere = await followOwn(context, repositoryId, actorId, branch);
+  if (elsewhere.length === 0) return await pushes.removeAll(tx, reminders);
   const following = async () => {
     try {
-      if (await followElsewhere(context, repositoryId, elsewhere, actorId)) await pushes.remove(tx, id);
+      if (await followElsewhere(context, repositoryId, elsewhere, actorId))
+        await pushes.removeAll(tx, reminders);
     } catch (error) {
       const fields = { repository: repositoryId, reason: (error as Error).message };
       context.log.error(fields, 'pull requests elsewhere follow at the next start');

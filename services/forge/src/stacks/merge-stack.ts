@@ -1,3 +1,4 @@
+import { loadPushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notMergeable, unacceptable } from '../failures.ts';
@@ -41,16 +42,18 @@ export async function mergeStack(
   const { id } = found.repository;
   const branch = lowest.base_branch;
   for (const pull of members) await named(pull, async () => checkMergeIsPossible({ ...found, pull }));
+  const rules = await loadPushRules(context, found, caller.userId);
   const { protection, mayForce } = await named(lowest, () =>
-    checkMerger(context, caller, { ...found, pull: lowest }),
+    checkMerger(context, caller, { ...found, pull: lowest, rules }),
   );
   const by = wanted.force && mayForce ? 'forced' : undefined;
   if (by !== 'forced' && queueOptionsOf(protection) !== undefined)
     throw notMergeable(`#${lowest.number}: ${branch} has a merge queue, which takes them one by one`);
-  const landings = await prepareStack(context, caller, found, { branch, members }, wanted, { by });
-  const isHead = await landMerges(context, landings);
+  const stack = { branch, members, protections: rules.protections };
+  const landings = await prepareStack(context, caller, found, stack, wanted, { by });
+  const reminders = await landMerges(context, landings);
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(id);
   // The branch may itself be the head of other pull requests.
-  if (isHead) await followHeads(context, id, caller.userId, branch);
+  await followHeads(context, id, caller.userId, branch, reminders);
 }

@@ -1,5 +1,4 @@
 import { Failure } from '@croft/failure';
-import { loadPushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { headMoved, notFound, notMergeable } from '../failures.ts';
@@ -10,7 +9,7 @@ import type { Landing } from '../pulls/land-merges.ts';
 import { checkMerge, type MergeWish, writeMergeOf } from '../pulls/prepare-merge.ts';
 import { bringHead } from '../pulls/read-head.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
-import { findProtection } from '../rules/git/protection.ts';
+import { findProtection, type Protection } from '../rules/git/protection.ts';
 import { checkStyle } from '../rules/pulls/merge-style.ts';
 import { checkOutlook, checkRelated } from '../rules/pulls/mergeable.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
@@ -20,6 +19,8 @@ import { loadStackFacts } from './stack-facts.ts';
 export interface Stack {
   branch: string;
   members: readonly PullWithIssue[];
+  /** All of the repository, as they are now. */
+  protections: readonly Protection[];
 }
 
 /** One of them, at the commits it is merged with. */
@@ -44,7 +45,7 @@ export async function prepareStack(
   wanted: MergeWish & { headCommit: string },
   past: RequirementsPast,
 ): Promise<Landing[]> {
-  const members = await checkMembers(context, caller, found, stack, wanted, past);
+  const members = await checkMembers(context, found, stack, wanted, past);
   const landings: Landing[] = [];
   for (const [index, member] of members.entries()) {
     // The words are about the one that the caller names; the others have their own.
@@ -59,13 +60,11 @@ export async function prepareStack(
 
 async function checkMembers(
   context: Context,
-  caller: Caller,
   found: VisibleRepository,
-  { branch, members: pulls }: Stack,
+  { branch, members: pulls, protections }: Stack,
   wanted: MergeWish & { headCommit: string },
   past: RequirementsPast,
 ): Promise<Member[]> {
-  const { protections } = await loadPushRules(context, found, caller.userId);
   const protection = findProtection(protections, branch);
   const [base, ...heads] = await readHeads(context, branch, pulls);
   if (base === undefined) throw notFound('the base branch does not exist');

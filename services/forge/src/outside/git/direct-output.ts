@@ -8,6 +8,7 @@ const BUFFER_BYTES = 256 * 1024;
 /**
  * git writes a few kilobytes at a time. Whoever reads each of them at once wakes two processes for it, a dozen times a
  * megabyte; who looks a moment later finds what is worth a turn, and takes half of the processor's time for it.
+ * Clones reach 0.92 of `git upload-pack`, with 64 KiB 0.89 (paired medians of 20 rounds beside other work; 16, 24, none tried).
  */
 const FULL_BYTES = 32 * 1024;
 const GATHERING_MS = 1;

@@ -40,26 +40,28 @@ interface RecordedAs {
   /** Whether its ref is at the merged head; else the row says so, and the next start writes it. */
   headWritten: boolean;
   at: Date;
+  /** Whether it moved its branch: what has that as head is to follow. */
+  moves: boolean;
   /** What the outbox gets of it, in this order. */
   told: { topic: string; payloads: readonly object[] };
 }
 
 /** What comes of the record of a merge. */
 export interface Recorded {
-  /** Whether the branch it went into is the head of open pull requests. */
-  intoHead: boolean;
+  /** The row of `pushes` that has the open pull requests followed whose head is the branch; null when there are none. */
+  reminder: number | null;
 }
 
 /**
  * Records a merge whose commit is on the base branch, and ends its intent: merged, in its timeline, closed, counted and told
- * of, in one statement. Rows are held in the order of edits: issue, pull request, repository.
+ * of, in one statement. A crash behind it lets nobody forget who is to follow the branch. Rows are held in the order of edits: issue, pull request, repository.
  * @returns undefined when it was merged already, or has another base by now
  */
 export async function record(
   tx: Tx,
   pull: Pick<PullWithIssue, 'id' | 'issue_id'>,
   merge: MergeIntent,
-  { headWritten, at, told }: RecordedAs,
+  { headWritten, at, moves, told }: RecordedAs,
 ): Promise<Recorded | undefined> {
   const formerBase = merge.stacked_on ?? null;
   return await tx.row<Recorded>`
@@ -95,12 +97,17 @@ export async function record(
       from merged cross join jsonb_array_elements(${JSON.stringify(told.payloads)}::jsonb)
         with ordinality as all_of_them (payload, place)
       order by place
+    ),
+    reminding as (
+      insert into :schema.pushes (repository_id, actor_id, details, started_at)
+      select repository_id, ${merge.merged_by}, '{"moves": []}', ${tx.now} from merged
+      where ${moves}::boolean and exists (
+        select from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+        where p.head_repository_id = merged.repository_id and p.head_branch = ${merge.base_branch}
+          and p.merged_at is null and i.closed_at is null)
+      returning id
     )
-    select pg_notify('croft_outbox', ''), exists (
-      select from :schema.pulls p join :schema.issues i on i.id = p.issue_id
-      where p.head_repository_id = merged.repository_id and p.head_branch = ${merge.base_branch}
-        and p.merged_at is null and i.closed_at is null) as "intoHead"
-    from merged`;
+    select pg_notify('croft_outbox', ''), (select id from reminding) as reminder from merged`;
 }
 
 /** The merge of a pull request that is under way, or was when we crashed. */

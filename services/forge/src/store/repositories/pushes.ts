@@ -55,6 +55,11 @@ export async function remove(tx: Tx, id: number): Promise<boolean> {
   return (await tx.run`delete from :schema.pushes where id = ${id}`) > 0;
 }
 
+/** The same for several that have nothing to record. */
+export async function removeAll(tx: Tx, ids: readonly number[]): Promise<void> {
+  await tx.run`delete from :schema.pushes where id = any(${ids}::bigint[])`;
+}
+
 /** Pushes that nobody finished, oldest first. */
 export function list(tx: Tx): Promise<PushRow[]> {
   return tx.rows<PushRow>`select * from :schema.pushes order by id`;

@@ -30,6 +30,7 @@ it.each([
   ['a name with a slash', `100644 a/b\0${id(0)}`],
   ['a folder whose name has one', `40000 a/b\0${id(0)}`],
   ['a name that is empty', `100644 \0${id(0)}`],
+  ['a folder whose name is empty', `40000 \0${id(0)}`],
   ['no space', `100644\0${id(0)}`],
   ['no end of the name', '100644 a'],
   ['an id that ends too soon', `100644 a\0${id(0).slice(1)}`],

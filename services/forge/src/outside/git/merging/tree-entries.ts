@@ -106,7 +106,7 @@ export function parse(text: string): Tree | undefined {
     if (space === -1 || nameEnd === -1 || end > text.length) return undefined;
     const { key, mode } = spelled(text, start, nameEnd);
     if (!MODES.has(mode) || key.indexOf('/') !== (mode === FOLDER ? key.length - 1 : -1)) return undefined;
-    if (key <= last || text.startsWith(EMPTY_TREE, nameEnd + 1)) return undefined;
+    if (key === '/' || key <= last || text.startsWith(EMPTY_TREE, nameEnd + 1)) return undefined;
     starts.push(end);
     last = key;
     start = end;
