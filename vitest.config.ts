@@ -1,18 +1,36 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import ClosingLine from './packages/testing/src/closing-line.ts';
 
-// One embedded PostgreSQL serves the whole run (globalSetup); every test file clones its own database from it.
+// They keep a daemon for each write, and a pool for each on ZFS, and kill them again and again: beside other tests zfs-fuse, of which
+// there is one on a machine, gets stuck for a minute.
+const steps = ['services/state/test/*step*.test.ts'];
+
+const common = {
+  pool: 'forks',
+  // Most of a test's time is spent waiting for other processes: git, PostgreSQL, Croft itself.
+  maxWorkers: 3,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // What is waited for comes; a busy machine takes longer than the second that is the default.
+  expect: { poll: { timeout: 15_000 } },
+} as const;
+
 export default defineConfig({
   test: {
-    include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['packages/testing/src/global-setup.ts'],
     reporters: ['default', new ClosingLine()],
-    pool: 'forks',
-    // Most of a test's time is spent waiting for other processes: git, PostgreSQL, Croft itself.
-    maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // What is waited for comes; a busy machine takes longer than the second that is the default.
-    expect: { poll: { timeout: 15_000 } },
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'all',
+          include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...steps],
+          // One embedded PostgreSQL serves the whole run; every test file clones its own database from it.
+          globalSetup: ['packages/testing/src/global-setup.ts'],
+        },
+      },
+      // When all others have ended.
+      { test: { ...common, name: 'steps', include: steps, sequence: { groupOrder: 1 } } },
+    ],
   },
 });

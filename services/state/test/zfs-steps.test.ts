@@ -14,7 +14,7 @@ it('every operation has its steps tried, or writes nothing', async (context) => 
 it.for(groupsOn('zfs', 6))(
   'killed before any of its steps, a write has happened as a whole or not at all: $names',
   {
-    timeout: 400_000,
+    timeout: 900_000,
   },
   async ({ subjects }, context) => {
     requireZfs(context);
