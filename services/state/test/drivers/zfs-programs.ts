@@ -67,10 +67,24 @@ export function stopZfs(): void {
     rmSync(ME, { force: true });
     if (!existsSync(PID_FILE) || readdirSync(USERS).some(isAlive)) return;
     const pid = Number(readFileSync(PID_FILE, 'utf8'));
-    if (attempt('cat', `/proc/${pid}/comm`)?.trim() === 'zfs-fuse') process.kill(pid);
+    endFuse(pid);
     rmSync(PID_FILE);
     rmSync(USERS, { recursive: true });
   });
+}
+
+/**
+ * Until it is gone: one that is still ending, which takes it a minute when a file system is busy, would take the questions of
+ * who starts the next one and answer none.
+ */
+function endFuse(pid: number): void {
+  // A process that has ended and was not asked for yet has no command line.
+  const lives = () => (attempt('cat', `/proc/${pid}/cmdline`) ?? '').includes('zfs-fuse');
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    if (!lives()) return;
+    process.kill(pid, signal);
+    for (let waited = 0; waited < 5000 && lives(); waited += 100) wait(100);
+  }
 }
 
 function isAlive(user: string): boolean {
