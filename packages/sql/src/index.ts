@@ -3,5 +3,13 @@ export { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
 export { inBatches } from './in-batches.ts';
 export { migrate } from './migrate.ts';
 export { type Deliver, type Outbox, type OutboxOptions, PermanentFailure, startOutbox } from './outbox.ts';
-export { countOutbox, enqueue, enqueueAll, finish, finishAll, type OutboxRow } from './outbox-rows.ts';
+export {
+  countOutbox,
+  enqueue,
+  enqueueAll,
+  enqueued,
+  finish,
+  finishAll,
+  type OutboxRow,
+} from './outbox-rows.ts';
 export { type Fragment, fragment, quoteIdentifier } from './statement.ts';

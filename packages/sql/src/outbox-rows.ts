@@ -1,4 +1,5 @@
 import type { Tx } from './database.ts';
+import { type Fragment, fragment } from './statement.ts';
 
 /** An effect that waits for delivery. */
 export interface OutboxRow {
@@ -22,14 +23,22 @@ export async function enqueueAll(
   topic: string,
   effects: readonly { payload: object; lane: string }[],
 ): Promise<void> {
-  await tx.run`
-    with added as (
-      insert into :schema.outbox (topic, payload, lane, created_at, run_at)
-      select ${topic}, one->'payload', one->>'lane', ${tx.now}, ${tx.now}
-      from jsonb_array_elements(${JSON.stringify(effects)}::jsonb) with ordinality as all_of_them(one, position)
-      order by position
-    )
-    select pg_notify(${OUTBOX_CHANNEL}, '')`;
+  const each = fragment`
+    select ${topic}::text, one->'payload', one->>'lane'
+    from jsonb_array_elements(${JSON.stringify(effects)}::jsonb) with ordinality as all_of_them(one, position)
+    order by position`;
+  await tx.run`${enqueued(tx.now, each)}`;
+}
+
+/**
+ * The same in the `with` of a statement that makes the change.
+ * @param effects selects topic, payload and lane of each, in their order
+ */
+export function enqueued(now: Date, effects: Fragment): Fragment {
+  return fragment`
+    insert into :schema.outbox (topic, payload, lane, created_at, run_at)
+    select topic, payload, lane, ${now}, ${now} from (${effects}) as effects (topic, payload, lane)
+    returning pg_notify(${OUTBOX_CHANNEL}, '')`;
 }
 
 /** NOTIFY channels belong to the whole database; a worker that wakes for another schema's row finds nothing to do. */

@@ -1,4 +1,4 @@
-import { fragment, type Tx } from '@croft/sql';
+import { enqueued, fragment, type Tx } from '@croft/sql';
 import { audited, type Trace } from './audit-log.ts';
 import { type SendLimit, sendAllOnce } from './send-limits.ts';
 
@@ -54,10 +54,11 @@ export async function challenge(tx: Tx, wanted: NewChallenge): Promise<Challenge
       from factor
       returning id),
     effect as (
-      insert into :schema.outbox (topic, payload, created_at, run_at)
-      select ${effect?.topic}::text, ${effect === undefined ? null : JSON.stringify(effect.payload)}::jsonb, ${now}, ${now}
-      from made where ${effect?.topic}::text is not null
-      returning pg_notify('croft_outbox', '')),
+      ${enqueued(
+        now,
+        fragment`select ${effect?.topic}::text, ${effect && JSON.stringify(effect.payload)}::jsonb, '' from made
+          where ${effect?.topic}::text is not null`,
+      )}),
     audit as (${audited(trace, now, fragment`made`)})
     select exists (select from allowed) as allowed, (select place - 1 from early) as "refusedBy",
       (select sent_at from early) as "lastSentAt", exists (select from made) as made,

@@ -1,4 +1,4 @@
-import { fragment, type Tx } from '@croft/sql';
+import { enqueued, fragment, type Tx } from '@croft/sql';
 import type { CodeChallenge, Person, TokenType } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { type SendLimit, sendOnce } from './send-limits.ts';
@@ -119,9 +119,7 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
         code_challenge = excluded.code_challenge, code_challenge_method = excluded.code_challenge_method,
         created_at = excluded.created_at, updated_at = excluded.updated_at),
     effect as (
-      insert into :schema.outbox (topic, payload, created_at, run_at)
-      select topic, payload, ${now}, ${now} from wanted where topic is not null
-      returning pg_notify('croft_outbox', '')),
+      ${enqueued(now, fragment`select topic, payload, '' from wanted where topic is not null`)}),
     audit as (${audited(trace, now, fragment`person`)})
     select exists (select from allowed) as allowed,
       (select sent_at from :schema.send_limits where key = ${limit?.key}::bytea) as "lastSentAt",

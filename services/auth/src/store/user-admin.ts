@@ -1,4 +1,4 @@
-import { fragment, type Tx } from '@croft/sql';
+import { enqueued, fragment, type Tx } from '@croft/sql';
 import type { Person, TokenType } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 
@@ -54,9 +54,7 @@ export async function insert(tx: Tx, user: AdminUser): Promise<Person> {
         jsonb_to_recordset(${JSON.stringify(user.identities)}::jsonb) as w (provider text, provider_id text, data jsonb)
       returning *),
     notice as (
-      insert into :schema.outbox (topic, payload, created_at, run_at)
-      select 'user_created', ${notice}::jsonb, ${now}, ${now} from person where ${notice}::jsonb is not null
-      returning pg_notify('croft_outbox', '')),
+      ${enqueued(now, fragment`select 'user_created', ${notice}::jsonb, '' from person where ${notice}::jsonb is not null`)}),
     audit as (${audited(user.trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
       (select coalesce(jsonb_agg(to_jsonb(made) order by made.provider), '[]') from made) as identities

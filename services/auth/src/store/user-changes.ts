@@ -1,4 +1,4 @@
-import { fragment, type Tx } from '@croft/sql';
+import { enqueued, fragment, type Tx } from '@croft/sql';
 import type { Person, TokenType } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { codesJson, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
@@ -149,9 +149,7 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
         code_challenge = excluded.code_challenge, code_challenge_method = excluded.code_challenge_method,
         created_at = excluded.created_at, updated_at = excluded.updated_at),
     effect as (
-      insert into :schema.outbox (topic, payload, created_at, run_at)
-      select topic, payload, ${now}, ${now} from wanted where topic is not null
-      returning pg_notify('croft_outbox', '')),
+      ${enqueued(now, fragment`select topic, payload, '' from wanted where topic is not null`)}),
     audit as (${audited(trace, now, fragment`person`)})
     select exists (select from allowed) as allowed, (select place - 1 from early) as "refusedBy",
       (select sent_at from early) as "lastSentAt", (select to_jsonb(person) from person) as "user",

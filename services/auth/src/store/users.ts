@@ -1,4 +1,4 @@
-import { fragment, type Reader, type Tx } from '@croft/sql';
+import { enqueued, fragment, type Reader, type Tx } from '@croft/sql';
 import type { IdentityRow, Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { codesJson, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
@@ -141,13 +141,9 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
         w.code_challenge_method, ${now}, ${now}
       from person, wanted w),
     effect as (
-      insert into :schema.outbox (topic, payload, created_at, run_at)
-      select w.topic, w.payload, ${now}, ${now} from person, wanted w where w.topic is not null
-      returning pg_notify('croft_outbox', '')),
+      ${enqueued(now, fragment`select w.topic, w.payload, '' from person, wanted w where w.topic is not null`)}),
     notice as (
-      insert into :schema.outbox (topic, payload, created_at, run_at)
-      select 'user_created', ${notice}::jsonb, ${now}, ${now} from person where ${notice}::jsonb is not null
-      returning pg_notify('croft_outbox', '')),
+      ${enqueued(now, fragment`select 'user_created', ${notice}::jsonb, '' from person where ${notice}::jsonb is not null`)}),
     ${opened(session, trace, now)},
     ${awaited(user.authCode, now)},
     audit as (${audited(trace, now, fragment`person`)}),

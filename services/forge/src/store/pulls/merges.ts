@@ -1,4 +1,4 @@
-import { isUniqueViolation, type Tx } from '@croft/sql';
+import { enqueued, fragment, isUniqueViolation, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import type { PullWithIssue } from './pulls.ts';
 
@@ -54,7 +54,8 @@ export interface Recorded {
 
 /**
  * Records a merge whose commit is on the base branch, and ends its intent: merged, in its timeline, closed, counted and told
- * of, in one statement. A crash behind it lets nobody forget who is to follow the branch. Rows are held in the order of edits: issue, pull request, repository.
+ * of, in one statement, which also notes that others are to follow the branch, should we crash. Rows are held in the order of
+ * edits: issue, pull request, repository.
  * @returns undefined when it was merged already, or has another base by now
  */
 export async function record(
@@ -91,13 +92,12 @@ export async function record(
         (2, 'merge_pull', jsonb_build_object('commit_id', ${merge.commit_sha}::text))) as entries (place, kind, details)
       where kind = 'merge_pull' or ${formerBase}::text is not null order by place
     ),
-    told as (
-      insert into :schema.outbox (topic, payload, lane, created_at, run_at)
-      select ${told.topic}, payload, '', ${tx.now}, ${tx.now}
-      from merged cross join jsonb_array_elements(${JSON.stringify(told.payloads)}::jsonb)
-        with ordinality as all_of_them (payload, place)
-      order by place
-    ),
+    told as (${enqueued(
+      tx.now,
+      fragment`select ${told.topic}::text, payload, '' from merged
+        cross join jsonb_array_elements(${JSON.stringify(told.payloads)}::jsonb) with ordinality as all_of_them (payload, place)
+        order by place`,
+    )}),
     reminding as (
       insert into :schema.pushes (repository_id, actor_id, details, started_at)
       select repository_id, ${merge.merged_by}, '{"moves": []}', ${tx.now} from merged
@@ -107,7 +107,7 @@ export async function record(
           and p.merged_at is null and i.closed_at is null)
       returning id
     )
-    select pg_notify('croft_outbox', ''), (select id from reminding) as reminder from merged`;
+    select (select id from reminding) as reminder from merged`;
 }
 
 /** The merge of a pull request that is under way, or was when we crashed. */
