@@ -573,13 +573,15 @@ describe('issues', () => {
     const id = sure(comment.id);
     expect(comment).toMatchObject({ body: 'Too dry, see #2', user: { login: 'ben' } });
     isRecent(comment.created_at);
+    const kinds = async (index: number) =>
+      (await ada.repos.issueGetCommentsAndTimeline(...at, index)).data.map(({ type }) => type);
+    // References follow soon after what was said, as it is then.
+    await expect.poll(() => kinds(2), { timeout: 30_000 }).toContain('comment_ref');
     expect((await ben.repos.issueEditComment(...at, id, { body: 'Too wet' })).data?.body).toBe('Too wet');
     expect((await ada.repos.issueGetComment(...at, id)).data?.body).toBe('Too wet');
     await ben.repos.issueEditCommentDeprecated(...at, 1, id, { body: 'Too cold' });
     expect((await ada.repos.issueGetComments(...at, 1)).data).toMatchObject([{ id, body: 'Too cold' }]);
     expect((await ada.repos.issueGetRepoComments(...at)).data).toMatchObject([{ id, body: 'Too cold' }]);
-    const kinds = async (index: number) =>
-      (await ada.repos.issueGetCommentsAndTimeline(...at, index)).data.map(({ type }) => type);
     expect(await kinds(1)).toContain('comment');
     expect(await kinds(2)).toEqual(expect.arrayContaining(['label', 'comment_ref']));
     expect((await ada.repos.issueGetIssue(...at, 1)).data.comments).toBe(1);
