@@ -1,5 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { skipWithout } from '@croft/testing';
 import xattr from '@napi-rs/xattr';
 import { describe, expect, it } from 'vitest';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
@@ -35,14 +36,14 @@ const isRoot = process.geteuid?.() === 0;
 
 /** Why there is nothing to test; undefined where there is. */
 function missing(): string | undefined {
-  if (process.platform !== 'linux') return 'extended attributes are kept on Linux';
+  if (process.platform !== 'linux') return 'Linux, where extended attributes are kept,';
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   try {
     xattr.setAttributeSync(file, 'user.note', 'x');
     return undefined;
   } catch {
-    return 'the file system of temporary files has no extended attributes: set TMPDIR to another one';
+    return 'a TMPDIR whose file system has extended attributes';
   }
 }
 
@@ -82,7 +83,7 @@ async function restored(daemon: Daemon, name: string): Promise<Record<string, st
 describe('extended attributes and access control lists', () => {
   it('are saved, known again without reading, and restored', async (context) => {
     const without = missing();
-    context.skip(without !== undefined, without);
+    if (without !== undefined) skipWithout(context, without);
     const daemon = await startDaemon();
     fill(daemon.tree);
     const before = attributesOf(daemon.tree);
@@ -98,7 +99,7 @@ describe('extended attributes and access control lists', () => {
 
   it('are the same again after going back, and nothing else has any', async (context) => {
     const without = missing();
-    context.skip(without !== undefined, without);
+    if (without !== undefined) skipWithout(context, without);
     const { tree, boot } = host();
     const daemon = await boot('ro');
     fill(tree);
@@ -122,7 +123,7 @@ describe('extended attributes and access control lists', () => {
 
   it('are told in what differs', async (context) => {
     const without = missing();
-    context.skip(without !== undefined, without);
+    if (without !== undefined) skipWithout(context, without);
     const daemon = await startDaemon();
     fill(daemon.tree);
     await daemon.save('one');
@@ -139,8 +140,8 @@ describe('extended attributes and access control lists', () => {
   });
 
   it('of a program that is not root’s own are not believed', async (context) => {
-    const without = isRoot ? missing() : 'only root can set them';
-    context.skip(without !== undefined, without);
+    const without = isRoot ? missing() : 'root, who alone can set them,';
+    if (without !== undefined) skipWithout(context, without);
     const daemon = await startDaemon();
     fill(daemon.tree);
     chownSync(join(daemon.tree, 'program'), 12_345, 12_345);

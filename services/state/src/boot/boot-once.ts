@@ -71,11 +71,11 @@ async function refusal(state: State, why: string, { storage }: Context): Promise
 
 /**
  * The next boot is one as ever, whatever was asked of the boot loaders.
- * @param asked names of those that are known to have been asked
+ * @param asked names of those that are known to have been asked, undefined for none
  * @returns why it may not be, without a point at its end; undefined when it is
  */
 export async function forgetOnce(
-  asked: readonly string[] = [],
+  asked: readonly string[] | undefined,
   { boot: { settings } }: Context,
 ): Promise<string | undefined> {
   try {
@@ -84,7 +84,7 @@ export async function forgetOnce(
       await loader.bootOnce(undefined);
       if ((await loader.asked()) !== undefined) there.add(loader.name);
     }
-    const away = asked.filter((name) => !there.has(name));
+    const away = (asked ?? []).filter((name) => !there.has(name));
     if (away.length === 0) return undefined;
     return `${away.join(' and ')} was asked and is not found now; mount what its menu lies on, such as ${settings.BOOT_FOLDER}`;
   } catch (error) {

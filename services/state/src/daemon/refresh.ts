@@ -8,8 +8,8 @@ export async function refresh(call: Call, context: Context): Promise<void> {
     const scan = await storage.scan({ alone: true });
     // No write is under way, so what no record needs came too late or lost its record.
     const doubts = { ...scan, canKeep: storage.keep !== undefined };
-    const todo = reconcile(index.model.states, [], scan.states, scan.leftovers, doubts);
-    const { notes, keep, discard, collect } = todo;
+    const plan = reconcile(index.model.states, [], scan.states, scan.leftovers, doubts);
+    const { notes, keep, discard, collect } = plan;
     for (const id of keep) await storage.keep?.(id);
     for (const id of discard)
       await storage

@@ -12,24 +12,24 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
   opened.defer(() => journal.close());
   const scan = await storage.scan({ alone: true });
   const doubts = { ...scan, canKeep: storage.keep !== undefined };
-  const todo = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers, doubts);
-  for (const note of [...(scan.notes ?? []), ...todo.notes]) log.warn({}, note);
-  const removing = await finishRemovals(todo.destroy, storage, log);
-  const kept = new Set([...todo.states, ...removing]);
+  const plan = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers, doubts);
+  for (const note of [...(scan.notes ?? []), ...plan.notes]) log.warn({}, note);
+  const removing = await finishRemovals(plan.destroy, storage, log);
+  const kept = new Set([...plan.states, ...removing]);
   const states = scan.states.filter((state) => kept.has(state));
-  for (const id of todo.keep) await storage.keep?.(id);
+  for (const id of plan.keep) await storage.keep?.(id);
   // What cannot be cleared away now, as somebody needs it or a list is damaged, keeps nobody from the rest.
-  for (const id of todo.discard)
+  for (const id of plan.discard)
     await storage
       .discard(id)
       .catch((error) => log.error({ err: error, save: id }, 'a begun save could not be cleared away'));
-  if (todo.collect)
+  if (plan.collect)
     await storage.collect().then(
       (freed) => log.info({ ...freed }, 'freed what interrupted writes had left'),
       (error) => log.error({ err: error }, 'what interrupted writes had left could not be freed'),
     );
   // What is written down already is not written again: with thousands of states that takes longer than all before.
-  if (removing.length === 0 && (todo.notes.length > 0 || !remembered.isCheckpoint))
+  if (removing.length === 0 && (plan.notes.length > 0 || !remembered.isCheckpoint))
     await journal.writeCheckpoint(states).catch((error) => {
       // A daemon that starts on a full disk is needed to make room on it; what is settled now is settled again next time.
       log.error({ err: error }, 'the checkpoint could not be written');

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { skipWithout } from '@croft/testing';
 import xattr from '@napi-rs/xattr';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder, treeFacts } from '../../../../../test/daemon.ts';
@@ -136,9 +137,7 @@ describe('revertTree', () => {
     try {
       xattr.setAttributeSync(join(tree, 'hosts'), 'user.note', 'now');
     } catch {
-      context.skip(
-        'the file system of temporary files has no extended attributes: set TMPDIR to another one',
-      );
+      skipWithout(context, 'a TMPDIR whose file system has extended attributes');
     }
     const wanted = (await save()).map(({ attributes: _attributes, ...entry }) => entry);
     expect(planRevert(await save(), wanted).steps).toEqual([]);
