@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
 import { callExtra } from './extras-client.ts';
 import { host } from './host.ts';
+import { requireAttributes } from './require-attributes.ts';
 import { runCommand as run } from './run-command.ts';
 
 /** An access control list as the kernel keeps it (linux/posix_acl_xattr.h): a user of the machine may read. */
@@ -33,19 +34,6 @@ const ACCESS = 'system.posix_acl_access';
 const DEFAULT = 'system.posix_acl_default';
 
 const isRoot = process.geteuid?.() === 0;
-
-/** Why there is nothing to test; undefined where there is. */
-function missing(): string | undefined {
-  if (process.platform !== 'linux') return 'Linux, where extended attributes are kept,';
-  const file = join(temporaryFolder(), 'file');
-  writeFileSync(file, '');
-  try {
-    xattr.setAttributeSync(file, 'user.note', 'x');
-    return undefined;
-  } catch {
-    return 'a TMPDIR whose file system has extended attributes';
-  }
-}
 
 /** Every attribute of everything in a tree. */
 function attributesOf(root: string): Record<string, string> {
@@ -82,8 +70,7 @@ async function restored(daemon: Daemon, name: string): Promise<Record<string, st
 
 describe('extended attributes and access control lists', () => {
   it('are saved, known again without reading, and restored', async (context) => {
-    const without = missing();
-    if (without !== undefined) skipWithout(context, without);
+    requireAttributes(context);
     const daemon = await startDaemon();
     fill(daemon.tree);
     const before = attributesOf(daemon.tree);
@@ -98,8 +85,7 @@ describe('extended attributes and access control lists', () => {
   });
 
   it('are the same again after going back, and nothing else has any', async (context) => {
-    const without = missing();
-    if (without !== undefined) skipWithout(context, without);
+    requireAttributes(context);
     const { tree, boot } = host();
     const daemon = await boot('ro');
     fill(tree);
@@ -122,8 +108,7 @@ describe('extended attributes and access control lists', () => {
   });
 
   it('are told in what differs', async (context) => {
-    const without = missing();
-    if (without !== undefined) skipWithout(context, without);
+    requireAttributes(context);
     const daemon = await startDaemon();
     fill(daemon.tree);
     await daemon.save('one');
@@ -140,8 +125,8 @@ describe('extended attributes and access control lists', () => {
   });
 
   it('of a program that is not root’s own are not believed', async (context) => {
-    const without = isRoot ? missing() : 'root, who alone can set them,';
-    if (without !== undefined) skipWithout(context, without);
+    requireAttributes(context);
+    if (!isRoot) skipWithout(context, 'root, who alone can set them,');
     const daemon = await startDaemon();
     fill(daemon.tree);
     chownSync(join(daemon.tree, 'program'), 12_345, 12_345);

@@ -12,11 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { skipWithout } from '@croft/testing';
 import xattr from '@napi-rs/xattr';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder, treeFacts } from '../../../../../test/daemon.ts';
 import { aMachine } from '../../../../../test/models.ts';
+import { requireAttributes } from '../../../../../test/require-attributes.ts';
 import { fillTree } from '../../../../../test/sample-tree.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import { Objects } from '../content/objects.ts';
@@ -132,13 +132,10 @@ describe('revertTree', () => {
   });
 
   it('leaves extended attributes alone where nobody read those of the state', async (context) => {
+    requireAttributes(context);
     const { tree, save, revert } = await scene();
     fillTree(tree);
-    try {
-      xattr.setAttributeSync(join(tree, 'hosts'), 'user.note', 'now');
-    } catch {
-      skipWithout(context, 'a TMPDIR whose file system has extended attributes');
-    }
+    xattr.setAttributeSync(join(tree, 'hosts'), 'user.note', 'now');
     const wanted = (await save()).map(({ attributes: _attributes, ...entry }) => entry);
     expect(planRevert(await save(), wanted).steps).toEqual([]);
     writeFileSync(join(tree, 'hosts'), 'other');
