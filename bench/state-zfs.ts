@@ -29,7 +29,9 @@ export async function* figures(): AsyncGenerator<Figure> {
   try {
     for (const name of ['var', 'var/log', 'usr', 'srv', 'opt'])
       storage.zfs('create', `${storage.root}/${name}`);
-    await using daemon = await startDaemon(storage.base, storage.settings);
+    // Only one of them mounts here, and nothing comes between it and its programs.
+    const settings = { ...storage.settings, STATESVC_SEARCH_PATH: '/usr/sbin:/sbin:/usr/bin:/bin' };
+    await using daemon = await startDaemon(storage.base, settings);
     await daemon.run('users', 'create', 'ada', join(storage.homesFolder, 'ada'));
     mkdirSync(join(storage.systemPath, 'etc'));
     for (let file = 0; file < FILES; file++)

@@ -5,23 +5,22 @@ import { type Daemon, temporaryFolder } from './daemon.ts';
 import { type BtrfsImage, btrfs } from './drivers/btrfs-image.ts';
 import { memberOf, openHost } from './drivers/fixture.ts';
 import { daemonOn, poolFor } from './drivers/zfs-daemon.ts';
+import { ZFS_PATH } from './drivers/zfs-programs.ts';
 
 // What an operation costs is what it starts: a program takes as long as the step that it is for.
-
-const PROGRAMS = '/usr/sbin:/sbin:/usr/bin:/bin';
 
 /** A search path in which a program writes down its arguments first, and what it was asked since the last look. */
 function counted(name: string, words: number) {
   const folder = temporaryFolder();
   const [file, log] = [join(folder, name), join(folder, 'log')];
-  writeFileSync(file, `#!/bin/sh\necho "$${words}" >> ${log}\nPATH=${PROGRAMS} exec ${name} "$@"\n`);
+  writeFileSync(file, `#!/bin/sh\necho "$${words}" >> ${log}\nPATH=${ZFS_PATH} exec ${name} "$@"\n`);
   chmodSync(file, 0o755);
   const asked = () => {
     const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
     rmSync(log, { force: true });
     return text.trim().split('\n').sort();
   };
-  return { search: `${folder}:${PROGRAMS}`, asked };
+  return { search: `${folder}:${ZFS_PATH}`, asked };
 }
 
 const remove = async (daemon: Daemon, stateName: string) =>

@@ -1,10 +1,11 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { callAt, type Dump, startDaemon, temporaryFolder } from './daemon.ts';
 import { memberOf, namesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
-import { run } from './drivers/zfs-programs.ts';
+import { run, ZFS_PATH } from './drivers/zfs-programs.ts';
+import { callExtra } from './extras-client.ts';
 import { startProcess } from './spawned-daemon.ts';
 
 it('answers reads while its pool is exported, and works when it is back', async (context) => {
@@ -69,12 +70,28 @@ it('gives up a command that hangs, and the next call works', async (context) => 
   expect(await daemon.save('works')).toBe('works');
 });
 
+it('mounts one after another what several callers look into', async (context) => {
+  const storage = await poolFor(context);
+  const log = join(storage.base, 'clones');
+  // Slow enough to meet another one.
+  const search = otherZfs(
+    `if [ "$1" = clone ]; then echo begin >> ${log}; sleep 0.3; PATH=${ZFS_PATH} zfs "$@"; echo end >> ${log}; exit; fi`,
+  );
+  const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
+  await daemon.save('one');
+  const answers = await Promise.all(
+    ['a', 'b', 'c'].map(() => callExtra(daemon, 'Diff', { stateName: 'one' })),
+  );
+  for (const answer of answers) expect(answer).toMatchObject({ code: 0 });
+  expect(readFileSync(log, 'utf8')).toBe('begin\nend\n'.repeat(3));
+});
+
 it('believes what is there and not what a command says of itself', async (context) => {
   const storage = await poolFor(context);
   const flag = join(storage.base, 'lies');
   const said = `printf 'cannot mount \\377\\376: created but not mounted\\n' >&2; exit 1`;
   const search = otherZfs(
-    `if [ -e ${flag} ]; then case "$1" in create|destroy) PATH=/usr/sbin:/sbin:/usr/bin:/bin zfs "$@"; ${said};; set) exit 0;; esac; fi`,
+    `if [ -e ${flag} ]; then case "$1" in create|destroy) PATH=${ZFS_PATH} zfs "$@"; ${said};; set) exit 0;; esac; fi`,
   );
   const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
   await daemon.save('one');

@@ -3,6 +3,7 @@ import { treeFacts } from './daemon.ts';
 import { memberOf, namesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
+import { ZFS_PATH } from './drivers/zfs-programs.ts';
 import { exported, importBytes } from './extras-client.ts';
 
 // Imports on ZFS lie in datasets of their own. What a crash leaves of one is in zfs-steps.test.ts.
@@ -73,7 +74,7 @@ it('an import of which somebody takes a snapshot while it comes is refused, and 
   const without = await storage.facts();
   const imports = `${storage.pool}/croft_imports`;
   const STATESVC_SEARCH_PATH = otherZfs(`
-case "$1 $2" in unmount\\ */archive) PATH=/usr/sbin:/sbin:/usr/bin:/bin zfs snapshot -r ${imports}@theirs; esac`);
+case "$1 $2" in unmount\\ */archive) PATH=${ZFS_PATH} zfs snapshot -r ${imports}@theirs; esac`);
   const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH } });
   expect(await importBytes(daemon, bytes, 'two')).toMatchObject({
     code: 9,

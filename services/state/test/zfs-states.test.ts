@@ -5,7 +5,7 @@ import type { Daemon } from './daemon.ts';
 import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
-import { run } from './drivers/zfs-programs.ts';
+import { run, ZFS_PATH } from './drivers/zfs-programs.ts';
 
 const snapshots = ({ zfs }: ZfsPool, pool: string) =>
   zfs('list', '-H', '-r', '-t', 'snapshot', '-o', 'name', pool)
@@ -227,10 +227,7 @@ async function removingWhile(
   await daemon.save('one');
   const { snapshot } = (await memberOf(daemon, 'one')).member;
   const { first, run: line } = meanwhile(storage.root, snapshot.slice(snapshot.indexOf('@')));
-  writeFileSync(
-    script,
-    `case "$*" in ${first}) rm ${script}; PATH=/usr/sbin:/sbin:/usr/bin:/bin; ${line};; esac`,
-  );
+  writeFileSync(script, `case "$*" in ${first}) rm ${script}; PATH=${ZFS_PATH}; ${line};; esac`);
   const answer = await daemon.call('RemoveSystemState', { stateName: 'one' });
   return { storage, daemon, snapshot, answer };
 }

@@ -4,7 +4,7 @@ import { skipWithout } from '@croft/testing';
 import { afterAll, onTestFinished, type TestContext } from 'vitest';
 import { type Daemon, type DaemonOptions, startDaemon, temporaryFolder } from '../daemon.ts';
 import { openPool, type ZfsPool } from './zfs-image.ts';
-import { missingForZfs, stopZfs } from './zfs-programs.ts';
+import { missingForZfs, stopZfs, ZFS_PATH } from './zfs-programs.ts';
 
 afterAll(stopZfs);
 
@@ -34,7 +34,7 @@ export function daemonOn(storage: ZfsPool, { settings, ...options }: DaemonOptio
 export function otherZfs(script: string): string {
   const folder = temporaryFolder();
   const file = join(folder, 'zfs');
-  writeFileSync(file, `#!/bin/sh\n${script}\nPATH=/usr/sbin:/sbin:/usr/bin:/bin exec zfs "$@"\n`);
+  writeFileSync(file, `#!/bin/sh\n${script}\nPATH=${ZFS_PATH} exec zfs "$@"\n`);
   chmodSync(file, 0o755);
-  return `${folder}:/usr/sbin:/sbin:/usr/bin:/bin`;
+  return `${folder}:${ZFS_PATH}`;
 }

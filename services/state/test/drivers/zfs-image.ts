@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenedStorage } from './fixture.ts';
-import { attempt, run, startZfs } from './zfs-programs.ts';
+import { attempt, run, startZfs, ZFS_PATH } from './zfs-programs.ts';
 
 const MIB = 1024 * 1024;
 const FACTS =
-  'guid,origin,mountpoint,canmount,mounted,croft:managed,croft:machine,croft:links,croft:user,croft:emptying,croft:making,croft:prepared,croft:retired,croft:boot,croft:next,croft:state,croft:complete,croft:note';
+  'guid,origin,mountpoint,canmount,mounted,croft:managed,croft:machine,croft:links,croft:user,croft:emptying,croft:making,croft:moving,croft:prepared,croft:retired,croft:boot,croft:next,croft:state,croft:complete,croft:note';
 
 /** A pool in a file, laid out as distributions do: the root beside a place for homes. */
 export interface ZfsPool extends OpenedStorage {
@@ -142,7 +142,12 @@ export async function openPool({
     homesFolder,
     get settings() {
       // Pools of other tests are there as well.
-      return { STATESVC_STORAGE: 'zfs', STATESVC_CMDLINE_FILE: cmdline, STATESVC_ZFS_POOLS: pools.join() };
+      return {
+        STATESVC_STORAGE: 'zfs',
+        STATESVC_CMDLINE_FILE: cmdline,
+        STATESVC_ZFS_POOLS: pools.join(),
+        STATESVC_SEARCH_PATH: ZFS_PATH,
+      };
     },
     async contentOf({ snapshot }) {
       const name = `view${views++}`;

@@ -11,6 +11,9 @@ const [LOCK, PID_FILE, USERS] = ['lock', 'pid', 'users'].map((name) =>
 ) as [string, string, string];
 const ME = join(USERS, `${process.pid}-${randomUUID()}`);
 
+/** Where tests and their daemons find programs: two never mount at one time. */
+export const ZFS_PATH = `${join(import.meta.dirname, 'one-mount')}:/usr/sbin:/sbin:/usr/bin:/bin`;
+
 /** What this machine lacks to have pools. */
 export function missingForZfs(): string | undefined {
   if (process.getuid?.() !== 0) return 'root, who may make pools,';
@@ -25,7 +28,7 @@ export function run(name: string, ...args: readonly string[]): string {
   return execFileSync(name, args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: '/usr/sbin:/sbin:/usr/bin:/bin', LC_ALL: 'C' },
+    env: { PATH: ZFS_PATH, LC_ALL: 'C' },
     maxBuffer: 64 * 1024 * 1024,
     timeout: 60_000,
   });

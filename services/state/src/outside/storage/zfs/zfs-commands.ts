@@ -25,6 +25,8 @@ export class ZfsCommands {
   readonly #pools: readonly string[];
   #modern: Promise<boolean> | undefined;
   #altroots: ReadonlyMap<string, string> = new Map();
+  /** The command that mounts something now, and those that wait for it. */
+  #mounting: Promise<unknown> = Promise.resolve();
   #listed: readonly string[] = [];
 
   constructor(run: RunProgram, { timeoutMs, pools }: { timeoutMs: number; pools: readonly string[] }) {
@@ -43,9 +45,18 @@ export class ZfsCommands {
 
   /**
    * Runs `zfs`; what is busy is tried again for a while, as it may not be any more: zfs-fuse lets go of files a moment after they
-   * were closed. @throws UNAVAILABLE when it cannot be run at all or does not end
+   * were closed. What may mount something waits for its turn: zfs-fuse mixes up what it notes of two file systems that are mounted
+   * at once, and answers nobody from then on.
+   * @throws UNAVAILABLE when it cannot be run at all or does not end
    */
   async zfs(...args: readonly string[]): Promise<Ran> {
+    if (!mayMount(args)) return await this.#ask(args);
+    const ran = this.#mounting.then(() => this.#ask(args));
+    this.#mounting = ran.catch(() => {});
+    return await ran;
+  }
+
+  async #ask(args: readonly string[]): Promise<Ran> {
     for (let again = 0; ; again++) {
       const ran = this.#reached(await this.#run('zfs', args, { timeoutMs: this.#timeoutMs }));
       if (ran.ok || !/\bbusy\b/.test(ran.stderr) || again === BUSY_TRIES) return ran;
@@ -186,6 +197,13 @@ export class ZfsCommands {
     if (!ran.ok && gone.test(`${ran.why}\n${ran.stderr}`)) throw storageUnavailable(ran.why);
     return ran;
   }
+}
+
+function mayMount([command = '', first = '']: readonly string[]): boolean {
+  return (
+    ['clone', 'create', 'mount'].includes(command) ||
+    (command === 'set' && /^(?:mountpoint|canmount)=/.test(first))
+  );
 }
 
 /** What a command that did not do its work means for the caller. */
