@@ -74,6 +74,15 @@ export async function prepareRound(trial: Trial, round: number): Promise<void> {
 
 /** Right after the next start it has happened as a whole or not at all, and index and storage agree. */
 export async function checkSettled(trial: Trial, round: number, step: string): Promise<void> {
+  try {
+    await checkEach(trial, round, step);
+  } catch (error) {
+    const said = ['the daemon said:', ...trial.host.warnings].join('\n  ');
+    throw new Error(`${(error as Error).message}\n${said}`, { cause: error });
+  }
+}
+
+async function checkEach(trial: Trial, round: number, step: string): Promise<void> {
   const { subject, host } = trial;
   const at = `${subject.name}, ${step}`;
   const settled = await look(host);

@@ -57,6 +57,10 @@ export class SteppingHosts {
         ? program
         : ['unshare', '--mount', 'sh', '-c', ROOTS, 'sh', `${devices.length}`, ...devices, ...program];
     this.#child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.#child.on('message', (told: Report) => {
+      if ('warned' in told) hosts.find(({ name }) => name === told.warned)?.warnings.push(told.line);
+    });
+    for (const { warnings } of hosts) warnings.length = 0;
     await once(this.#child, 'message');
     await Promise.all(hosts.map((host) => host.start()));
   }
@@ -111,6 +115,8 @@ export class SteppingHost {
   readonly tree: string;
   readonly homes: string;
   readonly boot: string;
+  /** What its daemon has logged as a warning, or worse, since the process was started. */
+  readonly warnings: string[] = [];
   readonly #order: (order: Order) => Promise<string | undefined>;
   #address = '';
   #boots = 0;

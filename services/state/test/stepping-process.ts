@@ -1,5 +1,6 @@
 // Several daemons in one process, for tests that stop them at a step and kill the process.
 import { enableCompileCache, flushCompileCache } from 'node:module';
+import type { Log } from '@croft/runtime';
 import { type Ending, interceptSteps, unwatch, watch } from './steps.ts';
 
 /** What the test asks the process to do. */
@@ -23,7 +24,8 @@ export type Order =
 export type Report =
   | { readonly ready: true }
   | { readonly done: number; readonly address?: string; readonly error?: string }
-  | { readonly ended: string; readonly before: string };
+  | { readonly ended: string; readonly before: string }
+  | { readonly warned: string; readonly line: string };
 
 enableCompileCache(process.argv[2]);
 const report = (one: Report) => process.send?.(one);
@@ -32,6 +34,15 @@ await interceptSteps((ended, before) => report({ ended, before }));
 const { silentLog } = await import('@croft/runtime');
 const { readSettings } = await import('@croft/settings');
 const { startState, stateSettings } = await import('../src/index.ts');
+
+/** Tells the test what is worth a warning: why a start left something behind is said nowhere else. */
+function warningsOf(name: string): Log {
+  const tell = (fields: object, message: string) => {
+    const { err } = fields as { err?: Error };
+    report({ warned: name, line: [message, err?.stack].filter(Boolean).join(': ') });
+  };
+  return { ...silentLog, warn: tell, error: tell, child: () => warningsOf(name) };
+}
 
 const running = new Map<string, Awaited<ReturnType<typeof startState>>>();
 
@@ -42,7 +53,7 @@ async function obey(order: Order): Promise<string | undefined> {
       const service = await startState({
         settings,
         folder: order.folder,
-        log: silentLog,
+        log: warningsOf(order.name),
         version: '0.0.0-test',
       });
       running.set(order.name, service);

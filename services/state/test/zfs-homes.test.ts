@@ -139,6 +139,36 @@ describe('a home of several datasets', () => {
       expect(readFileSync(join(to, name), 'utf8')).toBe(name);
   });
 
+  it.for([
+    { killed: 'before anything was moved', moved: [] as string[] },
+    { killed: 'half-way', moved: ['ada'] },
+    { killed: 'before what was unmounted was mounted again', moved: ['ada', 'mail'] },
+  ])('whose move was interrupted $killed is whole after the next start', async ({ moved }, context) => {
+    const { storage, daemon } = await withUsers(context, ['ada']);
+    const { zfs, pool, root, homesFolder } = storage;
+    const home = datasetOf(storage, 'ada');
+    const mail = `${pool}/USERDATA/ada_mail01`;
+    zfs('create', '-o', 'mountpoint=/home/ada/m', '-o', 'croft:user=ada', '-o', `croft:links=${root}`, mail);
+    for (const name of ['file', 'm/letter']) writeFileSync(join(homesFolder, 'ada', name), name);
+    await daemon.service.close(0);
+    zfs('set', 'croft:moving=/home/ada', home);
+    zfs('unmount', mail);
+    if (moved.includes('ada')) {
+      zfs('unmount', home);
+      zfs('set', 'mountpoint=/home/evangeline', home);
+    }
+    if (moved.includes('mail')) zfs('set', 'mountpoint=/home/evangeline/m', mail);
+    const again = await daemonOn(storage);
+    const to = join(homesFolder, moved.length > 0 ? 'evangeline' : 'ada');
+    for (const name of ['file', 'm/letter']) expect(readFileSync(join(to, name), 'utf8')).toBe(name);
+    expect((await again.dump()).homes).toMatchObject([{ user: 'ada', path: to }]);
+    expect((await storage.facts()).filter((line) => line.includes('croft:moving'))).toEqual([]);
+    // And it can be moved.
+    const back = { home: to, newHome: join(homesFolder, 'back') };
+    expect(await again.call('ChangeHomeOnUserData', back)).toMatchObject({ code: 0 });
+    expect(readFileSync(join(homesFolder, 'back', 'm/letter'), 'utf8')).toBe('m/letter');
+  });
+
   it('is compared with what is there now', async (context) => {
     const { storage, daemon } = await withUsers(context, ['ada']);
     await daemon.save('before');

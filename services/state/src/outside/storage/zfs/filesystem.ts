@@ -6,6 +6,7 @@ import { isWithin, poolOf, type ZfsCommands } from './zfs-commands.ts';
 const MARKS = [
   'croft:managed',
   'croft:making',
+  'croft:moving',
   'croft:machine',
   'croft:links',
   'croft:user',

@@ -22,6 +22,7 @@ import { prepareHead } from './boot/prepare-head.ts';
 import { switchMounts } from './boot/switch-mounts.ts';
 import { readFileSystems } from './filesystem.ts';
 import { bytesOf } from './homes/home-place.ts';
+import { finishMoves } from './homes/move-home.ts';
 import { ZfsHomes } from './homes/zfs-homes.ts';
 import { type Booted, type Layout, layoutOf } from './layout.ts';
 import { poolSpaces, poolTrouble } from './pools.ts';
@@ -104,10 +105,11 @@ export class Zfs implements Storage {
   /** What only the first look does, when nobody writes. */
   async #settle(): Promise<readonly string[]> {
     const layout = await this.#layout();
-    const { systems } = layout;
+    const { systems, homes } = layout;
     await this.homes.removeUnfinished(layout);
+    const moved = await finishMoves(homes, this.#zfs);
     await destroyEmptyParents(systems, this.#zfs);
-    return await removeUnfinished(systems, this.#options.booted, this.#zfs);
+    return [...moved, ...(await removeUnfinished(systems, this.#options.booted, this.#zfs))];
   }
 
   /** What may still be written, to the byte: `zpool list` rounds, and counts what redundancy takes. */

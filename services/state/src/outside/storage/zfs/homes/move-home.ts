@@ -1,9 +1,14 @@
 import { rmdir } from 'node:fs/promises';
 import { homeRefused } from '../../../../failures.ts';
 import { isBelow } from '../../../mounts.ts';
-import { type FileSystem, nativePath, readFileSystems } from '../filesystem.ts';
+import { type FileSystem, markOf, nativePath, readFileSystems } from '../filesystem.ts';
 import type { Tree } from '../tree.ts';
 import type { ZfsCommands } from '../zfs-commands.ts';
+import type { ZfsHome } from './home-layout.ts';
+import { textOf } from './home-place.ts';
+
+/** On a home that is being moved: where it lay. */
+const MOVING = 'croft:moving';
 
 /** Where a dataset lies and is to lie. */
 interface Place {
@@ -30,11 +35,12 @@ export async function moveTrees(
     .sort((a, b) => a.to.length - b.to.length);
   // What has no mountpoint of its own goes with what it has it from.
   const own = places.filter(({ system }) => system === root || system.hasOwnPath);
-  const mounted = places.filter(({ system }) => system.isMounted).map(({ system }) => system);
+  const mounted = places.filter(({ system }) => system.isMounted).map(({ system }) => system.name);
   const changed: FileSystem[] = [];
+  await zfs.set(root.name, MOVING, nativePath(root));
   try {
     // The mounts in it would keep it where it is.
-    for (const { name } of mounted.filter((system) => system !== root).reverse()) {
+    for (const name of mounted.filter((one) => one !== root.name).reverse()) {
       const { ok, why } = await zfs.zfs('unmount', name);
       if (!ok) throw new Error(why);
     }
@@ -47,10 +53,54 @@ export async function moveTrees(
   } catch (error) {
     for (const system of changed.toReversed()) await put(system, system.path, zfs).catch(() => {});
     await mountAll(mounted, zfs);
+    // What can be neither done nor undone now the next start finishes.
+    const before = places.map(({ system }) => ({ system, to: system.path }));
+    await checkMounted(before, zfs)
+      .then(() => zfs.unset(root.name, MOVING))
+      .catch(() => {});
     throw homeRefused(path, (error as Error).message);
   }
+  await zfs.unset(root.name, MOVING);
   // Only what is empty goes, and that is what a mount point is.
   await rmdir(from).catch(() => {});
+}
+
+/**
+ * At the first look, when nobody writes: finishes moves during which somebody was killed. What has a mountpoint of its own follows
+ * the home to where it is, and what is mounted by itself is mounted.
+ * @returns what was done, one line each
+ */
+export async function finishMoves(homes: readonly ZfsHome[], zfs: ZfsCommands): Promise<readonly string[]> {
+  const notes: string[] = [];
+  for (const { trees } of homes) {
+    const systems = trees.flatMap(({ datasets }) => datasets);
+    for (const { root } of trees) {
+      const mark = markOf(root, MOVING);
+      if (mark === '') continue;
+      const [from, to] = [`${root.altroot}${mark}`, root.path];
+      const places = systems
+        .filter(({ path }) => isBelow(path, from) || isBelow(path, to))
+        .map((system) => ({
+          system,
+          to: isBelow(system.path, to) ? system.path : `${to}${system.path.slice(from.length)}`,
+        }))
+        .sort((a, b) => a.to.length - b.to.length);
+      for (const place of places)
+        if (place.to !== place.system.path && place.system.hasOwnPath) await put(place.system, place.to, zfs);
+      const automatic = places
+        .filter(({ system }) => system.canmount === 'on')
+        .map(({ system }) => system.name);
+      await mountAll(automatic, zfs);
+      const now = await zfs.properties(automatic, ['mounted']);
+      const missing = automatic.filter((name) => now.get(name)?.get('mounted')?.value !== 'yes');
+      await zfs.unset(root.name, MOVING);
+      const left = missing.map((name) => `${name} could not be mounted`);
+      notes.push(
+        [`the move of the home ${textOf(to)} was interrupted and is finished now`, ...left].join('; '),
+      );
+    }
+  }
+  return notes;
 }
 
 async function put({ name, altroot }: FileSystem, path: string, zfs: ZfsCommands): Promise<void> {
@@ -58,8 +108,8 @@ async function put({ name, altroot }: FileSystem, path: string, zfs: ZfsCommands
 }
 
 /** Those that zfs has mounted by itself it refuses to mount again. */
-async function mountAll(systems: readonly FileSystem[], zfs: ZfsCommands): Promise<void> {
-  for (const { name } of systems) await zfs.zfs('mount', name);
+async function mountAll(names: readonly string[], zfs: ZfsCommands): Promise<void> {
+  for (const name of names) await zfs.zfs('mount', name);
 }
 
 /** zfs says that it did what it could not, so it is asked again. */
