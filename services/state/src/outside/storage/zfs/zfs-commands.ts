@@ -5,7 +5,7 @@ import { askedFor, type Properties, readProperties } from './read-properties.ts'
 
 /** So many names are given to one command, far below what the system takes. */
 const BATCH = 500;
-const BUSY_TRIES = 10;
+const BUSY_TRIES = 25;
 const BUSY_WAIT_MS = 200;
 
 /** A dataset and the snapshot it is a clone of. */
