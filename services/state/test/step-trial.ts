@@ -77,7 +77,7 @@ export async function checkSettled(trial: Trial, round: number, step: string): P
   try {
     await checkEach(trial, round, step);
   } catch (error) {
-    const said = ['the daemon said:', ...trial.host.warnings].join('\n  ');
+    const said = [`${trial.subject.name}, ${step}; the daemon said:`, ...trial.host.warnings].join('\n  ');
     throw new Error(`${(error as Error).message}\n${said}`, { cause: error });
   }
 }

@@ -21,7 +21,8 @@ export async function markHead(machine: ZfsMachine, marks: MachineMarks, zfs: Zf
   if ('kernel' in marks) await write('croft:last-booted-kernel', marks.kernel);
   if ('lastUsedAt' in marks) {
     const at = marks.lastUsedAt;
-    await write('croft:last-used', at && String(Math.floor(Date.parse(at) / 1000)));
+    // Seconds, as ZSys writes them, to the millisecond.
+    await write('croft:last-used', at && String(Date.parse(at) / 1000));
     await takeTurn(machine, zfs);
   }
 }

@@ -19,6 +19,9 @@ const NOTHING = {
   lastUsedAt: undefined,
 } as const;
 
+/** Beyond the year 9999 it is no time that anybody wrote down. */
+const MAX_SECONDS = Date.parse('9999-12-31T00:00:00Z') / 1000;
+
 function machineOf(machine: ZfsMachine, states: readonly State[], booted: Booted): Machine {
   const { root } = machine.active.system;
   const prepared = jsonMarkOf(root, 'croft:boot') as Preparation | undefined;
@@ -40,7 +43,8 @@ function machineOf(machine: ZfsMachine, states: readonly State[], booted: Booted
     datasets: datasetsOf(machine.active),
     ...(machine.before === undefined ? {} : { before: datasetsOf(machine.before) }),
     kernel: markOf(root, 'croft:last-booted-kernel') || markOf(root, 'com.ubuntu.zsys:last-booted-kernel'),
-    lastUsedAt: Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString() : undefined,
+    lastUsedAt:
+      Math.abs(seconds) < MAX_SECONDS ? new Date(Math.round(seconds * 1000)).toISOString() : undefined,
   };
 }
 
