@@ -5,7 +5,7 @@ import { expect, it, type TestContext } from 'vitest';
 import type { Answer, Daemon } from './daemon.ts';
 import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
-import { attempt } from './drivers/zfs-programs.ts';
+import { attempt, ZFS_PATH } from './drivers/zfs-programs.ts';
 
 /** A machine with a home and a state `good`, after which everything changed. */
 async function machine(context: TestContext) {
@@ -215,6 +215,27 @@ it('a boot that failed leaves what was there, and the next one is mounted as bef
   const { member } = await memberOf(back, 'goes-on', 'ada');
   expect(readFileSync(join(await storage.contentOf(member), 'file'), 'utf8')).toBe('bad');
   expect(changed(await back.call('PrepareBoot'))).toBe(false);
+});
+
+it('what is mounted stays mounted when it is what is mounted at boot again', async (context) => {
+  const { storage, boot, home, snapshot, canmount } = await machine(context);
+  const daemon = await boot(snapshot, 'statesvc.revert=userdata');
+  await daemon.call('PrepareBoot');
+  await daemon.service.close(0);
+  const [, kept = ''] =
+    storage.zfs('list', '-H', '-r', '-o', 'mounted,name', `${storage.pool}/USERDATA`).match(/^yes\t(.+)$/m) ??
+    [];
+  expect(canmount(kept)).toBe('noauto');
+  // As zfs-fuse does: the home is unmounted for that, and once in a while it is too busy to be mounted again.
+  const busy = join(storage.base, 'busy');
+  const zfs = `PATH=${ZFS_PATH} zfs`;
+  const search = otherZfs(
+    `if [ "$1 $2" = "set canmount=on" ] && [ "$3" = ${kept} ] && [ ! -e ${busy} ]; then touch ${busy}; ${zfs} "$@"; ${zfs} unmount ${kept}; echo 'busy' >&2; exit 1; fi`,
+  );
+  const back = await boot(storage.root, '', { STATESVC_SEARCH_PATH: search });
+  expect(changed(await back.call('PrepareBoot'))).toBe(true);
+  expect([existsSync(busy), canmount(kept)]).toEqual([true, 'on']);
+  expect(readFileSync(join(home, 'file'), 'utf8')).toBe('bad');
 });
 
 it('what a preparation that broke off made is gone at the next boot', async (context) => {

@@ -34,7 +34,11 @@ export async function switchMounts(head: string, booted: Booted, zfs: ZfsCommand
   }
   for (const one of datasetsOf(used)) {
     if (markOf(one, 'croft:canmount') !== 'on') continue;
-    if (one.canmount === 'noauto') await zfs.set(one.name, 'canmount', 'on');
+    if (one.canmount === 'noauto') {
+      await zfs.set(one.name, 'canmount', 'on');
+      // zfs-fuse unmounts it for that, and may find it too busy to mount it again. What is mounted it refuses to mount.
+      if (one.isMounted) await zfs.zfs('mount', one.name);
+    }
     await zfs.unset(one.name, 'croft:canmount');
     changed = true;
   }
