@@ -12,7 +12,8 @@ type Open = (subject: Subject) => SteppingStorage | Promise<SteppingStorage>;
 
 /**
  * Every operation is stopped before the first thing it does, then before the second, and so on until it comes through, and the
- * process killed there. Each has a daemon of its own, and they die together.
+ * process killed there. Each has a daemon of its own, and they die together. The start after that is killed as well, each time
+ * before another thing that it does.
  * @returns the steps of each, for people
  */
 export async function killAtEach(subjects: readonly Subject[], open: Open): Promise<string> {
@@ -29,19 +30,51 @@ export async function killAtEach(subjects: readonly Subject[], open: Open): Prom
       }),
     );
     await hosts.kill();
+    const starts = await killStarts(unfinished, hosts);
     await hosts.start(unfinished.map(({ host }) => host));
     await Promise.all(
       unfinished.map(async (trial, index) => {
         const outcome = outcomes[index] as Answer | string;
         const step = typeof outcome === 'string' ? outcome : 'answered';
-        await checkSettled(trial, round, `killed before ${step}`);
+        await checkSettled(
+          trial,
+          round,
+          `killed before ${step}, started until ${starts[index] ?? 'the end'}`,
+        );
         if (typeof outcome === 'string') trial.steps.push(outcome);
         else expect([trial.subject.name, outcome]).toMatchObject([trial.subject.name, { code: 0 }]);
       }),
     );
     unfinished = unfinished.filter((_, index) => typeof outcomes[index] === 'string');
   }
-  return checkSteps(trials);
+  const starts = new Set(trials.flatMap(({ startsKilled }) => [...startsKilled]));
+  expect([...starts]).toEqual(expect.arrayContaining([expect.stringMatching(/checkpoint/)]));
+  return `${checkSteps(trials)}; starts ${starts.size}: ${[...starts].sort().join(', ')}`;
+}
+
+/** @returns before which step each was killed, one that it was not killed before yet; undefined for those that came through */
+async function killStarts(
+  trials: readonly Trial[],
+  hosts: SteppingHosts,
+): Promise<readonly (string | undefined)[]> {
+  await hosts.spawn(trials.map(({ host }) => host));
+  const steps = await Promise.all(
+    trials.map(async ({ host, startSteps, startsKilled }) => {
+      const stopped = hosts.ended(host.name);
+      await host.watch('stop', startSteps);
+      const step = await Promise.race([host.start(), stopped]);
+      // Once before each of them; then from the first one again.
+      if (step === undefined) {
+        startSteps.length = 0;
+        return undefined;
+      }
+      startSteps.push(step);
+      startsKilled.add(step);
+      return step;
+    }),
+  );
+  await hosts.kill();
+  return steps;
 }
 
 /**

@@ -19,6 +19,8 @@ export interface Look {
   readonly lastUsedAt: string | null;
   readonly files: Record<string, string>;
   readonly menu: string;
+  /** What the boot loader was asked to start once. */
+  readonly entry: string;
 }
 
 export async function look(host: SteppingHost): Promise<Look> {
@@ -45,6 +47,7 @@ export async function look(host: SteppingHost): Promise<Look> {
     lastUsedAt: machine?.lastUsedAt ?? null,
     files,
     menu: existsSync(menu) ? readFileSync(menu, 'utf8') : '',
+    entry: host.storage.nextEntry?.() ?? '',
   };
 }
 
@@ -56,13 +59,17 @@ export interface Trial {
   readonly subject: Subject;
   readonly host: SteppingHost;
   readonly steps: string[];
+  /** Those that its starts were killed before, since one came through. */
+  readonly startSteps: string[];
+  /** All of these. */
+  readonly startsKilled: Set<string>;
   /** How everything looked before this round. */
   before: Look | undefined;
 }
 
 /** Gives an operation a daemon of its own. */
 export function makeTrial(subject: Subject, host: SteppingHost): Trial {
-  return { subject, host, steps: [], before: undefined };
+  return { subject, host, steps: [], startSteps: [], startsKilled: new Set(), before: undefined };
 }
 
 /** Makes it possible that the operation happens, and looks. */

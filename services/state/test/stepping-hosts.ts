@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Answer, callAt, type Dump, temporaryFolder } from './daemon.ts';
@@ -21,6 +21,8 @@ export interface SteppingStorage extends Pick<OpenedStorage, 'settings' | 'rootW
   readonly device?: string;
   /** Roots that can be booted, with what is written down of boots. */
   heads?(): readonly string[];
+  /** What the boot loader was asked to start once, where it can be asked; empty for nothing. */
+  nextEntry?(): string;
   /** Fails unless it holds what the daemon says and nothing besides. */
   check(dump: Dump, folder: string): void;
 }
@@ -39,13 +41,19 @@ export class SteppingHosts {
     onTestFinished(() => this.kill());
   }
 
-  /** A host with an empty boot folder. */
+  /** A host whose boot folder is empty, unless its storage comes with one. */
   add(storage: SteppingStorage): SteppingHost {
     return new SteppingHost(storage, (order) => this.#order(order));
   }
 
   /** Starts the process and daemons in it. */
   async start(hosts: readonly SteppingHost[]): Promise<void> {
+    await this.spawn(hosts);
+    await Promise.all(hosts.map((host) => host.start()));
+  }
+
+  /** Starts the process without a daemon. @param hosts whose daemons it is for */
+  async spawn(hosts: readonly SteppingHost[]): Promise<void> {
     const devices = hosts.flatMap(({ storage }) => storage.device ?? []);
     const program = [
       process.execPath,
@@ -62,7 +70,6 @@ export class SteppingHosts {
     });
     for (const { warnings } of hosts) warnings.length = 0;
     await once(this.#child, 'message');
-    await Promise.all(hosts.map((host) => host.start()));
   }
 
   /** Ends it as `kill -9` does; returns when it is gone. */
@@ -131,7 +138,7 @@ export class SteppingHost {
     this.boot = this.#at('boot');
     mkdirSync(join(this.boot, 'grub'), { recursive: true });
     for (const file of ['vmlinuz-6.1.0', 'initrd.img-6.1.0', 'grub/grub.cfg'])
-      writeFileSync(join(this.boot, file), '');
+      if (!existsSync(join(this.boot, file))) writeFileSync(join(this.boot, file), '');
     writeFileSync(this.#at('policy.yaml'), 'keep: {days: 0, newest: 0, rules: []}\n');
     this.bootWith('ro');
   }

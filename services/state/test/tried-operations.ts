@@ -38,9 +38,6 @@ const READS: Readonly<Record<string, { readonly request?: object; readonly code?
   Reload: {},
   Diff: { request: { stateName: 'one' } },
   Export: { request: { stateName: 'one' } },
-  // On ZFS another root is booted, which no boot loader of these daemons can be asked for.
-  RequestRevert: { request: { stateName: 'one' }, code: 9 },
-  CancelRevert: {},
 };
 
 /** Why no step of an operation is stopped. */

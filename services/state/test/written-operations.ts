@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import type { SteppingHost } from './stepping-hosts.ts';
 import { filled, GOOD, home, type Subject } from './subjects.ts';
 
 const PINNED = {
@@ -9,6 +10,12 @@ const PINNED = {
   btrfs: /^rename top\/@states\/records/,
   zfs: /^spawn zfs → set → croft:note/,
 };
+
+/** A state that is gone back to at the next boot; where a boot loader is asked for it, it is in its menu already. */
+async function bootable(host: SteppingHost): Promise<void> {
+  await host.must('SaveSystemState', { stateName: 'one' });
+  if (host.storage.driver === 'zfs') await host.must('UpdateBootMenu');
+}
 
 /** Of a user who belongs to no machine: he is linked and his home is moved, or neither. */
 const MOVE_AND_LINK: Subject = {
@@ -262,23 +269,31 @@ export const WRITES: readonly Subject[] = [
     name: 'request-revert',
     operation: 'RequestRevert',
     prepare: async (host, round) => {
-      if (round === 1) await host.must('SaveSystemState', { stateName: 'one' });
+      if (round === 1) await bootable(host);
       await host.extra('CancelRevert');
     },
     ask: (host) => host.extra('RequestRevert', { stateName: 'one', users: true }),
     happened: ({ next }) => next === 'one',
-    has: { vault: /^rename state\/vault\/machines/, btrfs: /^rename top\/@states\/machines/ },
+    has: {
+      vault: /^rename state\/vault\/machines/,
+      btrfs: /^rename top\/@states\/machines/,
+      zfs: /^spawn grub-editenv → boot\/grub\/grubenv → set/,
+    },
   },
   {
     name: 'cancel-revert',
     operation: 'CancelRevert',
     prepare: async (host, round) => {
-      if (round === 1) await host.must('SaveSystemState', { stateName: 'one' });
+      if (round === 1) await bootable(host);
       await host.extra('RequestRevert', { stateName: 'one' });
     },
     ask: (host) => host.extra('CancelRevert'),
     happened: ({ next }) => next === '',
-    has: { vault: /^rename state\/vault\/machines/, btrfs: /^rename top\/@states\/machines/ },
+    has: {
+      vault: /^rename state\/vault\/machines/,
+      btrfs: /^rename top\/@states\/machines/,
+      zfs: /^spawn grub-editenv → boot\/grub\/grubenv → unset/,
+    },
   },
   {
     name: 'import',

@@ -1,54 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasProgram, skipWithout } from '@croft/testing';
-import { expect, it, onTestFinished, type TestContext } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
 import { type Daemon, temporaryFolder, treeFacts } from './daemon.ts';
 import { statesOf } from './drivers/fixture.ts';
+import { bootPartition, environment, fillBoot, GRUB_CFG } from './drivers/grub-boot.ts';
 import { daemonOn, poolFor } from './drivers/zfs-daemon.ts';
 import { run } from './drivers/zfs-programs.ts';
 import { callExtra } from './extras-client.ts';
 
 // A root on ZFS that runs is not exchanged, so the boot loader is asked to start the state, once.
-
-/** What grub-mkconfig writes of an entry that is booted once, and what our script adds. */
-const GRUB_CFG = `if [ -s $prefix/grubenv ]; then
-  load_env
-fi
-if [ "\${next_entry}" ] ; then
-  set default="\${next_entry}"
-  set next_entry=
-  save_env next_entry
-fi
-${readFileSync(join(import.meta.dirname, '../packaging/grub.d/42_croft'), 'utf8')
-  .split('\n')
-  .slice(4)
-  .join('\n')}`;
-
-/** Fills a folder as `/boot` is, with GRUB and an environment that holds something else already. */
-function fillBoot(folder: string): string {
-  mkdirSync(join(folder, 'grub'));
-  writeFileSync(join(folder, 'vmlinuz-6.1.0'), 'kernel');
-  writeFileSync(join(folder, 'grub/grub.cfg'), GRUB_CFG);
-  run('grub-editenv', join(folder, 'grub/grubenv'), 'create');
-  run('grub-editenv', join(folder, 'grub/grubenv'), 'set', 'saved_entry=0');
-  return folder;
-}
-
-/** A partition that GRUB can write to. */
-function bootPartition(): string {
-  const [image, folder] = [join(temporaryFolder(), 'image'), temporaryFolder()];
-  writeFileSync(image, '');
-  truncateSync(image, 8 * 1024 * 1024);
-  run('mkfs.ext4', '-q', image);
-  run('mount', '-o', 'loop', image, folder);
-  onTestFinished(() => void run('umount', folder));
-  return fillBoot(folder);
-}
-
-/** What GRUB remembers. */
-const environment = (folder: string) =>
-  run('grub-editenv', join(folder, 'grub/grubenv'), 'list').trim().split('\n');
 
 /** A search path in which GRUB's environment cannot be written. @param words what the editor has to be given to fail */
 function brokenEditor(words = ''): string {
@@ -78,7 +40,7 @@ async function machine(context: TestContext) {
   if (!hasProgram('grub-editenv')) skipWithout(context, 'grub-editenv (apt install grub-common)');
   const storage = await poolFor(context);
   const [cmdline, bootId] = [join(storage.base, 'cmdline'), join(storage.base, 'boot_id')];
-  const partition = bootPartition();
+  const partition = bootPartition(join(temporaryFolder(), 'boot'));
   const restart = (settings: Record<string, string> = {}): Promise<Daemon> =>
     daemonOn(storage, {
       settings: {

@@ -5,6 +5,7 @@ import { type Dump, temporaryFolder } from '../daemon.ts';
 import type { SteppingStorage } from '../stepping-hosts.ts';
 import { checkVault } from '../vault-check.ts';
 import { openBtrfs, run } from './btrfs-image.ts';
+import { bootPartition, environment } from './grub-boot.ts';
 import { openPool } from './zfs-image.ts';
 
 const statesOf = ({ machines }: Dump) => machines.flatMap(({ states }) => states);
@@ -59,6 +60,11 @@ export async function steppingZfs(): Promise<SteppingStorage> {
   const storage = await openPool();
   onTestFinished(() => storage.close());
   const { base, pool, zfs, systemPath, homesFolder, settings } = storage;
+  const boot = bootPartition(join(base, 'boot'));
+  const nextEntry = () =>
+    environment(boot)
+      .find((line) => line.startsWith('next_entry='))
+      ?.slice('next_entry='.length) ?? '';
   const names = (type: string) =>
     zfs('list', '-H', '-r', '-t', type, '-o', 'name', pool)
       .split('\n')
@@ -74,7 +80,10 @@ export async function steppingZfs(): Promise<SteppingStorage> {
       zfs('list', '-H', '-r', '-t', 'filesystem', '-o', 'name,croft:boot', `${pool}/ROOT`)
         .split('\n')
         .filter((line) => line.includes('debian')),
+    nextEntry,
     check(dump, folder) {
+      // The boot loader and the daemon want the same.
+      expect(nextEntry() !== '').toBe(dump.machines.some(({ nextState }) => nextState !== null));
       const snapshots = names('snapshot');
       expect(snapshots.sort()).toEqual(snapshotsIn(dump));
       // Datasets of imports that hold no snapshot, where they were mounted, and what states were looked into with.
