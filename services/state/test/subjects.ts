@@ -15,6 +15,8 @@ export interface Subject {
   readonly happened: (look: Look, round: number, before: Look) => boolean;
   /** It is many things, and goes on where it was interrupted: in between some have happened and others not. */
   readonly goesOn?: true;
+  /** Where one of its steps failed, the next start finishes it. */
+  readonly settles?: true;
   /** It may be asked for when it has happened, and nothing is done twice. */
   readonly twice?: true;
   /** Fails unless what it made is what it was to be. */

@@ -289,6 +289,8 @@ export const WRITES: readonly Subject[] = [
     },
     ask: (host) => host.extra('CancelRevert'),
     happened: ({ next }) => next === '',
+    // What the boot loader is no longer asked for is no longer wanted.
+    settles: true,
     has: {
       vault: /^rename state\/vault\/machines/,
       btrfs: /^rename top\/@states\/machines/,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasProgram, skipWithout } from '@croft/testing';
 import { expect, it, type TestContext } from 'vitest';
 import { type Daemon, temporaryFolder, treeFacts } from './daemon.ts';
 import { statesOf } from './drivers/fixture.ts';
 import { bootPartition, environment, fillBoot, GRUB_CFG } from './drivers/grub-boot.ts';
-import { daemonOn, poolFor } from './drivers/zfs-daemon.ts';
-import { run } from './drivers/zfs-programs.ts';
+import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
+import { run, ZFS_PATH } from './drivers/zfs-programs.ts';
 import { callExtra } from './extras-client.ts';
 
 // A root on ZFS that runs is not exchanged, so the boot loader is asked to start the state, once.
@@ -20,7 +20,7 @@ case "$*" in *'${words}'*) echo out of luck >&2; exit 1;; esac
 PATH=/usr/sbin:/usr/bin:/sbin:/bin exec grub-editenv "$@"
 `;
   writeFileSync(join(folder, 'grub-editenv'), script, { mode: 0o755 });
-  return `${folder}:/usr/sbin:/usr/bin:/sbin:/bin`;
+  return `${folder}:${ZFS_PATH}`;
 }
 
 /** The words that GRUB would give the kernel for the entry it is to boot next, which it strikes out before. */
@@ -105,6 +105,22 @@ it('takes homes along when asked to', async (context) => {
   await second.service.close(0);
   await storage.reopen();
   expect(now()).toEqual(['good', 'good']);
+});
+
+it('leaves no mark when ZFS tells that as failed which it did', async (context) => {
+  const { storage, daemon, restart, partition } = await machine(context);
+  await daemon.service.close(0);
+  const once = join(storage.base, 'once');
+  const lies = `if [ ! -e ${once} ]; then case "$*" in 'set croft:next='*) touch ${once}; PATH=${ZFS_PATH} zfs "$@"; echo out of luck >&2; exit 1;; esac; fi`;
+  const second = await restart({ STATESVC_SEARCH_PATH: otherZfs(lies) });
+  const before = await storage.facts();
+  expect(await callExtra(second, 'RequestRevert', { stateName: 'good' })).toMatchObject({
+    code: 9,
+    details: expect.stringContaining('out of luck'),
+  });
+  expect([existsSync(once), await storage.facts(), await next(second)]).toEqual([true, before, null]);
+  expect(environment(partition)).toEqual(['saved_entry=0']);
+  expect((await callExtra(second, 'RequestRevert', { stateName: 'good' })).code).toBe(0);
 });
 
 it('is taken back where nobody else asked for something', async (context) => {

@@ -37,9 +37,12 @@ export async function startOnce(
   await context.storage.checkBootable?.(state);
   const loaders = await loadersOnce(state, context);
   const names = loaders.map(({ name }) => name);
-  await markMachine(context, before.id, {
-    nextState: state.id,
-    nextRevert: { ...nextRevert, loaders: names },
+  const asBefore = { nextState: before.nextState, nextRevert: before.nextRevert };
+  const wanted = { nextState: state.id, nextRevert: { ...nextRevert, loaders: names } };
+  await markMachine(context, before.id, wanted).catch(async (error) => {
+    // It may be written down all the same, and nobody asks a boot loader for it.
+    await markMachine(context, before.id, asBefore).catch(() => {});
+    throw error;
   });
   /** What those were asked for that were told something else. */
   const asked = new Map<BootLoader, string | undefined>();
@@ -52,8 +55,7 @@ export async function startOnce(
       await loader.bootOnce(entry.id);
     }
   } catch (error) {
-    const { id, nextState, nextRevert: revert } = before;
-    await markMachine(context, id, { nextState, nextRevert: revert });
+    await markMachine(context, before.id, asBefore);
     // It may have lost the state that was asked for before.
     await writeMenu(loaders, true, call, context).catch(() => {});
     for (const [loader, earlier] of asked)
