@@ -25,7 +25,7 @@ export class ZfsCommands {
   readonly #pools: readonly string[];
   #modern: Promise<boolean> | undefined;
   #altroots: ReadonlyMap<string, string> = new Map();
-  /** The command that mounts something now, and those that wait for it. */
+  /** The command that mounts or unmounts something now, and those that wait for it. */
   #mounting: Promise<unknown> = Promise.resolve();
   #listed: readonly string[] = [];
 
@@ -45,23 +45,24 @@ export class ZfsCommands {
 
   /**
    * Runs `zfs`; what is busy is tried again for a while, as it may not be any more: zfs-fuse lets go of files a moment after they
-   * were closed. What may mount something waits for its turn: zfs-fuse mixes up what it notes of two file systems that are mounted
-   * at once, and answers nobody from then on.
+   * were closed. What may mount or unmount something waits for its turn: zfs-fuse mixes up what it notes of two file systems that are
+   * mounted at once, and answers nobody from then on.
    * @throws UNAVAILABLE when it cannot be run at all or does not end
    */
   async zfs(...args: readonly string[]): Promise<Ran> {
-    if (!mayMount(args)) return await this.#ask(args);
-    const ran = this.#mounting.then(() => this.#ask(args));
-    this.#mounting = ran.catch(() => {});
-    return await ran;
-  }
-
-  async #ask(args: readonly string[]): Promise<Ran> {
     for (let again = 0; ; again++) {
-      const ran = this.#reached(await this.#run('zfs', args, { timeoutMs: this.#timeoutMs }));
+      const ran = this.#reached(await this.#inTurn(args));
       if (ran.ok || !/\bbusy\b/.test(ran.stderr) || again === BUSY_TRIES) return ran;
       await sleep(BUSY_WAIT_MS);
     }
+  }
+
+  #inTurn(args: readonly string[]): Promise<Ran> {
+    const ask = () => this.#run('zfs', args, { timeoutMs: this.#timeoutMs });
+    if (!mayMount(args)) return ask();
+    const ran = this.#mounting.then(ask);
+    this.#mounting = ran.catch(() => {});
+    return ran;
   }
 
   /** Pools that are imported: name, health, and the folder they are mounted below or `-`. */
@@ -200,10 +201,9 @@ export class ZfsCommands {
 }
 
 function mayMount([command = '', first = '']: readonly string[]): boolean {
-  return (
-    ['clone', 'create', 'mount'].includes(command) ||
-    (command === 'set' && /^(?:mountpoint|canmount)=/.test(first))
-  );
+  if (command === 'destroy') return !first.includes('@');
+  if (command === 'set') return /^(?:mountpoint|canmount)=/.test(first);
+  return ['clone', 'create', 'mount', 'unmount'].includes(command);
 }
 
 /** What a command that did not do its work means for the caller. */
