@@ -169,6 +169,28 @@ describe('a home of several datasets', () => {
     expect(readFileSync(join(homesFolder, 'back', 'm/letter'), 'utf8')).toBe('m/letter');
   });
 
+  it('whose move cannot be finished keeps nobody from starting, and is finished later', async (context) => {
+    const { storage, daemon } = await withUsers(context, ['ada']);
+    const { zfs, pool, root, homesFolder } = storage;
+    const home = datasetOf(storage, 'ada');
+    const mail = `${pool}/USERDATA/ada_mail01`;
+    zfs('create', '-o', 'mountpoint=/home/ada/m', '-o', 'croft:user=ada', '-o', `croft:links=${root}`, mail);
+    writeFileSync(join(homesFolder, 'ada/m/letter'), 'letter');
+    await daemon.service.close(0);
+    zfs('set', 'croft:moving=/home/ada', home);
+    zfs('unmount', mail);
+    zfs('set', 'mountpoint=/home/eva', home);
+    const facts = await storage.facts();
+    const search = otherZfs(`case "$1 $2" in 'set mountpoint='*) echo out of luck >&2; exit 1;; esac`);
+    const unable = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
+    expect(await storage.facts()).toEqual(facts);
+    expect(await unable.save('meanwhile')).toBe('meanwhile');
+    await unable.service.close(0);
+    await daemonOn(storage);
+    expect(readFileSync(join(homesFolder, 'eva/m/letter'), 'utf8')).toBe('letter');
+    expect((await storage.facts()).filter((line) => line.includes('croft:moving'))).toEqual([]);
+  });
+
   it('is compared with what is there now', async (context) => {
     const { storage, daemon } = await withUsers(context, ['ada']);
     await daemon.save('before');

@@ -25,7 +25,7 @@ export class ZfsCommands {
   readonly #pools: readonly string[];
   #modern: Promise<boolean> | undefined;
   #altroots: ReadonlyMap<string, string> = new Map();
-  /** The command that mounts or unmounts something now, and those that wait for it. */
+  /** Ends with the command that changes mounts now, and those that wait for it. */
   #mounting: Promise<unknown> = Promise.resolve();
   #listed: readonly string[] = [];
 
@@ -59,7 +59,7 @@ export class ZfsCommands {
 
   #inTurn(args: readonly string[]): Promise<Ran> {
     const ask = () => this.#run('zfs', args, { timeoutMs: this.#timeoutMs });
-    if (!mayMount(args)) return ask();
+    if (!changesMounts(args)) return ask();
     const ran = this.#mounting.then(ask);
     this.#mounting = ran.catch(() => {});
     return ran;
@@ -200,7 +200,7 @@ export class ZfsCommands {
   }
 }
 
-function mayMount([command = '', first = '']: readonly string[]): boolean {
+function changesMounts([command = '', first = '']: readonly string[]): boolean {
   if (command === 'destroy') return !first.includes('@');
   if (command === 'set') return /^(?:mountpoint|canmount)=/.test(first);
   return ['clone', 'create', 'mount', 'unmount'].includes(command);

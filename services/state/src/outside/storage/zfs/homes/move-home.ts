@@ -66,41 +66,52 @@ export async function moveTrees(
 }
 
 /**
- * At the first look, when nobody writes: finishes moves during which somebody was killed. What has a mountpoint of its own follows
- * the home to where it is, and what is mounted by itself is mounted.
- * @returns what was done, one line each
+ * At the first look, when nobody writes: finishes moves during which somebody was killed.
+ * @returns what was done and what could not be, one line each
  */
 export async function finishMoves(homes: readonly ZfsHome[], zfs: ZfsCommands): Promise<readonly string[]> {
   const notes: string[] = [];
   for (const { trees } of homes) {
+    const moving = trees.find(({ root }) => markOf(root, MOVING) !== '')?.root;
+    if (moving === undefined) continue;
     const systems = trees.flatMap(({ datasets }) => datasets);
-    for (const { root } of trees) {
-      const mark = markOf(root, MOVING);
-      if (mark === '') continue;
-      const [from, to] = [`${root.altroot}${mark}`, root.path];
-      const places = systems
-        .filter(({ path }) => isBelow(path, from) || isBelow(path, to))
-        .map((system) => ({
-          system,
-          to: isBelow(system.path, to) ? system.path : `${to}${system.path.slice(from.length)}`,
-        }))
-        .sort((a, b) => a.to.length - b.to.length);
-      for (const place of places)
-        if (place.to !== place.system.path && place.system.hasOwnPath) await put(place.system, place.to, zfs);
-      const automatic = places
-        .filter(({ system }) => system.canmount === 'on')
-        .map(({ system }) => system.name);
-      await mountAll(automatic, zfs);
-      const now = await zfs.properties(automatic, ['mounted']);
-      const missing = automatic.filter((name) => now.get(name)?.get('mounted')?.value !== 'yes');
-      await zfs.unset(root.name, MOVING);
-      const left = missing.map((name) => `${name} could not be mounted`);
-      notes.push(
-        [`the move of the home ${textOf(to)} was interrupted and is finished now`, ...left].join('; '),
-      );
-    }
+    const home = textOf(moving.path);
+    const note = await finishMove(moving, systems, zfs).then(
+      (left) => [`the move of the home ${home} was interrupted and is finished now`, ...left].join('; '),
+      // Nobody is kept from the rest by that.
+      (error: Error) =>
+        `the move of the home ${home} was interrupted and cannot be finished now; the next start tries again: ${error.message}`,
+    );
+    notes.push(note);
   }
   return notes;
+}
+
+/**
+ * What has a mountpoint of its own follows the home to where it is, and what is mounted by itself is mounted.
+ * @returns what could not be mounted, one line each
+ */
+async function finishMove(
+  root: FileSystem,
+  systems: readonly FileSystem[],
+  zfs: ZfsCommands,
+): Promise<readonly string[]> {
+  const [from, to] = [`${root.altroot}${markOf(root, MOVING)}`, root.path];
+  const places = systems
+    .filter(({ path }) => isBelow(path, from) || isBelow(path, to))
+    .map((system) => ({
+      system,
+      to: isBelow(system.path, to) ? system.path : `${to}${system.path.slice(from.length)}`,
+    }))
+    .sort((a, b) => a.to.length - b.to.length);
+  const behind = places.filter((place) => place.to !== place.system.path && place.system.hasOwnPath);
+  for (const place of behind) await put(place.system, place.to, zfs);
+  const automatic = places.filter(({ system }) => system.canmount === 'on').map(({ system }) => system.name);
+  await mountAll(automatic, zfs);
+  const now = await zfs.properties(automatic, ['mounted']);
+  await zfs.unset(root.name, MOVING);
+  const missing = automatic.filter((name) => now.get(name)?.get('mounted')?.value !== 'yes');
+  return missing.map((name) => `${name} could not be mounted`);
 }
 
 async function put({ name, altroot }: FileSystem, path: string, zfs: ZfsCommands): Promise<void> {
