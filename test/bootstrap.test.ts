@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { canMount, withOwnMounts } from '@croft/testing';
 import { transform } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -160,23 +161,13 @@ describe('refuses in one line', () => {
 });
 
 const isRoot = process.getuid?.() === 0;
-const canMount = isRoot && works('unshare', ['-m', 'true']);
-
-function works(command: string, args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Runs in a view of the machine in which the checkout lies on a small disk of its own. */
 function onDisk(options: string, folder: string): Pick<Options, 'through' | 'path'> {
   const script = `cp -R . /mnt/copy-source 2>/dev/null || true
     mount -t tmpfs -o size=1m tmpfs /mnt; cp -R "$1"/. /mnt; mount -o remount,${options} /mnt; cd /mnt; shift; exec "$@"`;
   return {
-    through: ['unshare', '-m', 'sh', '-ec', script, 'sh', folder],
+    through: [...withOwnMounts(script), folder],
     path: '/usr/sbin:/usr/bin:/sbin:/bin',
   };
 }

@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { temporaryFolder } from '@croft/testing';
+import { canMount, temporaryFolder, withOwnMounts, works } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { croft, finish, type Options, postmaster, ready } from './support/command-line.ts';
 import { type Place, placeFor } from './support/croft.ts';
@@ -120,31 +119,13 @@ it('a database that cannot be reached is named without its password', async () =
   expect(readdirSync(place.data)).not.toContain('postgres');
 });
 
-const canMount = process.getuid?.() === 0 && works('unshare', ['-m', 'true']);
-
-function works(command: string, args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 it.runIf(canMount).each([
   ['full', 'size=8m,mode=700', /has \d+ MiB left, and Croft does not start with less than 50/],
   ['read-only', 'ro,mode=700', /is on a read-only file system: choose another folder/],
 ])('a %s disk is refused', async (_what, options, message) => {
   const place = await newPlace();
   mkdirSync(place.data, { mode: 0o700 });
-  const through = [
-    'unshare',
-    '-m',
-    'sh',
-    '-ec',
-    `mount -t tmpfs -o ${options} tmpfs ${place.data}; exec "$@"`,
-    'sh',
-  ];
+  const through = withOwnMounts(`mount -t tmpfs -o ${options} tmpfs ${place.data}; exec "$@"`);
   expect(await refusal(place, ['start', 'state'], { through })).toMatch(message);
 });
 

@@ -4,6 +4,7 @@ export { type FixedClock, fixedClock } from './clock.ts';
 export { type SchemaOf, type TestDatabase, testDatabase } from './database.ts';
 export { git, gitEnvironment, temporaryFolder } from './git.ts';
 export { capturedMails, type Mail, parseMail } from './mail.ts';
+export { canMount, withOwnMounts, works } from './own-mounts.ts';
 export { hasProgram, skipWithout } from './programs.ts';
 export {
   type ReceivedMail,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hasProgram, skipWithout } from '@croft/testing';
+import { hasProgram, skipWithout, withOwnMounts } from '@croft/testing';
 import { expect, it, onTestFinished, type TestContext, vi } from 'vitest';
 import { callAt, type Dump } from './daemon.ts';
 import { type BtrfsImage, missingForBtrfs, openBtrfs, run } from './drivers/btrfs-image.ts';
@@ -25,8 +25,7 @@ const SHOWN = [
   REPOSITORY,
 ];
 const STATE = '/var/lib/croft/state';
-const MOUNTS = `set -e
-for shown in "$@"; do [ ! -e "$shown" ] || { mkdir -p "$ROOT$shown"; mount --rbind "$shown" "$ROOT$shown"; }; done
+const MOUNTS = `for shown in "$@"; do [ ! -e "$shown" ] || { mkdir -p "$ROOT$shown"; mount --rbind "$shown" "$ROOT$shown"; }; done
 mkdir -p "$ROOT/home"; mount -o subvol=@home "$DEVICE" "$ROOT/home"
 exec chroot "$ROOT" "$NODE" "$SCRIPT" ${STATE} /nonexistent "$SETTINGS"`;
 
@@ -56,21 +55,18 @@ async function boot(
     STATESVC_BOOT_ID_FILE: '/etc/boot_id',
     ...more,
   };
-  const child: ChildProcess = spawn(
-    'unshare',
-    ['--mount', '--propagation', 'private', 'sh', '-c', MOUNTS, 'sh', ...new Set(SHOWN)],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        ROOT: root,
-        DEVICE: storage.device,
-        NODE: process.execPath,
-        SCRIPT: join(import.meta.dirname, 'daemon-process.ts'),
-        SETTINGS: JSON.stringify(settings),
-      },
+  const [unshare = '', ...own] = withOwnMounts(MOUNTS);
+  const child: ChildProcess = spawn(unshare, [...own, ...new Set(SHOWN)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      ROOT: root,
+      DEVICE: storage.device,
+      NODE: process.execPath,
+      SCRIPT: join(import.meta.dirname, 'daemon-process.ts'),
+      SETTINGS: JSON.stringify(settings),
     },
-  );
+  });
   const exited = once(child, 'exit');
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (said += String(data)));

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { withOwnMounts } from '@croft/testing';
 import { onTestFinished } from 'vitest';
 import { type Answer, callAt, type Dump, temporaryFolder } from './daemon.ts';
 import type { OpenedStorage } from './drivers/fixture.ts';
@@ -61,9 +62,7 @@ export class SteppingHosts {
       join(this.#base, 'cache'),
     ];
     const [file = '', ...args] =
-      devices.length === 0
-        ? program
-        : ['unshare', '--mount', 'sh', '-c', ROOTS, 'sh', `${devices.length}`, ...devices, ...program];
+      devices.length === 0 ? program : [...withOwnMounts(ROOTS), `${devices.length}`, ...devices, ...program];
     this.#child = spawn(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.#child.on('message', (told: Report) => {
       if ('warned' in told) hosts.find(({ name }) => name === told.warned)?.warnings.push(told.line);

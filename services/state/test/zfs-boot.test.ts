@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, type TestContext } from 'vitest';
 import type { Answer, Daemon } from './daemon.ts';
@@ -217,24 +217,46 @@ it('a boot that failed leaves what was there, and the next one is mounted as bef
   expect(changed(await back.call('PrepareBoot'))).toBe(false);
 });
 
-it('what is mounted stays mounted when it is what is mounted at boot again', async (context) => {
+/** The first home and not its clone is mounted, and the old root is chosen again, which sets `canmount=on` for it. */
+async function chosenAgain(context: TestContext) {
   const { storage, boot, home, snapshot, canmount } = await machine(context);
   const daemon = await boot(snapshot, 'statesvc.revert=userdata');
   await daemon.call('PrepareBoot');
   await daemon.service.close(0);
-  const [, kept = ''] =
-    storage.zfs('list', '-H', '-r', '-o', 'mounted,name', `${storage.pool}/USERDATA`).match(/^yes\t(.+)$/m) ??
-    [];
+  const listed = storage.zfs('list', '-H', '-r', '-o', 'mounted,name', `${storage.pool}/USERDATA`);
+  const [, kept = ''] = /^yes\t(.+)$/m.exec(listed) ?? [];
   expect(canmount(kept)).toBe('noauto');
+  const zfs = `PATH=${ZFS_PATH} zfs`;
+  /** @param commands that happen when it is set, in place of zfs */
+  const backWith = async (commands: string) => {
+    const search = otherZfs(`if [ "$1 $2 $3" = "set canmount=on ${kept}" ]; then ${commands} fi`);
+    return await boot(storage.root, '', { STATESVC_SEARCH_PATH: search });
+  };
+  return { storage, home, kept, canmount, zfs, backWith };
+}
+
+it('what is mounted stays mounted when it is what is mounted at boot again', async (context) => {
+  const { storage, home, kept, canmount, zfs, backWith } = await chosenAgain(context);
   // As zfs-fuse does: the home is unmounted for that, and once in a while it is too busy to be mounted again.
   const busy = join(storage.base, 'busy');
-  const zfs = `PATH=${ZFS_PATH} zfs`;
-  const search = otherZfs(
-    `if [ "$1 $2" = "set canmount=on" ] && [ "$3" = ${kept} ] && [ ! -e ${busy} ]; then touch ${busy}; ${zfs} "$@"; ${zfs} unmount ${kept}; echo 'busy' >&2; exit 1; fi`,
+  const back = await backWith(
+    `[ -e ${busy} ] || { touch ${busy}; ${zfs} "$@"; ${zfs} unmount ${kept}; echo 'busy' >&2; exit 1; };`,
   );
-  const back = await boot(storage.root, '', { STATESVC_SEARCH_PATH: search });
   expect(changed(await back.call('PrepareBoot'))).toBe(true);
   expect([existsSync(busy), canmount(kept)]).toEqual([true, 'on']);
+  expect(readFileSync(join(home, 'file'), 'utf8')).toBe('bad');
+});
+
+it('what cannot be mounted again is told, and the next boot mounts it', async (context) => {
+  const { storage, home, kept, canmount, zfs, backWith } = await chosenAgain(context);
+  // Somebody's files are where it was by then.
+  const back = await backWith(`${zfs} "$@"; ${zfs} unmount ${kept}; echo other > ${home}/other; exit 0;`);
+  const { code, details } = await back.call('PrepareBoot');
+  expect([code, details]).toEqual([9, expect.stringContaining(`zfs mount ${kept}`)]);
+  expect(canmount(kept)).toBe('on');
+  await back.service.close(0);
+  rmSync(join(home, 'other'));
+  await storage.reopen();
   expect(readFileSync(join(home, 'file'), 'utf8')).toBe('bad');
 });
 

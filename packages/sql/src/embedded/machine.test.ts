@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { canMount, withOwnMounts } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isAlive } from './keeper.ts';
 import { chooseSocketFolder } from './socket-folder.ts';
@@ -36,16 +37,6 @@ function ready(name: string): string {
 }
 
 const isRoot = process.getuid?.() === 0;
-const canMount = isRoot && works('unshare', ['-m', 'true']);
-
-function works(command: string, args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const HOLDER = `
   import { startEmbeddedPostgres } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
@@ -64,8 +55,7 @@ const HOLDER = `
 /** Runs a start in a process of its own, optionally after a shell has changed the machine for it. */
 function holder(folder: string, { mode = 'stop', setUp = '', as = [] as string[] } = {}): ChildProcess {
   const node = [process.execPath, '--input-type=module', '-e', HOLDER, folder, mode];
-  const command =
-    setUp === '' ? [...as, ...node] : ['unshare', '-m', 'sh', '-ec', `${setUp}\nexec "$@"`, 'sh', ...node];
+  const command = setUp === '' ? [...as, ...node] : [...withOwnMounts(`${setUp}\nexec "$@"`), ...node];
   return spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' });
 }
 

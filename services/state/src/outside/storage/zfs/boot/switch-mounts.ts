@@ -1,3 +1,4 @@
+import { storageRefused } from '../../../../failures.ts';
 import { type FileSystem, markOf, readFileSystems } from '../filesystem.ts';
 import { type Booted, layoutOf } from '../layout.ts';
 import type { Tree } from '../tree.ts';
@@ -8,6 +9,7 @@ import type { ZfsCommands } from '../zfs-commands.ts';
  * `noauto`, and what was switched so before comes back. `off` and what is `noauto` by somebody's wish stay.
  * @param head name of the root
  * @returns whether anything was switched
+ * @throws FAILED_PRECONDITION when all is switched, and something lost its mount over it
  */
 export async function switchMounts(head: string, booted: Booted, zfs: ZfsCommands): Promise<boolean> {
   const layout = layoutOf(await readFileSystems(zfs), { ...booted, dataset: head, snapshot: '' });
@@ -26,6 +28,7 @@ export async function switchMounts(head: string, booted: Booted, zfs: ZfsCommand
     unused.push(...heads.filter((tree) => !trees.includes(tree)));
   }
   let changed = false;
+  const lost = new Map<string, string>();
   for (const one of datasetsOf(unused)) {
     if (one.canmount !== 'on' || one.path === 'none') continue;
     await zfs.set(one.name, 'croft:canmount', 'on');
@@ -37,12 +40,22 @@ export async function switchMounts(head: string, booted: Booted, zfs: ZfsCommand
     if (one.canmount === 'noauto') {
       await zfs.set(one.name, 'canmount', 'on');
       // zfs-fuse unmounts it for that, and may find it too busy to mount it again. What is mounted it refuses to mount.
-      if (one.isMounted) await zfs.zfs('mount', one.name);
+      const again = one.isMounted ? await zfs.zfs('mount', one.name) : undefined;
+      if (again?.ok === false && !(await isMounted(one.name, zfs))) lost.set(one.name, again.why);
     }
     await zfs.unset(one.name, 'croft:canmount');
     changed = true;
   }
+  for (const [name, why] of lost)
+    throw storageRefused(
+      `${name} was mounted and is not any more; \`zfs mount ${name}\` brings it back`,
+      why,
+    );
   return changed;
+}
+
+async function isMounted(name: string, zfs: ZfsCommands): Promise<boolean> {
+  return (await zfs.properties([name], ['mounted'])).get(name)?.get('mounted')?.value === 'yes';
 }
 
 function datasetsOf(trees: readonly Tree[]): readonly FileSystem[] {
