@@ -5,8 +5,10 @@ import { askedFor, type Properties, readProperties } from './read-properties.ts'
 
 /** So many names are given to one command, far below what the system takes. */
 const BATCH = 500;
-const BUSY_TRIES = 25;
+/** Five seconds in all: most of what is busy is so for a moment. */
+const BUSY_TRIES = 28;
 const BUSY_WAIT_MS = 200;
+const FIRST_WAIT_MS = 15;
 
 /** A dataset and the snapshot it is a clone of. */
 export interface Origin {
@@ -53,7 +55,7 @@ export class ZfsCommands {
     for (let again = 0; ; again++) {
       const ran = this.#reached(await this.#inTurn(args));
       if (ran.ok || !/\bbusy\b/.test(ran.stderr) || again === BUSY_TRIES) return ran;
-      await sleep(BUSY_WAIT_MS);
+      await sleep(Math.min(BUSY_WAIT_MS, FIRST_WAIT_MS * 2 ** again));
     }
   }
 

@@ -56,14 +56,15 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
     path,
     folder: now.get(path)?.type === 'folder',
   }));
-  const touched = changedFolders([...gone.map(({ path }) => path), ...made.map(pathOf)]);
+  const touched = changedFolders([...gone.map(({ path }) => path), ...made.map(stepPath)]);
   const facts = folders.filter(
-    (step) => touched.has(pathOf(step)) || !same(now.get(pathOf(step)), then.get(pathOf(step))),
+    (step) => touched.has(stepPath(step)) || !same(now.get(stepPath(step)), then.get(stepPath(step))),
   );
   return { steps: [...gone, ...made, ...facts.reverse()], problems };
 }
 
-function pathOf(step: RevertStep): string {
+/** What a step is about. */
+export function stepPath(step: RevertStep): string {
   return step.do === 'remove' ? step.path : step.entry.path;
 }
 

@@ -3,6 +3,7 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -167,6 +168,31 @@ describe('revertTree', () => {
       ['facts', 'sub'],
       ['facts', '.'],
     ]);
+  });
+
+  it('breaks off at what is damaged with every file as a whole, and goes on when that is mended', async () => {
+    const { tree, save, revert, objects } = await scene();
+    const names = Array.from({ length: 20 }, (_, at) => `${at}/file`);
+    for (const name of names) mkdirSync(join(tree, name, '..'));
+    const write = (text: string) => {
+      for (const name of names) writeFileSync(join(tree, name), `${text} ${name}`);
+    };
+    write('good');
+    const wanted = await save();
+    const saved = treeFacts(tree);
+    write('bad');
+    const object = objects.pathOf(wanted.find(({ path }) => path === '11/file')?.hash ?? '');
+    writeFileSync(object, 'damaged');
+    await expect(revert(wanted)).rejects.toThrow(/11\/file.*damaged/);
+    const held = names.map((name) => readFileSync(join(tree, name), 'utf8').replace(` ${name}`, ''));
+    expect(new Set(held)).toEqual(new Set(['good', 'bad']));
+    expect([held[0], held[11], held[19]]).toEqual(['good', 'bad', 'bad']);
+    expect(readdirSync(tree, { recursive: true }).filter((name) => String(name).includes('.croft-'))).toEqual(
+      [],
+    );
+    writeFileSync(object, 'good 11/file');
+    expect(await revert(wanted)).toEqual([]);
+    expect(treeFacts(tree)).toEqual(saved);
   });
 
   it('does not write through a link that was put in the place of a folder meanwhile', async () => {

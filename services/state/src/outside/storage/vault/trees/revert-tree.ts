@@ -10,7 +10,8 @@ import type { Attributes } from '../content/attributes.ts';
 import type { Objects } from '../content/objects.ts';
 import { bytesOf, close, errorCode, fstat, open, READ_FOLDER } from '../files.ts';
 import { applyFacts, withoutList, writeContent } from './materialise.ts';
-import { planRevert } from './plan-revert.ts';
+import { planRevert, type RevertStep, stepPath } from './plan-revert.ts';
+import { orderSteps, type Stay } from './revert-order.ts';
 
 /**
  * Makes a tree what it was in a state: only what differs is touched, each file is replaced as a whole, and doing it again
@@ -28,71 +29,109 @@ export async function revertTree(
   wanted: readonly Entry[],
 ): Promise<readonly string[]> {
   const { steps, problems: unplanned } = planRevert(present, wanted);
-  const problems = [...unplanned];
   // What is missing is found before anything is touched; what is damaged only when it is read.
   for (const step of steps)
     if (step.do === 'file' && !(await objects.has(step.entry.hash ?? '')))
       throw contentDamaged(`the content of ${step.entry.path}`);
   if (steps.length > 0) await makeRoot(root);
-  const attributesOf = attributesAfter(present, wanted);
-  const giveFacts = async (at: Buffer, entry: Entry) => {
-    const problem = await applyFacts(at, entry, attributesOf(entry));
-    if (problem !== undefined) problems.push(`${entry.path} ${problem}`);
-  };
-  const tree = new Tree(root);
-  try {
-    for (const step of steps) {
-      const path = step.do === 'remove' ? step.path : step.entry.path;
-      const at = await tree.at(path);
-      switch (step.do) {
-        case 'remove':
-          await (step.folder ? rmdir(at) : unlink(at));
-          break;
-        case 'folder':
-          await mkdir(at, { mode: 0o700 });
-          break;
-        case 'file':
-          await replace(at, async (temporary) => {
-            await writeContent(objects, step.entry, temporary);
-            await giveFacts(temporary, withoutList(step.entry));
-            await flush(temporary);
-          });
-          break;
-        case 'link':
-          await replace(at, async (temporary) => {
-            await symlink(bytesOf(pathBytes(step.entry.target ?? '')), temporary);
-            await giveFacts(temporary, step.entry);
-          });
-          break;
-        case 'name': {
-          // The folder of the new name is the one that is open; the other name is reached from the root.
-          const other = await tree.atBeside(step.of);
-          try {
-            await replace(at, (temporary) => link(other.path, temporary));
-          } finally {
-            await close(other.folder);
-          }
-          break;
-        }
-        case 'facts':
-          await giveFacts(at, step.entry);
-          break;
-      }
-    }
-  } finally {
-    await tree.close();
-  }
+  const revert = new Revert(objects, root, attributesAfter(present, wanted));
+  const problems = [...unplanned];
+  for (const stays of orderSteps(steps))
+    problems.push(...(await allOf(stays.map((stay) => revert.stay(stay)))).flat());
   return problems;
 }
 
+/** Waits for all of them also where one fails, so that nobody works on when the caller goes on. */
+async function allOf<T>(works: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(works);
+  return await Promise.all(works);
+}
+
+type AttributesOf = (entry: Entry) => Attributes | undefined;
+
+class Revert {
+  readonly #objects: Objects;
+  readonly #root: string;
+  readonly #attributesOf: AttributesOf;
+
+  constructor(objects: Objects, root: string, attributesOf: AttributesOf) {
+    this.#objects = objects;
+    this.#root = root;
+    this.#attributesOf = attributesOf;
+  }
+
+  /**
+   * Does steps in one folder, through the folder that is open, and leaves its names on the disk.
+   * @returns what is not as it was, one line each
+   */
+  async stay({ folder, steps }: Stay): Promise<readonly string[]> {
+    const problems: string[] = [];
+    const fd = folder === undefined ? undefined : await openFolder(this.#root, folder);
+    try {
+      for (const step of steps) {
+        const { name } = splitPath(stepPath(step));
+        const at = fd === undefined ? this.#root : `/proc/self/fd/${fd}/${name}`;
+        const problem = await this.#step(step, bytesOf(at));
+        if (problem !== undefined) problems.push(problem);
+      }
+      if (fd !== undefined) await promisify(fsync)(fd);
+    } finally {
+      if (fd !== undefined) await close(fd);
+    }
+    return problems;
+  }
+
+  /** @returns what is not as it was */
+  async #step(step: RevertStep, at: Buffer): Promise<string | undefined> {
+    switch (step.do) {
+      case 'remove':
+        await (step.folder ? rmdir(at) : unlink(at));
+        return undefined;
+      case 'folder':
+        await mkdir(at, { mode: 0o700 });
+        return undefined;
+      case 'file':
+        return await replace(at, async (temporary) => {
+          await writeContent(this.#objects, step.entry, temporary);
+          const problem = await this.#giveFacts(temporary, withoutList(step.entry));
+          await flush(temporary);
+          return problem;
+        });
+      case 'link':
+        return await replace(at, async (temporary) => {
+          await symlink(bytesOf(pathBytes(step.entry.target ?? '')), temporary);
+          return await this.#giveFacts(temporary, step.entry);
+        });
+      case 'name': {
+        // The folder of the new name is the one that is open; the other name is reached from the root.
+        const { parent, name } = splitPath(step.of);
+        const other = await openFolder(this.#root, parent);
+        try {
+          await replace(at, (temporary) => link(bytesOf(`/proc/self/fd/${other}/${name}`), temporary));
+        } finally {
+          await close(other);
+        }
+        return undefined;
+      }
+      case 'facts':
+        return await this.#giveFacts(at, step.entry);
+    }
+  }
+
+  async #giveFacts(at: Buffer, entry: Entry): Promise<string | undefined> {
+    const problem = await applyFacts(at, entry, this.#attributesOf(entry));
+    return problem === undefined ? undefined : `${entry.path} ${problem}`;
+  }
+}
+
 /** A state of which nobody read them leaves everything those that it has now. */
-function attributesAfter(present: readonly Entry[], wanted: readonly Entry[]) {
+function attributesAfter(present: readonly Entry[], wanted: readonly Entry[]): AttributesOf {
   if (wanted[0]?.attributes !== undefined)
-    return ({ type, bare, attributes }: Entry): Attributes | undefined =>
+    return ({ type, bare, attributes }) =>
       // A folder in its place keeps what nobody knows better.
       bare === true && type === 'folder' ? undefined : (attributes ?? {});
   const now = new Map(present.map(({ path, attributes }) => [path, attributes]));
-  return ({ path }: Entry): Attributes | undefined => now.get(path);
+  return ({ path }) => now.get(path);
 }
 
 /** A home that was deleted as a whole comes back, too. */
@@ -106,7 +145,7 @@ async function makeRoot(root: string): Promise<void> {
  * Puts something new in the place of what is there, which stays until the new one is complete. It is made in a folder that
  * nobody else may enter: what gets owner, mode and attributes by its name is not what its user put under that name.
  */
-async function replace(at: Buffer, make: (temporary: Buffer) => Promise<void>): Promise<void> {
+async function replace<T>(at: Buffer, make: (temporary: Buffer) => Promise<T>): Promise<T> {
   const text = at.toString('latin1');
   const folder = text.slice(0, text.lastIndexOf('/'));
   const room = bytesOf(`${folder}/.croft-${randomBytes(8).toString('hex')}`);
@@ -117,8 +156,9 @@ async function replace(at: Buffer, make: (temporary: Buffer) => Promise<void>): 
     if (uid !== BigInt(process.geteuid?.() ?? 0) || (mode & 0o077n) !== 0n) throw storageChanged('a folder');
     const temporary = bytesOf(`/proc/self/fd/${fd}/new`);
     try {
-      await make(temporary);
+      const made = await make(temporary);
       await rename(temporary, at);
+      return made;
     } finally {
       // Renaming one name of a file over another leaves both.
       await unlink(temporary).catch(() => {});
@@ -135,45 +175,5 @@ async function flush(path: Buffer): Promise<void> {
     await promisify(fdatasync)(fd);
   } finally {
     await close(fd);
-  }
-}
-
-/** Names below a tree, looked up through its open folders; steps stay in one folder for long. */
-class Tree {
-  readonly #root: string;
-  #folder: { readonly path: string; readonly fd: number } | undefined;
-
-  constructor(root: string) {
-    this.#root = root;
-  }
-
-  /** An entry, through its folder, which is open until the next one is asked for. */
-  async at(path: string): Promise<Buffer> {
-    if (path === '.') return bytesOf(this.#root);
-    const { parent, name } = splitPath(path);
-    if (this.#folder?.path !== parent) {
-      await this.close();
-      this.#folder = { path: parent, fd: await openFolder(this.#root, parent) };
-    }
-    return bytesOf(`/proc/self/fd/${this.#folder.fd}/${name}`);
-  }
-
-  /** An entry, through a folder that the caller closes. */
-  async atBeside(path: string): Promise<{ path: Buffer; folder: number }> {
-    const { parent, name } = splitPath(path);
-    const folder = await openFolder(this.#root, parent);
-    return { path: bytesOf(`/proc/self/fd/${folder}/${name}`), folder };
-  }
-
-  /** Leaves the open folder, its names on the disk. */
-  async close(): Promise<void> {
-    const folder = this.#folder;
-    this.#folder = undefined;
-    if (folder === undefined) return;
-    try {
-      await promisify(fsync)(folder.fd);
-    } finally {
-      await close(folder.fd);
-    }
   }
 }
