@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import ClosingLine from './packages/testing/src/closing-line.ts';
 
 // They keep a daemon for each write, and a pool for each on ZFS, and kill them again and again: beside other tests zfs-fuse, of which
-// there is one on a machine, gets stuck for a minute.
+// there is one on a machine, gets stuck for a minute. All at once, as they wait for each other's processes most of the time.
 const steps = ['services/state/test/*step*.test.ts'];
 
 const common = {
@@ -30,7 +30,7 @@ export default defineConfig({
         },
       },
       // When all others have ended.
-      { test: { ...common, name: 'steps', include: steps, sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: 'steps', maxWorkers: 5, include: steps, sequence: { groupOrder: 1 } } },
     ],
   },
 });

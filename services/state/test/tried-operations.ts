@@ -15,9 +15,16 @@ export function subjectsOn(driver: Driver): readonly Subject[] {
   return SUBJECTS.filter(({ has }) => has[driver] !== undefined);
 }
 
-/** The same by groups, of which one is tried after another: with a lot to do at once zfs-fuse gets stuck. */
-export function groupsOn(driver: Driver, size: number): { names: string; subjects: readonly Subject[] }[] {
-  const subjects = subjectsOn(driver);
+/**
+ * Some of them by groups, of which one is tried after another: with a lot to do at once zfs-fuse gets stuck.
+ * @param wanted by their names
+ */
+export function groupsOn(
+  driver: Driver,
+  size: number,
+  wanted: (name: string) => boolean = () => true,
+): { names: string; subjects: readonly Subject[] }[] {
+  const subjects = subjectsOn(driver).filter(({ name }) => wanted(name));
   const firsts = subjects.filter((_, at) => at % size === 0);
   return firsts.map((_, at) => {
     const group = subjects.slice(at * size, (at + 1) * size);

@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { skipWithout } from '@croft/testing';
+import { hasProgram, skipWithout } from '@croft/testing';
 import { afterAll, onTestFinished, type TestContext } from 'vitest';
 import { type Daemon, type DaemonOptions, startDaemon, temporaryFolder } from '../daemon.ts';
 import { openPool, type ZfsPool } from './zfs-image.ts';
@@ -12,6 +12,12 @@ afterAll(stopZfs);
 export function requireZfs(context: TestContext): void {
   const missing = missingForZfs();
   if (missing !== undefined) skipWithout(context, missing);
+}
+
+/** The same, and GRUB's environment, which is asked for the way back. */
+export function requireZfsAndGrub(context: TestContext): void {
+  requireZfs(context);
+  if (!hasProgram('grub-editenv')) skipWithout(context, 'grub-editenv (apt install grub-common)');
 }
 
 /** A pool of a test; skips the test where there can be none. */

@@ -1,0 +1,16 @@
+import { it } from 'vitest';
+import { steppingZfs } from './drivers/stepping-storages.ts';
+import { requireZfsAndGrub } from './drivers/zfs-daemon.ts';
+import { failAtEach } from './step-runs.ts';
+import { groupsOn } from './tried-operations.ts';
+
+// Every thing that a write does to the pool fails once, or is done and told as failed.
+
+it.for(groupsOn('zfs', 6))(
+  'of which any step fails, a write has happened as a whole or not at all: $names',
+  { timeout: 900_000 },
+  async ({ subjects }, context) => {
+    requireZfsAndGrub(context);
+    await context.annotate(await failAtEach(subjects, steppingZfs, ['fail', 'lie']));
+  },
+);
