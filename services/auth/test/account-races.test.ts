@@ -1,5 +1,4 @@
-import type { Tx } from '@croft/sql';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteUser } from '../src/admin/delete-user.ts';
 import {
   type Answer,
@@ -12,6 +11,7 @@ import {
 } from './harness.ts';
 import { serviceRole, signIn } from './support/administrators.ts';
 import { newestTo } from './support/mailbox.ts';
+import { meet as meetAt, waiting } from './support/meeting.ts';
 
 // What changes an account meets what ends, bans or deletes it. Each pair is made to meet in its statements (the user's
 // row is held until both wait for it), in both orders, and is then let run against each other again and again.
@@ -56,37 +56,8 @@ async function somebody() {
 }
 type Somebody = Awaited<ReturnType<typeof somebody>>;
 
-const waiting = (count: number) =>
-  vi.waitFor(async () => {
-    const found = await subject.rows.autocommit().row`
-      select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    expect(found).toEqual({ count });
-  }, 5000);
-
-/** Starts both while the user's row is held, so that each has checked everything before the first may go on. */
-async function meet(who: Somebody, one: () => Promise<Answer>, other: () => Promise<Answer>) {
-  const held = Promise.withResolvers<void>();
-  const started = Promise.withResolvers<void>();
-  const holder = subject.rows.transaction(async (tx: Tx) => {
-    await tx.row`select id from :schema.users where id = ${who.id} for update`;
-    started.resolve();
-    await held.promise;
-  });
-  await started.promise;
-  const answers: Promise<Answer>[] = [];
-  try {
-    answers.push(one());
-    await waiting(1);
-    answers.push(other());
-    await waiting(2);
-  } finally {
-    held.resolve();
-    await holder;
-  }
-  const [first, second] = await Promise.all(answers);
-  if (first === undefined || second === undefined) throw new Error('there were two');
-  return { first, second };
-}
+const meet = (who: Somebody, one: () => Promise<Answer>, other: () => Promise<Answer>) =>
+  meetAt(subject, who.id, one, other);
 const working = async (who: Somebody, sessions: readonly Answer[]) => {
   const answers = await Promise.all(sessions.map((session) => who.refresh(session)));
   return answers.map(({ status }) => status === 200);
@@ -177,9 +148,9 @@ describe('a first proof, which ends the sessions of who was there before, does n
     const answers: Promise<Answer>[] = [];
     try {
       answers.push(act(who));
-      await waiting(1);
+      await waiting(subject, 1);
       answers.push(subject.post('/verify', { type: 'recovery', token_hash: token }));
-      await waiting(2);
+      await waiting(subject, 2);
     } finally {
       release();
       await holder;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, bearer, claimsOf, type Subject, startSubject } from './harness.ts';
 import { signIn } from './support/administrators.ts';
+import { meet } from './support/meeting.ts';
 import {
   as,
   challenged,
@@ -149,6 +150,18 @@ test('a refresh that comes too late for the proof is refused and ends nothing; a
   subject.clock.advance(30_000);
   expect((await refresh(rotated)).status).toBe(400);
   expect((await refresh(last)).status).toBe(400);
+});
+
+test('codes that are made while the last other factor waits to go do not stay alone', async () => {
+  const { factor, high } = await guarded(subject);
+  const { first, second } = await meet(
+    subject,
+    String(claimsOf(subject, high).sub),
+    () => as(subject, high).post('/factors/recovery-codes', { friendly_name: 'a' }),
+    () => as(subject, high).delete(`/factors/${factor.id}`),
+  );
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect((await subject.get('/user', bearer(high))).body).not.toHaveProperty('factors');
 });
 
 test('of two sets of recovery codes at the same moment one is made, and none beside nothing', async () => {

@@ -128,10 +128,13 @@ export async function unenrol(tx: Tx, unenrolment: Unenrolment): Promise<boolean
   const { userId, factorId, asker, methods, trace } = unenrolment;
   const sessionId = asker?.sessionId;
   const now = tx.now;
-  const row = await tx.row<{ gone: boolean }>`
+  const row = await tx.row<{ gone: boolean; isBehind: boolean }>`
     with locked as (
       select id, exists (select from jsonb_array_elements(factors) o where o ->> 'id' <> ${factorId}::text
-          and o ->> 'status' = 'verified' and o ->> 'factor_type' <> 'recovery_code') as remains
+          and o ->> 'status' = 'verified' and o ->> 'factor_type' <> 'recovery_code') as remains,
+        -- Codes that were made while this waited for the user are in his row, and not among those that this could delete.
+        exists (select from jsonb_array_elements(factors) o where o ->> 'factor_type' = 'recovery_code'
+          and not exists (select from :schema.mfa_factors f where f.id = (o ->> 'id')::uuid)) as is_behind
       from :schema.users where id = ${userId}::uuid and deleted_at is null
       for no key update),
     own as (
@@ -139,7 +142,7 @@ export async function unenrol(tx: Tx, unenrolment: Unenrolment): Promise<boolean
       for key share of s),
     gone as (
       delete from :schema.mfa_factors f using locked where f.id = ${factorId}::uuid and f.user_id = locked.id
-        and (${sessionId}::uuid is null or f.status = 'unverified' and exists (select from own)
+        and not locked.is_behind and (${sessionId}::uuid is null or f.status = 'unverified' and exists (select from own)
           or exists (select from own where aal = 'aal2' and ${asker?.aal}::text = 'aal2'))
       returning f.id, f.status, locked.remains or f.status = 'unverified' or f.factor_type = 'recovery_code' as remains),
     orphans as (
@@ -152,8 +155,10 @@ export async function unenrol(tx: Tx, unenrolment: Unenrolment): Promise<boolean
       update :schema.users u set mfa_wrong_codes = 0, mfa_wrong_code_at = null, mfa_locked_until = null
       from gone where u.id = ${userId}::uuid and not gone.remains and u.mfa_wrong_codes > 0),
     audit as (${audited(trace, now, fragment`gone`)})
-    select exists (select from gone) as gone where (select count(*) from lowered) >= 0`;
-  return row?.gone ?? false;
+    select exists (select from gone) as gone, coalesce((select is_behind from locked), false) as "isBehind"
+    where (select count(*) from lowered) >= 0`;
+  // Asked again it sees them.
+  return row?.isBehind === true ? await unenrol(tx, unenrolment) : (row?.gone ?? false);
 }
 
 /** Renames a factor, or gives it another number; what is undefined stays. */
