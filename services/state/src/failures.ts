@@ -255,6 +255,14 @@ export const notAllowed = (asked: { operation: string; right: string; administra
   );
 };
 
+/** Removing a user's state would take what is not his. */
+export const othersDependOnIt = (name: string, what: string): Failure =>
+  new Failure(
+    'forbidden',
+    'others_depend_on_it',
+    `${name} was not removed: ${what} was made from it, and only an administrator may remove that`,
+  );
+
 /** The caller went away or its deadline passed. */
 export const callEnded = (): Failure =>
   new Failure(

@@ -112,6 +112,16 @@ describe('UpdateBootMenu', () => {
     expect(readFileSync(menu, 'utf8')).toContain(', two');
   });
 
+  it('offers no homes when the state of the last one is gone', async () => {
+    const { daemon, menu } = await withGrub();
+    await daemon.call('CreateUserData', { user: 'ada', homepath: join(temporaryFolder(), 'ada') });
+    await daemon.call('SaveSystemState', { stateName: 'one', updateBootMenu: true });
+    expect(readFileSync(menu, 'utf8')).toContain('statesvc.revert=userdata');
+    await daemon.call('RemoveUserState', { stateName: 'one', userName: 'ada', force: true });
+    expect(readFileSync(menu, 'utf8')).toContain(', one');
+    expect(readFileSync(menu, 'utf8')).not.toContain('statesvc.revert=userdata');
+  });
+
   it('names nothing that a collection removed before it was cancelled', async () => {
     const { daemon, menu } = await withGrub({ STATESVC_POLICY: nothingKept() });
     for (let count = 0; count < 3; count++) await daemon.call('SaveSystemState', { autosave: true });

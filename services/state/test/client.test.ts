@@ -34,7 +34,8 @@ describe('croft state', () => {
     ]);
     expect(JSON.parse((await run(daemon, 'show --json')).out)).toMatchObject({ states: [{ name: 'one' }] });
     expect(JSON.parse((await run(daemon, 'version --json')).out)).toEqual({ version: '1.2.3-test' });
-    expect(JSON.parse((await run(daemon, 'dump')).out)).toEqual(await daemon.dump());
+    for (const argv of ['dump', 'dump --json'])
+      expect(JSON.parse((await run(daemon, argv)).out)).toEqual(await daemon.dump());
     expect((await run(daemon, 'status')).out).toContain('writers: none\n');
   });
 
@@ -65,6 +66,15 @@ describe('croft state', () => {
     expect(ran.code).toBe(code);
     expect(ran.err).toContain('Remove it? [y/N]');
     expect(await names(daemon)).toEqual(left);
+  });
+
+  it('removes what was confirmed, and nothing that its name means by then', async () => {
+    const daemon = await startDaemon();
+    for (const name of ['before-upgrade', 'upgrade']) await daemon.save(name);
+    const ran = await run(daemon, 'remove upgrade', () =>
+      daemon.call('RemoveSystemState', { stateName: 'upgrade' }),
+    );
+    expect([ran.code, await names(daemon)]).toEqual([1, ['before-upgrade']]);
   });
 
   it('does not ask with --yes, and does nothing with --dry-run', async () => {

@@ -63,13 +63,14 @@ describe('GC', () => {
 
   it('removes automatic states, oldest first, while the disk is short of space', async () => {
     const { bavail, blocks } = statfsSync(temporaryFolder());
-    const above = Math.min(90, Math.ceil((bavail / blocks) * 100));
+    // Whatever others do on this disk meanwhile.
+    const above = Math.min(90, Math.ceil((bavail / blocks) * 100) + 1);
     const folder = join(temporaryFolder(), 'state');
     const first = await daemonAt({ folder });
     await first.saveDaysAgo(0, { stateName: 'manual', autosave: false });
     const newest = await first.saveDaysAgo(0);
     await first.saveDaysAgo(1);
-    const oldest = await first.saveDaysAgo(2);
+    await first.saveDaysAgo(2);
     await first.daemon.service.close(0);
     const { daemon } = await daemonAt({
       folder,
@@ -82,11 +83,8 @@ describe('GC', () => {
     const answer = await daemon.call('SaveSystemState', { stateName: 'more' });
     expect(answer.code).toBe(8);
     expect(answer.lines.filter((line) => line.endsWith('is short of space')).length).toBeGreaterThan(0);
-    // No more than brings room, and what others do on this disk decides that; never these two.
-    const left = await namesOf(daemon);
-    expect(left.length).toBeLessThan(4);
-    expect(left).toEqual(expect.arrayContaining([newest, 'manual']));
-    expect(left).not.toContain(oldest);
+    // Those share all that they hold, so that one without the other brings nothing; never these two.
+    expect((await namesOf(daemon)).sort()).toEqual([newest, 'manual'].sort());
   });
 
   it('goes on when one state cannot be removed, tells it, and ends with ABORTED', async () => {

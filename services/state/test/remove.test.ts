@@ -82,6 +82,17 @@ describe('RemoveSystemState', () => {
     expect([await daemon.dump(), vaultFacts(daemon.folder)]).toEqual(before);
   });
 
+  it('takes no other state than the one that was meant, whatever happens while it waits', async () => {
+    const daemon = await startDaemon();
+    for (const name of ['before-upgrade', 'upgrade']) await daemon.save(name);
+    const remove = () => daemon.call('RemoveSystemState', { stateName: 'upgrade' });
+    const answers = await Promise.all([remove(), remove(), remove()]);
+    // Who comes while it goes is told so; who waited finds nothing any more.
+    expect(answers.filter(({ code }) => code === 0)).toHaveLength(1);
+    expect([5, 10]).toEqual(expect.arrayContaining(answers.map(({ code }) => code).filter(Boolean)));
+    expect((await daemon.dump()).machines[0]?.states).toMatchObject([{ name: 'before-upgrade' }]);
+  });
+
   it('refuses the state that was booted', async () => {
     const folder = join(temporaryFolder(), 'state');
     const first = await startDaemon({ folder });

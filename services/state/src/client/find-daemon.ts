@@ -3,6 +3,9 @@ import { credentials } from '@grpc/grpc-js';
 import type { Target } from './daemon-client.ts';
 import { type Command, Misuse } from './parse-command.ts';
 
+/** Where the packaged units put it. */
+const SYSTEM_SOCKET = '/run/croft/statesvc.sock';
+
 /** Which daemon a command is for. @param socket the one of this machine @throws Misuse */
 export async function findDaemon({ values }: Command, socket: string): Promise<Target> {
   const { address } = values;
@@ -13,7 +16,7 @@ export async function findDaemon({ values }: Command, socket: string): Promise<T
       address: `unix:${socket}`,
       credentials: credentials.createInsecure(),
       token: undefined,
-      advice: `the state daemon does not answer on ${socket}. Start it with \`npm start\` (or \`npm start -- state\` for it alone), as the user who runs this command.`,
+      advice: `the state daemon does not answer on ${socket}. ${adviceFor(socket)}`,
     };
   }
   if (!/^[^/]+:\d{1,5}$/.test(address))
@@ -29,6 +32,13 @@ export async function findDaemon({ values }: Command, socket: string): Promise<T
     token: token?.toString().trim() || undefined,
     advice: `the state daemon does not answer at ${address}, or not with a certificate that --ca vouches for under this name.`,
   };
+}
+
+/** The system's daemon is started by systemd, any other by whoever set Croft up. */
+function adviceFor(socket: string): string {
+  return socket === SYSTEM_SOCKET
+    ? 'See why with `systemctl status croft-state`, and start it with `systemctl start croft-state`.'
+    : 'Start it with `npm start` (or `npm start -- state` for it alone), as the user who runs this command.';
 }
 
 /** Secrets come from files: what stands on a command line, everybody on the machine can read. */

@@ -68,7 +68,8 @@ export const COMMANDS = {
   'users move': { needs: ['home', 'new home'], may: [], flags: [] },
   'users dissociate': { needs: ['user'], may: [], flags: ['remove-home', 'yes'] },
   status: { needs: [], may: [], flags: [] },
-  dump: { needs: [], may: [], flags: [] },
+  // It is JSON either way.
+  dump: { needs: [], may: [], flags: ['json'] },
   trace: { needs: ['type'], may: [], flags: ['output', 'duration'] },
   'log-level': { needs: ['level'], may: [], flags: [] },
   refresh: { needs: [], may: [], flags: [] },

@@ -31,8 +31,9 @@ export async function save(call: CommandCall): Promise<number> {
 export async function remove(call: CommandCall): Promise<number> {
   const { command, daemon, print, progress, stdin } = call;
   const { user } = command.values;
+  let stateName = command.words[0] as string;
   const ask = (dryrun: boolean, onLine: (line: string) => void) => {
-    const request = { stateName: command.words[0] as string, force: command.flags.has('force'), dryrun };
+    const request = { stateName, force: command.flags.has('force'), dryrun };
     return user === undefined
       ? daemon.call('RemoveSystemState', request, onLine)
       : daemon.call('RemoveUserState', { ...request, userName: user }, onLine);
@@ -41,7 +42,11 @@ export async function remove(call: CommandCall): Promise<number> {
     await ask(true, print);
     return 0;
   }
-  if (!command.flags.has('yes') && stdin.isTTY === true) await ask(true, progress);
+  if (!command.flags.has('yes') && stdin.isTTY === true) {
+    // What is confirmed is removed, whatever the name means by then.
+    stateName = findState(readDump(await dumpText(call)).model, { name: stateName, user }).id;
+    await ask(true, progress);
+  }
   if (!(await isConfirmed(call, 'Remove it?'))) return 1;
   await ask(false, progress);
   return 0;

@@ -38,14 +38,14 @@ Commands:
 Options:
   -u, --user NAME    save, remove, restore, describe, pin, diff, export: the state of one user's home
   --users            revert: homes, too; export: also the states of users that were saved with it
-  --json             list, show, save, import, users, prepare-boot, commit-boot, version: print JSON;
+  --json             list, show, save, import, users, prepare-boot, commit-boot, version, dump: print JSON;
                      diff, watch: a line of JSON each
   --times            diff: modification times count
   --full             show: also ids and datasets
   --boot-menu        save: update the boot menu afterwards
   --auto             save: mark the state as automatic; update-menu: no failure where there is none
   -a, --all          gc: also states that somebody named
-  --force            remove: also what is pinned or belongs to a system state
+  --force            remove: also what is pinned or belongs to a system state, and on ZFS what was cloned from it
   --dry-run          remove: only say what would be done
   --remove-home      users dissociate: delete what is in the home
   -o, --output FILE  trace, export: where to (croft-state.cpuprofile, <state>.tar; - for standard output)

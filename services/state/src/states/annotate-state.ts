@@ -39,9 +39,11 @@ async function annotate(
 ): Promise<void> {
   const { index, storage, turns } = context;
   if (userName !== '') checkUserName(userName);
-  const find = () => nameState(index.model, { name: stateName, user: userName || undefined });
-  await turns.take(find().machine, call.operation, call.signal, async () => {
-    const before = find();
+  const find = (name: string) => nameState(index.model, { name, user: userName || undefined });
+  const { id, machine } = find(stateName);
+  await turns.take(machine, call.operation, call.signal, async () => {
+    // That one, whatever the name means by now.
+    const before = find(id);
     const state = { ...before, ...change };
     if (state.pinned === before.pinned && state.description === before.description) {
       call.info(`${storageName(state)} is so already`);

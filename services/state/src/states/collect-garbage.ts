@@ -7,6 +7,9 @@ import { isShortOfSpace } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
 import { freeContent, haveDependants, removeStates } from './remove-states.ts';
 
+/** So many removals in a row may bring no space, as states share what did not change between them. */
+const FRUITLESS = 8;
+
 /**
  * Removes the states that the policy does not keep, then more automatic ones while a pool is short of space. What cannot be
  * removed is told and left; the others go all the same.
@@ -32,7 +35,9 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
         if (here > 0) await freeContent(call, context);
         if (here > 0) await refreshMenu(call, context, { make: false });
       }
-      removed += here + (await makeRoom(machine, call, context));
+      const forSpace = await makeRoom(machine, call, context);
+      removed += here + forSpace.removed;
+      failed += forSpace.failed;
     });
   }
   call.info(removed === 0 ? 'there was nothing to remove' : `removed ${removed} states`);
@@ -41,27 +46,38 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
 
 /**
  * Removes automatic states, oldest first, until every pool has the space that a save needs, for whoever has the machine's turn.
- * @returns how many
+ * @returns how many were removed, and how many could not be
  */
-export async function makeRoom(machine: Machine, call: Call, context: Context): Promise<number> {
+export async function makeRoom(
+  machine: Machine,
+  call: Call,
+  context: Context,
+): Promise<{ removed: number; failed: number }> {
   let removed = 0;
-  let before = Number.NEGATIVE_INFINITY;
+  let failed = 0;
+  let fruitless = 0;
+  let most = Number.NEGATIVE_INFINITY;
   try {
     for (const state of planForSpace(context.index.model, machine)) {
       const pools = await context.storage.space();
       const short = pools.find((pool) => isShortOfSpace(pool, context.minFree));
+      if (short === undefined) break;
+      if (short.free > most) fruitless = 0;
+      most = Math.max(most, short.free);
+      // Others fill the disk then, and the history would go for nothing.
+      if (fruitless === FRUITLESS) break;
       if (await isNeeded(state, call, context)) continue;
-      // Where removing one brings nothing, others fill the disk, and the history would go for nothing.
-      if (short === undefined || short.free <= before) break;
-      before = short.free;
       call.signal.throwIfAborted();
       call.info(`${short.name} is short of space`);
-      if (await wasRemoved(state, call, context, { collect: true })) removed++;
+      if (await wasRemoved(state, call, context, { collect: true })) {
+        removed++;
+        fruitless++;
+      } else failed++;
     }
   } finally {
     if (removed > 0) await refreshMenu(call, context, { make: false });
   }
-  return removed;
+  return { removed, failed };
 }
 
 /** What was made from a state, such as the system that runs, keeps it. */

@@ -1,8 +1,8 @@
 import { Failure } from '@croft/failure';
 import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
-import { needsForce } from '../failures.ts';
-import type { State } from '../model/model.ts';
+import { needsForce, othersDependOnIt } from '../failures.ts';
+import { type State, storageName } from '../model/model.ts';
 import type { Dependant, Storage } from '../outside/storage/storage.ts';
 import { sizeText } from '../rules/machines/sizes.ts';
 import { findState, type Wanted } from '../rules/states/find-state.ts';
@@ -11,6 +11,7 @@ import {
   isDependant,
   ownerOf,
   planRemoval,
+  type RemovePlan,
   removalSteps,
   removedWith,
 } from '../rules/states/remove-plan.ts';
@@ -28,29 +29,48 @@ export async function removeNamed(
   call: Call,
   context: Context,
 ): Promise<void> {
+  // Who waits for a turn means the state that was there when he asked: the name may be that of another one by then.
+  const { id, machine } = findState(context.index.model, wanted);
   const plan = async () => {
-    const planned = await planWithDependants(wanted, force, context);
+    const planned = await planWithDependants({ ...wanted, name: id }, force, context);
     // The list may be long, and a status is not: it goes before it as lines.
     for (const line of planned.inTheWay) call.info(line);
     if (planned.inTheWay.length > 0) throw needsForce(wanted.name, planned.inTheWay.length);
+    await checkOwn(planned, wanted, call);
+    call.signal.throwIfAborted();
     return planned;
   };
   if (dryrun) {
     for (const step of (await plan()).steps) call.info(describeStep(step));
     return;
   }
-  const { machine } = findState(context.index.model, wanted);
   await context.turns.take(machine, call.operation, call.signal, async () => {
-    // Planned when it is our turn: the writer before may have changed what the name means.
+    // Planned when it is our turn: the writer before may have changed what depends on it.
     const { states, before } = await plan();
     for (const part of before) {
       if (isDependant(part)) await release(part, call, context);
       else await removeStates(part, call, context);
     }
     await removeStates(states, call, context);
-    // A menu must not offer what is gone.
-    if (wanted.user === undefined) await refreshMenu(call, context, { make: false });
+    // A menu must not offer what is gone, homes that were saved with a system among it.
+    const gone = [...states, ...before.flatMap((part) => (isDependant(part) ? [] : part))];
+    if (gone.some(({ user, system }) => user === undefined || system !== undefined))
+      await refreshMenu(call, context, { make: false });
   });
+}
+
+/** A user removes his states: what somebody made from them, and states of others, are not his. */
+async function checkOwn(
+  { before }: RemovePlan<Dependant>,
+  { name, user }: Wanted,
+  call: Call,
+): Promise<void> {
+  if (user === undefined) return;
+  const other = before
+    .flatMap((part): readonly (State | Dependant)[] => (isDependant(part) ? [part] : part))
+    .find((part) => !('user' in part && part.user === user));
+  if (other === undefined || (await call.isAdministrator())) return;
+  throw othersDependOnIt(name, 'members' in other ? storageName(other) : other.name);
 }
 
 /** The plan, when what depends on states that depend on the state is known as well. */

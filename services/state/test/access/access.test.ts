@@ -4,6 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { operationNames } from '../../src/rpc.ts';
 import { extraNames } from '../../src/rpc-extras.ts';
 import { type Daemon, temporaryFolder, vaultFacts } from '../daemon.ts';
+import { memberOf } from '../drivers/fixture.ts';
+import { poolFor } from '../drivers/zfs-daemon.ts';
 import { callAs, needRoot, type OtherUser, startDaemonAs, startPublicDaemon, users } from './other-users.ts';
 
 beforeEach(needRoot);
@@ -127,6 +129,32 @@ describe('at the socket for everybody', () => {
       ]);
     }
     expect(await facts(daemon)).toEqual(before);
+  });
+
+  it('attack: a user has what was made from his state removed with it', async (context) => {
+    const storage = await poolFor(context);
+    const daemon = await startPublicDaemon({ folder: storage.folder, settings: storage.settings });
+    const userName = users.ada.name;
+    await daemon.call('CreateUserData', { user: userName, homepath: join(storage.homesFolder, userName) });
+    const { address } = daemon.service;
+    const request = { userName, stateName: 'mine' };
+    expect(await callAs(users.ada, address, [{ name: 'SaveUserState', request }])).toMatchObject([
+      { code: 0 },
+    ]);
+    const { member } = await memberOf(daemon, 'mine', userName);
+    storage.zfs('clone', '-o', 'mountpoint=none', member.snapshot, `${storage.pool}/clone`);
+    storage.zfs('create', `${storage.pool}/clone/of-root`);
+    const before = [await daemon.dump(), await storage.facts()];
+    const remove = [true, false].map((dryrun) => ({
+      name: 'RemoveUserState',
+      request: { ...request, force: true, dryrun },
+    }));
+    for (const { code, details } of await callAs(users.ada, address, remove))
+      expect([code, details]).toEqual([7, expect.stringMatching(/clone\/of-root was made from it/)]);
+    expect([await daemon.dump(), await storage.facts()]).toEqual(before);
+    // What is his goes, and of the rest who may decides.
+    expect(await callAs(users.operator, address, remove)).toMatchObject([{ code: 0 }, { code: 0 }]);
+    expect(storage.zfs('list', '-H', '-r', '-o', 'name', storage.pool)).not.toContain('clone');
   });
 
   it('attack: a user has the daemon read what he cannot read in his own home', async () => {
