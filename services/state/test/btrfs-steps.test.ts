@@ -9,7 +9,7 @@ import { checkTable, subjectsOn } from './tried-operations.ts';
 // Every write on btrfs is stopped at each thing that it does to the disk, and the daemon killed there; then each of them fails.
 
 const SUBJECTS = subjectsOn('btrfs');
-const timeout = 900_000;
+const timeout = 1_800_000;
 
 function open(context: TestContext): (subject?: Subject) => ReturnType<typeof steppingBtrfs> {
   const missing = missingForBtrfs();

@@ -6,7 +6,7 @@ import { checkTable, subjectsOn } from './tried-operations.ts';
 // Every write on the vault is stopped at each thing that it does, and the daemon killed there; then each of them fails.
 
 const SUBJECTS = subjectsOn('vault');
-const timeout = 900_000;
+const timeout = 1_800_000;
 
 it('every operation has its steps tried, or writes nothing', async () => {
   await checkTable(steppingVault());

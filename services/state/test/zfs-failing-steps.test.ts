@@ -8,7 +8,7 @@ import { groupsOn } from './tried-operations.ts';
 
 it.for(groupsOn('zfs', 6))(
   'of which any step fails, a write has happened as a whole or not at all: $names',
-  { timeout: 900_000 },
+  { timeout: 1_800_000 },
   async ({ subjects }, context) => {
     requireZfsAndGrub(context);
     await context.annotate(await failAtEach(subjects, steppingZfs, ['fail', 'lie']));

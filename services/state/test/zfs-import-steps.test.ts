@@ -8,7 +8,7 @@ import { groupsOn } from './tried-operations.ts';
 
 it.for(groupsOn('zfs', 1, (name) => name === 'import'))(
   'killed before any of its steps, an import has happened as a whole or not at all',
-  { timeout: 900_000 },
+  { timeout: 1_800_000 },
   async ({ subjects }, context) => {
     requireZfsAndGrub(context);
     await context.annotate(await killAtEach(subjects, steppingZfs));

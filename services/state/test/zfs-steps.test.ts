@@ -14,7 +14,7 @@ it('every operation has its steps tried, or writes nothing', async (context) => 
 
 it.for(groupsOn('zfs', 6, (name) => name !== 'import'))(
   'killed before any of its steps, a write has happened as a whole or not at all: $names',
-  { timeout: 900_000 },
+  { timeout: 1_800_000 },
   async ({ subjects }, context) => {
     requireZfsAndGrub(context);
     await context.annotate(await killAtEach(subjects, steppingZfs));
