@@ -88,7 +88,6 @@ describe('accounts and tokens', () => {
     const made = (await ada.users.userCreateToken('ada', { name: 'laptop', scopes: ['all'] })).data;
     adaToken = sure(made.sha1);
     expect(adaToken).toMatch(/^[0-9a-f]{40}$/);
-    ada = clientWith(adaToken);
     await ada.users.userCreateToken('ada', { name: 'old', scopes: ['read:user'] });
     const listed = (await ada.users.userGetTokens('ada')).data;
     expect(names(listed).sort()).toEqual(['laptop', 'old']);
@@ -98,6 +97,9 @@ describe('accounts and tokens', () => {
       { name: 'laptop', token_last_eight: adaToken.slice(-8) },
     ]);
     expect(await refusal(ben.users.userGetTokens('ada'))).toBe(403);
+    // Everything from here on is done with the token, which is not enough for tokens.
+    ada = clientWith(adaToken);
+    expect(await refusal(ada.users.userGetTokens('ada'))).toBe(401);
   });
 
   it('are found and have settings', async () => {

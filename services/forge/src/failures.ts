@@ -7,6 +7,9 @@ export const tokenRequired = () => new Failure('unauthenticated', 'token_require
 export const badCredentials = () =>
   new Failure('unauthenticated', 'bad_credentials', 'invalid username, password or token');
 
+/** A personal access token where it takes a password or an access token of the auth service. */
+export const authRequired = () => new Failure('unauthenticated', 'auth_required', 'auth required');
+
 /** A valid access token that belongs to nobody, such as one made by hand for an admin role. */
 export const tokenWithoutUser = () =>
   new Failure('unauthenticated', 'token_without_user', 'the access token names no user');

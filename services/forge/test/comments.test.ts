@@ -257,6 +257,17 @@ describe('lists of comments', () => {
     expect(answers).toBe(count === 1000 ? 1 : 3);
   });
 
+  it('of a repository are none where neither issues nor pull requests are on: 404', async () => {
+    const switched = (isOn: boolean) =>
+      ada.call('PATCH', '/repos/ada/other', { has_issues: isOn, has_pull_requests: isOn });
+    await comment(await issue('other', 'Off'), 'off', ada, 'other');
+    await switched(false);
+    await refused(404, ada, 'GET', '/repos/ada/other/issues/comments');
+    await ada.call('PATCH', '/repos/ada/other', { has_pull_requests: true });
+    expect((await ada.call('GET', '/repos/ada/other/issues/comments')).status).toBe(200);
+    await switched(true);
+  });
+
   it('leave out what the caller may not read', async () => {
     const secret = await issue('secret', 'Secret');
     await comment(secret, 'hidden', ada, 'secret');

@@ -386,6 +386,24 @@ describe('what is told', () => {
     ]);
   });
 
+  it('of labels, with those that came and those that went', async () => {
+    await make('labelled');
+    await hookUp('labelled', ['issue_label']);
+    const label = async (name: string) =>
+      (await ada.call('POST', '/repos/ada/labelled/labels', { name, color: 'ff0000' })).body;
+    const [bug, docs] = [await label('bug'), await label('docs')];
+    await ada.call('POST', '/repos/ada/labelled/issues', { title: 'new', labels: [bug.id] });
+    await receiver.take('issue_label');
+    await ada.call('PUT', '/repos/ada/labelled/issues/1/labels', { labels: [docs.id] });
+    await receiver.take('issue_label', 2);
+    await ada.call('DELETE', '/repos/ada/labelled/issues/1/labels');
+    expect(await receiver.take('issue_label', 3)).toMatchObject([
+      { action: 'label_updated', changes: { added_labels: [bug], removed_labels: [] } },
+      { action: 'label_updated', changes: { added_labels: [docs], removed_labels: [bug] } },
+      { action: 'label_cleared', changes: { added_labels: [], removed_labels: [docs] } },
+    ]);
+  });
+
   it('of pull requests: opened, pushed to, given another base, merged', async () => {
     const tree = await pushedRepository(ada, 'pulled', scene.folder);
     await git(tree, 'push', '-q', 'origin', 'main:other');

@@ -130,6 +130,59 @@ describe('what an issue is created with', () => {
   });
 });
 
+describe('what is deleted while it is given', () => {
+  /** Makes one to be given, and says how requests name it and who deletes it where. */
+  const things = {
+    label: async () => {
+      const fields = { name: `label ${Math.random()}`, color: 'ff0000' };
+      const { id } = (await ada.call('POST', '/repos/ada/tools/labels', fields)).body;
+      return { given: { labels: [id] }, remove: () => ada.call('DELETE', `/repos/ada/tools/labels/${id}`) };
+    },
+    milestone: async () => {
+      const { id } = (await ada.call('POST', '/repos/ada/tools/milestones', { title: 'going' })).body;
+      return {
+        given: { milestone: id },
+        remove: () => ada.call('DELETE', `/repos/ada/tools/milestones/${id}`),
+      };
+    },
+    assignee: async () => {
+      const name = `going-${Math.random().toString(36).slice(2)}`;
+      await scene.person(name).call('GET', '/user');
+      await ada.call('PUT', `/repos/ada/tools/collaborators/${name}`, { permission: 'write' });
+      const root = scene.person('root', { role: 'service_role' });
+      return { given: { assignees: [name] }, remove: () => root.call('DELETE', `/admin/users/${name}`) };
+    },
+  };
+  const TABLES = { label: 'labels', milestone: 'milestones', assignee: 'users' } as const;
+
+  it.each([
+    ['label', 'created'],
+    ['milestone', 'created'],
+    ['assignee', 'created'],
+    ['label', 'edited'],
+    ['milestone', 'edited'],
+    ['assignee', 'edited'],
+  ] as const)('is left out: %s of an issue that is %s', async (what, how) => {
+    const { number } = await issue();
+    const { given, remove } = await things[what]();
+    // The deletion commits when the request has looked the thing up, and waits for it to write.
+    await scene.sql.script(`
+      create function forge.dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(1); return old; end';
+      create trigger dawdle after delete on forge.${TABLES[what]} for each row execute function forge.dawdle()`);
+    const removing = remove();
+    await expect
+      .poll(() => scene.sql.rows`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)
+      .toHaveLength(1);
+    const giving = how === 'edited' ? patch(number, given) : ada.call('POST', path, { title: 'T', ...given });
+    const [removed, { status, body, text }] = await Promise.all([removing, giving]);
+    await scene.sql.script(`drop trigger dawdle on forge.${TABLES[what]}; drop function forge.dawdle()`);
+    expect([removed.status, status, text]).toEqual([204, 201, expect.anything()]);
+    expect(body).toMatchObject({ labels: [], milestone: null, assignees: [] });
+    const shown = (await ada.call('GET', `${path}/${body.number}`)).body;
+    expect(shown).toMatchObject({ labels: [], milestone: null, assignees: [] });
+  });
+});
+
 describe('the version of the content', () => {
   it('grows with title and body, and refuses who did not see the last one: 409', async () => {
     const { number } = await issue();

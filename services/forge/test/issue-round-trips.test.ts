@@ -11,6 +11,7 @@ import { searchIssues } from '../src/issues/search-issues.ts';
 import { showIssue } from '../src/issues/show-issue.ts';
 import { Links } from '../src/links.ts';
 import * as users from '../src/store/people/users.ts';
+import { acceptTransfer } from '../src/transfers/transfer-repository.ts';
 import { useForge } from './forge.ts';
 
 // What a request costs is mostly its round trips to the database; `begin` and `commit` count. Besides these each request
@@ -25,6 +26,7 @@ let reader: Caller;
 beforeAll(async () => {
   const ada = scene.person('ada');
   await ada.call('POST', '/user/repos', { name: 'tools' });
+  await ada.call('POST', '/user/repos', { name: 'hidden', private: true });
   await scene.person('bob').call('GET', '/user');
   await ada.call('POST', '/repos/ada/tools/labels', { name: 'bug', color: 'ff0000' });
   await ada.call('POST', '/repos/ada/tools/milestones', { title: 'v1' });
@@ -43,6 +45,8 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const path = { owner: 'ada', repo: 'tools' };
+const missing = { owner: 'ada', repo: 'none' };
+const hidden = { owner: 'ada', repo: 'hidden' };
 const plain = { title: 'Issue', body: 'words', ref: '', deadline: undefined, closed: false };
 const create = (fields: object = {}) => createIssue(context, caller, path, { ...plain, ...fields });
 async function cost(work: () => Promise<unknown>): Promise<number> {
@@ -84,3 +88,15 @@ it('a new issue takes seven, with labels, assignees and milestone eight', async 
     8,
   );
 });
+
+it.each([
+  ['a list', (where: typeof path) => listIssues(context, reader, where, {})],
+  ['taking a transfer', (where: typeof path) => acceptTransfer(context, reader, where)],
+])(
+  '%s: a hidden repository takes as many as a missing one, so that time does not tell',
+  async (_what, ask) => {
+    const refused = (where: typeof path) =>
+      cost(() => expect(ask(where)).rejects.toMatchObject({ kind: 'not-found' }));
+    expect(await refused(hidden)).toBe(await refused(missing));
+  },
+);

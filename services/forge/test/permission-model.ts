@@ -153,7 +153,8 @@ export function expected(need: Need, who: Persona, place: PlaceName): Outcome {
     'an account': 'served',
     'an account with private things': who === 'leaked' ? 403 : 'served',
     'the site': who === 'root' ? 'served' : 403,
-    'to be the owner': isOwner || who === 'root' ? 'served' : 403,
+    // With a password or an access token of the auth service: a leaked token must not make itself a sister.
+    'to be the owner': who === 'leaked' ? 401 : isOwner || who === 'root' ? 'served' : 403,
     'to be the owner, with private things': who === 'leaked' ? 403 : isOwner ? 'served' : 404,
     'a thread of the owner': isOwner && rightsOf(who, place).issues > 0 ? 'served' : 404,
     'the pending review of the owner': isOwner && rightsOf(who, place).pulls > 0 ? 'served' : 404,

@@ -202,3 +202,41 @@ it('pushes at once to different branches all arrive, and their pull requests fol
   const refs = await Promise.all(numbers.map((number) => git(bare, 'rev-parse', `refs/pull/${number}/head`)));
   expect(refs).toEqual(heads);
 });
+
+/** Runs work with a trigger that makes writing to a table take long. */
+async function withSlow<T>(event: string, table: string, work: () => Promise<T>): Promise<T> {
+  await scene.sql.script(`
+    create function forge.dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(1); return new; end';
+    create trigger dawdle before ${event} on forge.${table} for each row execute function forge.dawdle()`);
+  try {
+    return await work();
+  } finally {
+    await scene.sql.script(`drop trigger dawdle on forge.${table}; drop function forge.dawdle()`);
+  }
+}
+const head = () => git(bare, 'symbolic-ref', 'HEAD');
+const defaultBranch = async () => (await ada.call('GET', '/repos/ada/work')).body['default_branch'];
+
+it('a branch that becomes the default branch first is not deleted: 403, and it stays', async () => {
+  await git(tree, 'push', '-q', 'origin', 'origin/main:refs/heads/coming');
+  const replies = await withSlow('update of default_branch', 'repositories', async () => {
+    const editing = ada.call('PATCH', '/repos/ada/work', { default_branch: 'coming' });
+    await whenAsleep();
+    return await Promise.all([editing, ada.call('DELETE', '/repos/ada/work/branches/coming')]);
+  });
+  expect(replies.map(({ status }) => status)).toEqual([200, 403]);
+  expect([await defaultBranch(), await head()]).toEqual(['coming', 'refs/heads/coming']);
+  expect(await git(bare, 'rev-parse', 'coming')).toBe(await git(tree, 'rev-parse', 'origin/main'));
+  await ada.call('PATCH', '/repos/ada/work', { default_branch: 'main' });
+});
+
+it('a branch that is deleted first does not become the default branch: 422, and nothing changes', async () => {
+  await git(tree, 'push', '-q', 'origin', 'origin/main:refs/heads/going');
+  const replies = await withSlow('insert', 'pushes', async () => {
+    const deleting = ada.call('DELETE', '/repos/ada/work/branches/going');
+    await whenAsleep();
+    return await Promise.all([ada.call('PATCH', '/repos/ada/work', { default_branch: 'going' }), deleting]);
+  });
+  expect(replies.map(({ status }) => status)).toEqual([422, 204]);
+  expect([await defaultBranch(), await head()]).toEqual(['main', 'refs/heads/main']);
+});

@@ -15,6 +15,7 @@ beforeAll(async () => {
 });
 const row = (name: string) => scene.sql.row<object>`
   select * from :schema.repositories where name_key = lower(${name}) order by id limit 1`;
+const head = async () => await git(await scene.bare('ada', 'garden'), 'symbolic-ref', 'HEAD');
 
 describe('PATCH', () => {
   it('changes what it is told, and nothing else', async () => {
@@ -55,8 +56,25 @@ describe('PATCH', () => {
   it('moves the default branch with HEAD', async () => {
     const { body } = await cast.ada.call('PATCH', '/repos/ada/garden', { default_branch: 'next' });
     expect(body).toMatchObject({ default_branch: 'next' });
-    expect(await git(await scene.bare('ada', 'garden'), 'symbolic-ref', 'HEAD')).toBe('refs/heads/next');
+    expect(await head()).toBe('refs/heads/next');
     await cast.ada.call('PATCH', '/repos/ada/garden', { default_branch: 'main' });
+    expect(await head()).toBe('refs/heads/main');
+  });
+
+  it('with a name that is taken moves neither the default branch nor HEAD', async () => {
+    await cast.ada.call('POST', '/user/repos', { name: 'taken' });
+    const before = await row('garden');
+    const edit = { name: 'taken', default_branch: 'next' };
+    const { status, body } = await cast.ada.call('PATCH', '/repos/ada/garden', edit);
+    expect([status, body.message]).toEqual([422, 'repo name is already taken [name: taken]']);
+    expect([await row('garden'), await head()]).toEqual([before, 'refs/heads/main']);
+  });
+
+  it('brings HEAD back to the default branch, which a crash kept from following', async () => {
+    await git(await scene.bare('ada', 'garden'), 'symbolic-ref', 'HEAD', 'refs/heads/next');
+    const { status, body } = await cast.ada.call('PATCH', '/repos/ada/garden', { default_branch: 'main' });
+    expect([status, body['default_branch']]).toEqual([200, 'main']);
+    expect(await head()).toBe('refs/heads/main');
   });
 
   it.each([

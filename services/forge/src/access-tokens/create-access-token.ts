@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hashToken } from '../caller/authenticate.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { badRequest, forbidden } from '../failures.ts';
+import { badRequest } from '../failures.ts';
 import { unknownScopes } from '../rules/access/token-scope.ts';
 import * as accessTokens from '../store/people/access-tokens.ts';
 import { findTokenOwner } from './find-token-owner.ts';
@@ -20,7 +20,6 @@ export async function createAccessToken(
   const owner = await findTokenOwner(context, caller, username);
   const unknown = unknownScopes(wanted.scopes);
   if (unknown.length > 0) throw badRequest(`invalid access token scope provided: ${unknown.join(',')}`);
-  checkNotWider(caller, wanted.scopes);
   if (wanted.name.length > MAX_NAME) throw badRequest(`[Name]: MaxSize(${MAX_NAME})`);
   const secret = randomBytes(20).toString('hex');
   const row = await accessTokens.insert(context.database.autocommit(), {
@@ -32,23 +31,4 @@ export async function createAccessToken(
   });
   if (row === undefined) throw badRequest('access token name has been used already');
   return { row, secret };
-}
-
-/** A token must not be able to make itself a stronger sister. */
-function checkNotWider(caller: Caller, scopes: readonly string[]): void {
-  const own = caller.scopes;
-  if (own === undefined) return;
-  const isLimit = (scope: string) => scope !== 'public-only';
-  const reachesAll = !own.some(isLimit) || own.includes('all');
-  // Without a limit a token reaches every area.
-  const wider =
-    (caller.publicOnly && !scopes.includes('public-only')) ||
-    (!reachesAll &&
-      (!scopes.some(isLimit) || scopes.some((scope) => isLimit(scope) && !coveredBy(own, scope))));
-  if (wider) throw forbidden('a token cannot make one that may do more than itself');
-}
-
-function coveredBy(own: readonly string[], scope: string): boolean {
-  const [access, area] = scope.split(':');
-  return own.includes(scope) || (access === 'read' && own.includes(`write:${area}`));
 }

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { forbidden, headMoved, notFound } from '../failures.ts';
 import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
+import * as contents from '../store/repositories/contents.ts';
 import { findWritable } from './find-writable.ts';
 import { moveInTurn } from './move-refs.ts';
 import { loadPushRules, refuseMove } from './push-rules.ts';
@@ -18,12 +19,17 @@ export async function deleteBranch(
 ): Promise<void> {
   const { branch } = path;
   const found = await findWritable(context, caller, path);
-  const { id, default_branch: defaultBranch } = found.repository;
+  const { id } = found.repository;
   if (!isBranchName(branch)) throw notFound('the branch does not exist');
-  if (branch === defaultBranch) throw forbidden('can not delete default branch');
+  const tx = context.database.autocommit();
   const rules = await loadPushRules(context, found, caller.userId);
   const prepare = async () => {
-    const before = await readRef(context.git, id, branchRef(branch));
+    // Looked up in the turn: who moves the default branch does it in the same queue.
+    const [before, known] = await Promise.all([
+      readRef(context.git, id, branchRef(branch)),
+      contents.find(tx, id),
+    ]);
+    if (branch === known?.default_branch) throw forbidden('can not delete default branch');
     if (before === undefined) throw notFound('the branch does not exist');
     if (refuseMove(rules, branch, 'delete') !== undefined) throw forbidden('branch protected');
     return { moves: [{ ref: branchRef(branch), before, after: NO_COMMIT }], result: undefined };

@@ -1,5 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
+import { notFound } from '../failures.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { findRepository, mayRead } from '../repositories/find-repository.ts';
@@ -42,7 +43,10 @@ export async function listComments(
   return { page: { page: 1, limit: Math.max(total, 1), offset: 0 }, total, beginning, items };
 }
 
-/** A page of what people wrote in a repository, oldest first. */
+/**
+ * A page of what people wrote in a repository, oldest first.
+ * @throws 404 also when it has neither issues nor pull requests that the viewer may read
+ */
 export async function listRepositoryComments(
   context: Context,
   viewer: Caller | undefined,
@@ -50,13 +54,11 @@ export async function listRepositoryComments(
   query: CommentQuery,
 ): Promise<ListPage> {
   const found = await findRepository(context, viewer, path);
+  const onIssues = mayRead(found, 'issues');
+  const onPulls = mayRead(found, 'pulls');
+  if (!onIssues && !onPulls) throw notFound();
   const page = pageOf(context, query);
-  const filter = {
-    repositoryId: found.repository.id,
-    onIssues: mayRead(found, 'issues'),
-    onPulls: mayRead(found, 'pulls'),
-    ...readTimeRange(query),
-  };
+  const filter = { repositoryId: found.repository.id, onIssues, onPulls, ...readTimeRange(query) };
   const tx = context.database.autocommit();
   const [rows, total] = await Promise.all([
     comments.listByRepository(tx, filter, page),

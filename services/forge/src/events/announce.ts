@@ -1,4 +1,5 @@
 import { enqueueAll, type Tx } from '@croft/sql';
+import type { LabelCard } from '../store/issues/labels.ts';
 
 /** What happened to an issue or a pull request; actions have the names the webhooks give them. */
 export interface IssueEvent {
@@ -23,6 +24,8 @@ export interface IssueEvent {
   assigneeId?: number;
   /** What was there before, of what an edit changed. */
   changes?: Readonly<Partial<Record<'title' | 'body' | 'ref', { from: string }>>>;
+  /** Labels that came, by their ids, and those that went, of `label_updated` and `label_cleared`. */
+  labels?: { added: readonly number[]; removed: readonly LabelCard[] };
   /** The base it had, of a pull request that got another one. */
   formerBase?: string;
   /** Commit whose message closed it. */

@@ -1,9 +1,11 @@
 import type { Context } from '../context.ts';
 import { presentIssues } from '../issues/present-issues.ts';
+import { labelJson } from '../labels/label-json.ts';
 import { presentPulls } from '../pulls/present-pulls.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import type { HookEventType } from '../rules/events/hook-events.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
+import type { LabelCard } from '../store/issues/labels.ts';
 import type { UserRow } from '../store/people/users.ts';
 import * as users from '../store/people/users.ts';
 import * as pulls from '../store/pulls/pulls.ts';
@@ -32,7 +34,7 @@ export async function writeIssueMessages(
   const about = {
     action: event.action,
     number: issue.number,
-    ...(event.changes === undefined ? {} : { changes: event.changes }),
+    ...changesOf(context, event, subject),
   };
   const commit = { commit_id: event.commitId ?? '' };
   if (!issue.is_pull) {
@@ -51,6 +53,14 @@ export async function writeIssueMessages(
     ...event.head,
   };
   return [{ type, payload }];
+}
+
+function changesOf({ links }: Context, { changes, labels }: IssueEvent, { found, issue }: Subject): object {
+  if (labels === undefined) return changes === undefined ? {} : { changes };
+  const names = { owner: found.owner.login, repo: found.repository.name };
+  const spell = (label: LabelCard) => labelJson(label, names, links);
+  const added = issue.labels.filter(({ id }) => labels.added.includes(id));
+  return { changes: { added_labels: added.map(spell), removed_labels: labels.removed.map(spell) } };
 }
 
 /** An issue as nobody in particular sees it. */

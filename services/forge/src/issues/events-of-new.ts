@@ -6,9 +6,10 @@ import type { CreatedWith } from './timeline-entries.ts';
 export function eventsOfNew(issue: IssueRow, actorId: number, createdWith: CreatedWith): Happening[] {
   const { labelIds, milestoneId, assigneeIds, closed } = createdWith;
   const event = { kind: 'issue', issueId: issue.id, repositoryId: issue.repository_id, actorId } as const;
+  const labels = { added: labelIds, removed: [] };
   return [
     { ...event, action: 'opened' },
-    ...(labelIds.length === 0 ? [] : [{ ...event, action: 'label_updated' as const }]),
+    ...(labelIds.length === 0 ? [] : [{ ...event, action: 'label_updated' as const, labels }]),
     ...(milestoneId === null ? [] : [{ ...event, action: 'milestoned' as const }]),
     ...assigneeIds.map((assigneeId) => ({ ...event, action: 'assigned' as const, assigneeId })),
     ...(closed ? [{ ...event, action: 'closed' as const }] : []),

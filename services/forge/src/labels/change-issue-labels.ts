@@ -87,6 +87,7 @@ export async function applyLabels(
     kind: 'issue',
     action: result.length === 0 ? 'label_cleared' : 'label_updated',
     issueId: issue.id,
+    labels: { added: idsOf(added), removed },
     repositoryId: issue.repository_id,
     actorId: doerId,
   });

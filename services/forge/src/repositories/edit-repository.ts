@@ -3,6 +3,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound, repositoryArchived, unacceptable } from '../failures.ts';
 import { branchRef, pointHeadAt, readRef } from '../outside/git/refs.ts';
+import { branchQueue } from '../pulls/sync-pulls.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { MERGE_STYLES } from '../rules/pulls/merge-style.ts';
@@ -35,12 +36,15 @@ export async function editRepository(
   if (repository.archived && edit.archived !== false) throw repositoryArchived();
   checkTexts(edit, repository);
   await checkVisibility(context, found, edit);
-  const { defaultBranch } = edit;
-  if (defaultBranch && defaultBranch !== repository.default_branch)
-    await moveDefaultBranch(context, repository, defaultBranch);
+  if (edit.defaultBranch) await moveDefaultBranch(context, repository.id, edit.defaultBranch, edit);
+  else await record(context, repository.id, edit);
+  return await findRepositoryById(context, caller, repository.id);
+}
+
+async function record({ database }: Context, id: number, edit: RepositoryEdit): Promise<void> {
   try {
-    const changed = await context.database.transaction(async (tx) => {
-      const now = await repositories.update(tx, repository.id, edit);
+    const changed = await database.transaction(async (tx) => {
+      const now = await repositories.update(tx, id, edit);
       if (now !== undefined && now.fork_of !== null) await repositories.countForks(tx, now.fork_of);
       return now;
     });
@@ -50,7 +54,6 @@ export async function editRepository(
       throw unacceptable(`repo name is already taken [name: ${edit.name}]`);
     throw error;
   }
-  return await findRepositoryById(context, caller, repository.id);
 }
 
 function checkTexts(edit: RepositoryEdit, before: repositories.RepositoryRow): void {
@@ -80,14 +83,26 @@ async function checkVisibility(
     throw unacceptable('the repository is a fork of a private repository and stays private');
 }
 
-/** HEAD first: a clone follows it, and the row without it would promise a branch that clones do not check out. */
+/**
+ * Records an edit of the default branch, and lets HEAD follow: last, as nothing is refused any more then. What a crash
+ * leaves in between is set right by the same edit again. In the queue of branches, so that nobody deletes it meanwhile.
+ */
 async function moveDefaultBranch(
-  { git }: Context,
-  repository: repositories.RepositoryRow,
+  context: Context,
+  id: number,
   branch: string,
+  edit: RepositoryEdit,
 ): Promise<void> {
+  const { database, git, queues } = context;
   if (!isBranchName(branch)) throw unacceptable('[DefaultBranch]: GitRefName');
-  const exists = repository.empty || (await readRef(git, repository.id, branchRef(branch))) !== undefined;
-  if (!exists) throw unacceptable(`the branch '${branch}' does not exist`);
-  await pointHeadAt(git, repository.id, branch);
+  await queues.inTurn(branchQueue(id), async () => {
+    const [before, commit] = await Promise.all([
+      repositories.findById(database.autocommit(), id),
+      readRef(git, id, branchRef(branch)),
+    ]);
+    const mayLack = before === undefined || before.empty || before.default_branch === branch;
+    if (commit === undefined && !mayLack) throw unacceptable(`the branch '${branch}' does not exist`);
+    await record(context, id, edit);
+    await pointHeadAt(git, id, branch);
+  });
 }

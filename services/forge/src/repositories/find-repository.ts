@@ -26,9 +26,9 @@ export async function findRepository(
   unit?: Unit,
 ): Promise<VisibleRepository> {
   const row = await repositories.findByName(database.reads(), path.owner, path.repo, caller?.userId ?? 0);
-  if (row === undefined) throw await explainMissing(database.autocommit(), caller, path);
-  const found = accessTo(row, caller);
-  if (found === undefined) throw notFound();
+  const found = row && accessTo(row, caller);
+  // Also when there is one that the caller may not know of: time must not tell the two apart.
+  if (found === undefined) throw await explainMissing(database.autocommit(), caller, path);
   if (unit !== undefined && !mayRead(found, unit)) throw notFound();
   return found;
 }

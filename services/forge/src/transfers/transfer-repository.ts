@@ -90,8 +90,9 @@ async function findTransfer(
 ) {
   const tx = context.database.autocommit();
   const row = await repositories.findByName(tx, path.owner, path.repo, caller.userId);
-  const [transfer] =
-    row === undefined ? [] : await repositoryTransfers.listByRepositories(tx, [row.id], caller.userId);
+  // Also when there is none: time must not tell it from one that the caller may not know of.
+  const ids = row === undefined ? [] : [row.id];
+  const [transfer] = await repositoryTransfers.listByRepositories(tx, ids, caller.userId);
   if (row === undefined || transfer === undefined) {
     await findRepository(context, caller, path);
     throw notFound('no pending transfer');

@@ -86,7 +86,8 @@ export interface NewIssueRow {
 
 /**
  * Adds an issue under the next number of its repository, whose row is held from here on until the transaction ends: no
- * number is lost or given twice. Undefined when the repository is gone.
+ * number is lost or given twice. Labels, assignees and a milestone that were deleted meanwhile are left out. Undefined
+ * when the repository is gone.
  */
 export function insert(tx: Tx, issue: NewIssueRow): Promise<IssueRow | undefined> {
   return tx.row<IssueRow>`
@@ -102,15 +103,18 @@ export function insert(tx: Tx, issue: NewIssueRow): Promise<IssueRow | undefined
       select ${issue.repositoryId}, last_number, ${issue.isPull}::boolean, ${issue.posterId}::bigint,
         ${issue.title}::text, ${issue.body}::text, ${issue.ref}::text, ${issue.deadlineAt ?? null}::timestamptz,
         case when ${issue.closed}::boolean then ${tx.now}::timestamptz end,
-        (select id from :schema.milestones where id = ${issue.milestoneId}::bigint), ${tx.now}, ${tx.now}
+        (select id from :schema.milestones where id = ${issue.milestoneId}::bigint for key share), ${tx.now}, ${tx.now}
       from taken returning *
     ), assigned as (
       insert into :schema.issue_assignees (issue_id, user_id, position)
-      select made.id, user_id, position from made,
+      select made.id, u.id, position from made,
         unnest(${issue.assigneeIds}::bigint[]) with ordinality as given (user_id, position)
+        join :schema.users u on u.id = user_id
+      order by u.id for key share of u
     ), labelled as (
       insert into :schema.issue_labels (issue_id, label_id)
       select made.id, l.id from made, :schema.labels l where l.id = any(${issue.labelIds}::bigint[])
+      order by l.id for key share of l
     ), told as (
       insert into :schema.comments (issue_id, kind, poster_id, body, details, created_at, updated_at)
       select made.id, e.kind, made.poster_id, coalesce(e.body, ''), coalesce(e.details, '{}'), ${tx.now}, ${tx.now}
@@ -128,12 +132,13 @@ export type IssueChange = Pick<
   'title' | 'body' | 'ref' | 'deadline_at' | 'closed_at' | 'milestone_id' | 'content_version'
 >;
 
-/** Writes the changed issue. */
+/** Writes the changed issue, without a milestone that was deleted meanwhile. */
 export async function update(tx: Tx, id: number, change: IssueChange): Promise<void> {
   await tx.run`
     update :schema.issues set title = ${change.title}, body = ${change.body}, ref = ${change.ref},
       deadline_at = ${change.deadline_at}, closed_at = ${change.closed_at},
-      milestone_id = (select id from :schema.milestones where id = ${change.milestone_id}::bigint),
+      milestone_id = case when milestone_id = ${change.milestone_id}::bigint then milestone_id
+        else (select id from :schema.milestones where id = ${change.milestone_id}::bigint for key share) end,
       content_version = ${change.content_version}, updated_at = ${tx.now}
     where id = ${id}`;
 }
