@@ -39,7 +39,8 @@ async function open(options?: object): Promise<{ number: number; base: string; h
 
 const schedule = (who: Person, number: number, body: object = {}) =>
   who.call('POST', `${at}/pulls/${number}/merge`, { merge_when_checks_succeed: true, ...body });
-const cancel = (who: Person, number: number) => who.call('DELETE', `${at}/pulls/${number}/merge`);
+const cancel = (who: Person, number: number, path = at) =>
+  who.call('DELETE', `${path}/pulls/${number}/merge`);
 const say = async (sha: string, state: string, context = 'ci') =>
   expect((await ada.call('POST', `${at}/statuses/${sha}`, { context, state })).status).toBe(201);
 const isMerged = async (number: number) => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status;
@@ -192,6 +193,80 @@ describe('a scheduled merge', () => {
     expect([await isMerged(body.number), await scheduled(body.number)]).toEqual([404, []]);
     const timeline = (await ada.call('GET', `${at}/issues/${body.number}/timeline`)).items;
     expect(timeline.map(({ type }) => type)).toContain('pull_cancel_scheduled_merge');
+  });
+
+  it('attack: does not merge commits of a fork that the pull request has not followed to yet', async () => {
+    const mallory = scene.person('mallory');
+    await mallory.call('GET', '/user');
+    await mallory.call('POST', `${at}/forks`, { name: 'quick' });
+    const fork = join(scene.folder, 'quick');
+    await git(scene.folder, 'clone', '-q', mallory.remote('mallory/quick'), fork);
+    await commit(fork, { 'seen.txt': '1' }, 'seen');
+    await git(fork, 'push', '-q', 'origin', 'HEAD:refs/heads/present');
+    const wish = { head: 'mallory:present', base: 'main', title: 'present' };
+    const { number } = (await mallory.call('POST', `${at}/pulls`, wish)).body;
+    const seen = await git(fork, 'rev-parse', 'HEAD');
+    await say(seen, 'pending');
+    expect((await schedule(bob, number)).status).toBe(201);
+    await settled();
+    const unseen = await commit(fork, { 'unseen.txt': '1' }, 'unseen');
+    await git(fork, 'push', '-q', 'origin', 'HEAD:refs/heads/elsewhere');
+    const before = await git(bare, 'for-each-ref');
+    // As between a push and its end, which the copy of its commits can put off.
+    await git(await scene.bare('mallory', 'quick'), 'update-ref', 'refs/heads/present', unseen);
+    const title = { title: 'present, look again' };
+    expect((await mallory.call('PATCH', `${at}/pulls/${number}`, title)).status).toBe(201);
+    await settled();
+    expect([await isMerged(number), (await scheduled(number)).length]).toEqual([404, 1]);
+    expect(await git(bare, 'for-each-ref')).toBe(before);
+    await git(fork, 'push', '-q', 'origin', 'HEAD:refs/heads/follow');
+    await settled();
+    expect([await isMerged(number), await scheduled(number)]).toEqual([404, []]);
+  });
+
+  it('ends with another base from somebody who may not write to it', async () => {
+    const dan = scene.person('dan');
+    await dan.call('GET', '/user');
+    const units_map = { 'repo.code': 'read', 'repo.pulls': 'write' };
+    await ada.call('POST', '/orgs', { username: 'guild' });
+    await ada.call('POST', '/orgs/guild/repos', { name: 'patient', auto_init: true });
+    const team = { name: 'triage', permission: 'read', includes_all_repositories: true, units_map };
+    const { id } = (await ada.call('POST', '/orgs/guild/teams', team)).body;
+    expect((await ada.call('PUT', `/teams/${id}/members/dan`)).status).toBe(204);
+    const path = '/repos/guild/patient';
+    await ada.call('POST', `${path}/branches`, { new_branch_name: 'dev' });
+    const file = { content: 'eA==', new_branch: 'topic', message: 'x' };
+    expect((await ada.call('POST', `${path}/contents/x.txt`, file)).status).toBe(201);
+    const protection = { rule_name: 'dev', ...CHECKED };
+    expect((await ada.call('POST', `${path}/branch_protections`, protection)).status).toBe(201);
+    const pull = { head: 'topic', base: 'dev', title: 'topic' };
+    const { number } = (await ada.call('POST', `${path}/pulls`, pull)).body;
+    const wish = { merge_when_checks_succeed: true };
+    expect((await ada.call('POST', `${path}/pulls/${number}/merge`, wish)).status).toBe(201);
+    expect((await dan.call('PATCH', `${path}/pulls/${number}`, { base: 'main' })).status).toBe(201);
+    await settled();
+    expect((await ada.call('GET', `${path}/pulls/${number}/merge`)).status).toBe(404);
+    expect((await cancel(ada, number, path)).status).toBe(404);
+    const timeline = (await ada.call('GET', `${path}/issues/${number}/timeline`)).items;
+    expect(timeline.slice(-2)).toMatchObject([
+      { type: 'change_target_branch', user: { login: 'dan' } },
+      { type: 'pull_cancel_scheduled_merge', user: { login: 'dan' } },
+    ]);
+  });
+
+  it('ends with its base: nobody chose the branch that the pull request goes to instead', async () => {
+    const { number, base, head } = await open();
+    await say(head, 'pending');
+    expect((await schedule(bob, number)).status).toBe(201);
+    expect((await cleo.call('DELETE', `${at}/branches/${base}`)).status).toBe(204);
+    expect((await ada.call('GET', `${at}/pulls/${number}`)).body.base).toMatchObject({ ref: 'main' });
+    await say(head, 'success');
+    await settled();
+    expect([await isMerged(number), await scheduled(number)]).toEqual([404, []]);
+    expect(await told(number)).toEqual([
+      ['pull_scheduled_merge', 'bob'],
+      ['pull_cancel_scheduled_merge', 'cleo'],
+    ]);
   });
 
   it('ends with the pull request', async () => {

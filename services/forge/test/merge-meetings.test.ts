@@ -112,6 +112,96 @@ it('a merge into a branch that is no longer the base is refused', async () => {
   expect((await merge(number)).status).toBe(200);
 });
 
+const update = (number: number) => ada.call('POST', `${path}/${number}/update`);
+
+it.each([
+  ['merged', merge, 200],
+  ['closed', (number: number) => ada.call('PATCH', `${path}/${number}`, { state: 'closed' }), 201],
+])('an update of what is %s meanwhile is refused', async (what, end, status) => {
+  const branch = `updated-when-${what}`;
+  const number = await pull(branch);
+  await git(tree, 'fetch', '-q', 'origin');
+  await pushBranch(tree, 'main', { [`ahead-of-${what}`]: '1' }, 'origin/main');
+  const head = await git(bare, 'rev-parse', branch);
+  const requests = await during(holdIssue(number), async () => {
+    const ending = end(number);
+    await someWait(1);
+    const updating = update(number);
+    // In the queue behind it.
+    await sleep(ARRIVED_MS);
+    return [ending, updating];
+  });
+  const [ending, updating] = await Promise.all(requests);
+  expect([ending?.status, updating?.status]).toEqual([status, 422]);
+  expect(updating?.body.message).toContain(what);
+  expect(await git(bare, 'rev-parse', branch)).toBe(head);
+  expect(await rowsOf(scene, 'pushes')).toEqual([[]]);
+});
+
+it('an update of what gets another base meanwhile is up to that one', async () => {
+  const number = await pull('updated-when-edited');
+  await git(tree, 'fetch', '-q', 'origin');
+  await pushBranch(tree, 'main', { 'only-on-main': '1' }, 'origin/main');
+  const requests = await during(holdIssue(number), async () => {
+    const editing = toOther(number);
+    await someWait(1);
+    const updating = update(number);
+    await sleep(ARRIVED_MS);
+    return [editing, updating];
+  });
+  const [editing, updating] = await Promise.all(requests);
+  expect([editing?.status, updating?.status]).toEqual([201, 200]);
+  const subject = await git(bare, 'log', '-1', '--format=%s', 'updated-when-edited');
+  expect(subject).toBe("Merge branch 'other' into updated-when-edited");
+  const files = await git(bare, 'ls-tree', '--name-only', 'updated-when-edited');
+  expect([files.includes('other.txt'), files.includes('only-on-main')]).toEqual([true, false]);
+});
+
+it('a merge into what is archived meanwhile is refused', async () => {
+  const [first, second] = [await pull('before-the-end'), await pull('after-the-end')];
+  const requests = await during(holdIssue(first), async () => {
+    const merging = merge(first);
+    await someWait(1);
+    const waiting = merge(second);
+    await sleep(ARRIVED_MS);
+    await scene.sql.run`update :schema.repositories set archived = true where name = 'work'`;
+    return [merging, waiting];
+  });
+  const [merging, waiting] = await Promise.all(requests);
+  await scene.sql.run`update :schema.repositories set archived = false where name = 'work'`;
+  expect([merging?.status, waiting?.status]).toEqual([200, 423]);
+  expect(await isMerged(second)).toBe(false);
+  expect(await rowsOf(scene, 'merges')).toEqual([[]]);
+  expect(await git(bare, 'ls-tree', '--name-only', 'main')).not.toContain('after-the-end');
+  expect((await merge(second)).status).toBe(200);
+});
+
+it.each(['at once', 'at last'])(
+  'an approval that is given %s while the base changes does not count',
+  async (when) => {
+    const name = `approves-${when.replace(' ', '-')}`;
+    const number = await pull(name);
+    const cleo = scene.person(name);
+    await cleo.call('GET', '/user');
+    await ada.call('PUT', `/repos/ada/work/collaborators/${name}`, { permission: 'write' });
+    const at = `${path}/${number}/reviews`;
+    const pending =
+      when === 'at last' ? (await cleo.call('POST', at, { event: 'PENDING' })).body.id : undefined;
+    const verdict = { event: 'APPROVED', body: 'fine' };
+    const requests = await during(holdIssue(number), async () => {
+      const editing = toOther(number);
+      await someWait(1);
+      const approving = cleo.call('POST', pending === undefined ? at : `${at}/${pending}`, verdict);
+      await someWait(2);
+      return [editing, approving];
+    });
+    const [editing, approving] = await Promise.all(requests);
+    expect([editing?.status, approving?.status]).toEqual([201, 200]);
+    expect(approving?.body).toMatchObject({ state: 'APPROVED', official: false });
+    expect((await cleo.call('POST', at, verdict)).body).toMatchObject({ state: 'APPROVED', official: true });
+  },
+);
+
 it('a merge that somebody else announces in the same moment is refused', async () => {
   const number = await pull('twin');
   const before = await git(bare, 'for-each-ref', 'refs/heads');

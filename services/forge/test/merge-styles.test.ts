@@ -166,6 +166,30 @@ describe('manually-merged', () => {
       Number(await git(tree, 'log', '-1', '--format=%at', commit)) * 1000,
     );
   });
+
+  it.each([
+    ['into the base', 'main', 'joined'],
+    ['the other way round', 'turned', 'main'],
+  ])('leaves the changes of what was merged %s to be seen as they were', async (_how, ours, theirs) => {
+    const branch = ours === 'main' ? theirs : ours;
+    const number = await pull(branch);
+    const seen = async () =>
+      await Promise.all([
+        ada.call('GET', `${path}/${number}.diff`).then(({ text }) => text),
+        ada.call('GET', `${path}/${number}.patch`).then(({ text }) => text),
+        ada.call('GET', `${path}/${number}/files`).then(({ items }) => items.length),
+        ada.call('GET', `${path}/${number}/commits`).then(({ items }) => items.map(({ sha }) => sha)),
+      ]);
+    const before = await seen();
+    expect(before[2]).toBe(2);
+    await git(tree, 'checkout', '-q', ours);
+    await git(tree, 'merge', '-q', '--no-ff', '-m', 'by hand', theirs);
+    const commit = await git(tree, 'rev-parse', 'HEAD');
+    await git(tree, 'push', '-q', 'origin', 'HEAD:refs/heads/main');
+    await git(tree, 'checkout', '-q', '-B', 'main', commit);
+    expect((await merge(number, { Do: 'manually-merged', MergeCommitID: commit })).status).toBe(200);
+    expect(await seen()).toEqual(before);
+  });
 });
 
 describe('what a repository does not allow', () => {

@@ -1,5 +1,5 @@
 import { git } from '@croft/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lines, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 
@@ -281,6 +281,51 @@ describe('the head branch, when it is to be deleted after the merge,', () => {
     expect(answer.body.message).toBe('can not delete default branch');
     expect(await isMerged(body.number)).toBe(204);
     expect(await git(bare, 'branch', '--list', 'main')).toContain('main');
+  });
+});
+
+describe('the head branch, where the repository deletes it after a merge,', () => {
+  const deletes = async (value: boolean) =>
+    expect(
+      (await ada.call('PATCH', '/repos/ada/work', { default_delete_branch_after_merge: value })).status,
+    ).toBe(200);
+  beforeAll(() => deletes(true));
+  afterAll(() => deletes(false));
+  const exists = async (branch: string) => (await git(bare, 'branch', '--list', branch)) !== '';
+
+  it('goes, unless the caller says otherwise', async () => {
+    const [silent, kept] = [await pull('silent', { silent: '1' }), await pull('kept', { kept: '1' })];
+    expect((await merge(silent)).status).toBe(200);
+    expect((await merge(kept, { delete_branch_after_merge: false })).status).toBe(200);
+    expect([await exists('silent'), await exists('kept')]).toEqual([false, true]);
+  });
+
+  it('goes after a scheduled merge, too', async () => {
+    const [silent, kept] = [await pull('silent-2', { silent2: '1' }), await pull('kept-2', { kept2: '1' })];
+    const wish = { merge_when_checks_succeed: true };
+    expect((await merge(kept, { ...wish, delete_branch_after_merge: false })).status).toBe(201);
+    expect((await merge(silent, wish)).status).toBe(201);
+    await expect.poll(() => exists('silent-2'), { timeout: 15_000 }).toBe(false);
+    expect(await Promise.all([silent, kept].map(isMerged))).toEqual([204, 204]);
+    expect(await exists('kept-2')).toBe(true);
+  });
+
+  it('goes with each of a stack', async () => {
+    const lower = await pull('stack-lower', { lower: '1' });
+    await pushBranch(tree, 'stack-upper', { upper: '1' }, 'stack-lower');
+    const upper = { head: 'stack-upper', base: 'stack-lower', title: 'upper' };
+    const { number } = (await ada.call('POST', path, upper)).body;
+    expect((await merge(number, { merge_stack: true })).status).toBe(200);
+    expect(await Promise.all([lower, number].map(isMerged))).toEqual([204, 204]);
+    expect([await exists('stack-lower'), await exists('stack-upper')]).toEqual([false, false]);
+  });
+
+  it('stays where it has to, of which nobody is told who did not ask', async () => {
+    await git(tree, 'fetch', '-q', 'origin');
+    await git(tree, 'push', '-q', 'origin', 'origin/main~1:refs/heads/below-main');
+    const { body } = await ada.call('POST', path, { head: 'main', base: 'below-main', title: 'down' });
+    expect((await merge(body.number)).status).toBe(200);
+    expect([await isMerged(body.number), await exists('main')]).toEqual([204, true]);
   });
 });
 

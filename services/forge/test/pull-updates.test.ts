@@ -116,6 +116,40 @@ describe('a head branch', () => {
     await settings(true);
   });
 
+  it('attack: does not get code of a base that the caller may not read any more', async () => {
+    const at = '/repos/guild/vault';
+    await ada.call('POST', '/orgs', { username: 'guild', visibility: 'private' });
+    await ada.call('POST', '/orgs/guild/repos', { name: 'vault', private: true, auto_init: true });
+    const unitsMap = { 'repo.code': 'read', 'repo.pulls': 'read' };
+    const team = {
+      name: 'readers',
+      permission: 'read',
+      includes_all_repositories: true,
+      units_map: unitsMap,
+    };
+    const { id } = (await ada.call('POST', '/orgs/guild/teams', team)).body;
+    expect((await ada.call('PUT', `/teams/${id}/members/bob`)).status).toBe(204);
+    expect((await bob.call('POST', `${at}/forks`, { name: 'vaults' })).status).toBe(202);
+    const file = { content: 'eA==', message: 'x' };
+    const topic = { ...file, new_branch: 'topic' };
+    expect((await bob.call('POST', '/repos/bob/vaults/contents/x.txt', topic)).status).toBe(201);
+    const wish = { head: 'bob:topic', base: 'main', title: 'topic' };
+    const { number } = (await bob.call('POST', `${at}/pulls`, wish)).body;
+    await ada.call('PATCH', `/teams/${id}`, { name: 'readers', units_map: { 'repo.pulls': 'read' } });
+    expect((await ada.call('POST', `${at}/contents/secret.txt`, file)).status).toBe(201);
+    expect((await bob.call('GET', `${at}/contents/secret.txt`)).status).toBe(404);
+    expect((await bob.call('GET', `${at}/pulls/${number}`)).status).toBe(200);
+    const [secret, vaults] = [await scene.bare('guild', 'vault'), await scene.bare('bob', 'vaults')];
+    const tip = await git(secret, 'rev-parse', 'main');
+    const kept = () => Promise.all([git(vaults, 'for-each-ref'), stored()]);
+    const before = await kept();
+    expect((await bob.call('POST', `${at}/pulls/${number}/update`)).status).toBe(404);
+    expect(await kept()).toEqual(before);
+    await expect(git(vaults, 'cat-file', '-e', tip)).rejects.toThrow();
+    await ada.call('PATCH', `/teams/${id}`, { name: 'readers', units_map: unitsMap });
+    expect((await bob.call('POST', `${at}/pulls/${number}/update`)).status).toBe(200);
+  });
+
   it('is updated once when two want it at once', async () => {
     const number = await pull('twice', { 'twice.txt': 'x' });
     await aheadOnMain('ahead4.txt');

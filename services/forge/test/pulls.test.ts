@@ -125,6 +125,7 @@ describe('creating a pull request', () => {
       /^pull request already exists for these targets \[id: 1, issue_id: 1, head_repo_id: 1, base_repo_id: 1, head_branch: feature\/one, base_branch: main\]$/,
     ],
     ['an unknown milestone', { milestone: 5 }, 404, 'milestone does not exist [id: 5]'],
+    ['an unknown milestone and assignee', { milestone: 999, assignee: 'nobody' }, 404, /^milestone/],
     ['an unknown assignee', { assignee: 'nobody' }, 422, /^Assignee does not exist/],
     ['an assignee without access', { assignee: 'bob' }, 422, /^user doesn't have access/],
     // Expressions that git would understand, for commits that exist:

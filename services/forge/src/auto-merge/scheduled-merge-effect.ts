@@ -43,7 +43,9 @@ async function mergeScheduled(context: Context, pull: pulls.PullWithIssue): Prom
   const { caller } = acting;
   const found = { ...acting.found, pull: now };
   const style = nameStyle(scheduled.style);
-  const wanted = { style, title, message, deleteBranch, headCommit: '', mergeCommit: '', force: false };
+  // A fork can be ahead of its row. What that brings was not looked at: once the row follows, that asks again or ends this.
+  const headCommit = now.head_sha;
+  const wanted = { style, title, message, deleteBranch, headCommit, mergeCommit: '', force: false };
   try {
     checkNotArchived(found);
     await mergeInTurn(context, caller, found, wanted, true);

@@ -1,12 +1,12 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { forbidden, notFound } from '../failures.ts';
+import { forbidden } from '../failures.ts';
 import { betweenMerges, changePull } from '../pulls/change-pull.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import type { WantedEdit } from '../rules/issues/issue-edit.ts';
 import { changeIssue, type IssueEdit } from './change-issue.ts';
 import { findIssue, type NumberedPath, type VisibleIssue } from './find-issue.ts';
-import { resolveWishes, type Wishes } from './resolve-wishes.ts';
+import { resolveWishes, unknownMilestone, type Wishes } from './resolve-wishes.ts';
 
 /** What a request may change about an issue. */
 export interface WantedIssueEdit extends WantedEdit, Wishes {
@@ -29,7 +29,7 @@ export async function editIssue(
   checkMayEdit(caller, issue, isWriter);
   checkNotArchived(found);
   const wishes = await resolveWishes(context, found.repository, isWriter ? withEmptied(wanted) : {});
-  if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
+  if (wishes.milestone === null) throw unknownMilestone(wanted.milestone);
   // 0 takes the milestone away.
   const milestone = isWriter && wanted.milestone === 0 ? null : wishes.milestone;
   await applyEdit(context, found, {

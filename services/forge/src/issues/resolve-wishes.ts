@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { unacceptable } from '../failures.ts';
+import { notFound, unacceptable } from '../failures.ts';
 import * as issueWishes from '../store/issues/issue-wishes.ts';
 import { cardOf, type LabelCard } from '../store/issues/labels.ts';
 import type { MilestoneRow } from '../store/issues/milestones.ts';
@@ -33,12 +33,14 @@ export interface ResolvedWishes {
 
 /**
  * Looks up what a request names; without a statement when it names nothing.
+ * @param milestoneFirst whether an unknown milestone is refused here, ahead of the assignees
  * @throws 422 for an assignee nobody knows, and for one who cannot write to the repository
  */
 export async function resolveWishes(
   { database }: Context,
   repository: RepositoryRow,
   wishes: Wishes,
+  { milestoneFirst = false } = {},
 ): Promise<ResolvedWishes> {
   const logins = namedLogins(wishes);
   const labels = wishes.labels ?? undefined;
@@ -52,12 +54,17 @@ export async function resolveWishes(
         milestoneId,
       })
     : { users: [], labels: [], milestone: null };
+  if (milestoneFirst && milestoneId !== 0 && found.milestone === null) throw unknownMilestone(milestoneId);
   return {
     assignees: logins?.map((login) => checkAssignee(found.users, login, repository)).filter(isFirst),
     labels: labels && sortAs(labels, found.labels.map(cardOf)),
     milestone: milestoneId === 0 ? undefined : found.milestone,
   };
 }
+
+/** An id that is none of the repository. */
+export const unknownMilestone = (id: number | null | undefined) =>
+  notFound(`milestone does not exist [id: ${id}]`);
 
 function namedLogins({ assignee, assignees }: NamedAssignees): string[] | undefined {
   if (!assignee && (assignees === undefined || assignees === null)) return undefined;

@@ -94,8 +94,7 @@ async function planPull(
   const twin = await pulls.findOpenTwin(context.database.autocommit(), branches);
   if (twin !== undefined) throw pullExists(twin);
   // Unlike an issue's, these count for every creator (decisions §5.6).
-  const wishes = await resolveWishes(context, repository, wanted);
-  if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
+  const wishes = await resolveWishes(context, repository, wanted, { milestoneFirst: true });
   const pull = { posterId: caller.userId, baseBranch: wanted.base };
   const draft = {
     title: wanted.title,

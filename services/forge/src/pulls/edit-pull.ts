@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { forbidden, mergedMeanwhile, notFound, pullExists, unacceptable } from '../failures.ts';
 import { checkMayEdit, type WantedIssueEdit } from '../issues/edit-issue.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
-import { resolveWishes } from '../issues/resolve-wishes.ts';
+import { resolveWishes, unknownMilestone } from '../issues/resolve-wishes.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
@@ -35,7 +35,7 @@ export async function editPull(
   checkNotArchived(found);
   const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
   // 0 leaves the milestone: unlike an issue's, it cannot be taken away.
-  if (wishes.milestone === null) throw notFound(`milestone does not exist [id: ${wanted.milestone}]`);
+  if (wishes.milestone === null) throw unknownMilestone(wanted.milestone);
   const allowEdit = await decideMaintainerEdit(context, caller, found, wanted.allowMaintainerEdit);
 
   const apply = async (now: pulls.PullWithIssue) => {
@@ -54,7 +54,7 @@ export async function editPull(
       await repositories.lock(tx, repository.id);
       const twin = await pulls.findOpenTwin(tx, { ...pulls.branchesOf(now), baseBranch: base }, pull.id);
       if (twin !== undefined) throw pullExists(twin);
-      await changeBase(tx, now, base, caller.userId);
+      await changeBase(tx, now, base, { actorId: caller.userId, chosen: true });
     });
   };
   if (wanted.base || typeof wanted.state === 'string')

@@ -1,3 +1,4 @@
+import { Failure } from '@croft/failure';
 import { scheduleMerge } from '../auto-merge/schedule-merge.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
@@ -5,7 +6,7 @@ import { baseMoved, notFound, wrongCommit } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { joinQueue } from '../merge-queue/join-queue.ts';
 import { queueOptionsOf } from '../merge-queue/queue-terms.ts';
-import { hasCommit } from '../outside/git/merging/merge.ts';
+import { findMergeBase, hasCommit } from '../outside/git/merging/merge.ts';
 import { readObject } from '../outside/git/reading/objects.ts';
 import { parseCommit } from '../outside/git/reading/parse-commit.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
@@ -35,7 +36,8 @@ export interface WantedMerge {
   /** Past what the protection requires, as far as the caller may. */
   force: boolean;
   whenChecksSucceed: boolean;
-  deleteBranch: boolean;
+  /** Undefined for what the repository does by itself. */
+  deleteBranch: boolean | undefined;
   /** Along with the pull requests it stands on, all or none. */
   stack: boolean;
 }
@@ -53,7 +55,8 @@ export async function mergePull(
   const found = await findToMerge(context, caller, path);
   checkMergeIsPossible(found);
   checkNotArchived(found);
-  const wish = { ...wanted, style: nameStyle(wanted.style) };
+  const deleteBranch = wanted.deleteBranch ?? found.repository.delete_branch_after_merge;
+  const wish = { ...wanted, style: nameStyle(wanted.style), deleteBranch };
   if (wanted.stack) checkStackWish(wish.style, wanted.whenChecksSucceed);
   if (wanted.whenChecksSucceed && wish.style !== 'manually-merged') {
     await scheduleMerge(context, caller, found, { ...wish, style: wish.style });
@@ -68,6 +71,7 @@ export async function mergePull(
     if (isLate) await settleMergeOf(context, found.pull);
     const now: PullToMerge = isLate ? await findPull(context, caller, path) : found;
     checkMergeIsPossible(now);
+    checkNotArchived(now);
     // Whoever wanted it in one branch did not mean another.
     if (now.pull.base_branch !== found.pull.base_branch) throw baseMoved();
     if (expected !== undefined) below = await findBelow(context, now.pull, expected);
@@ -78,15 +82,23 @@ export async function mergePull(
     return 'merged';
   });
   if (outcome === 'queued') return 'scheduled';
-  if (wanted.deleteBranch && below.length > 0)
-    await deleteHeads(context, caller, found, [...below, found.pull]);
-  else if (wanted.deleteBranch) await deleteHeadBranch(context, caller, found);
+  if (!deleteBranch) return 'merged';
+  const members = [...below, found.pull];
+  const deletion =
+    below.length > 0
+      ? deleteHeads(context, caller, found, members)
+      : deleteHeadBranch(context, caller, found);
+  await deletion.catch((error: unknown) => {
+    // Who did not ask for it is not told of what stands in the way.
+    if (wanted.deleteBranch || !(error instanceof Failure)) throw error;
+  });
   return 'merged';
 }
 
 /** How somebody who has the queue of branches wants it merged. */
-export type MergeInTurn = Omit<WantedMerge, 'style' | 'whenChecksSucceed' | 'stack'> & {
+export type MergeInTurn = Omit<WantedMerge, 'style' | 'deleteBranch' | 'whenChecksSucceed' | 'stack'> & {
   style: MergeStyle;
+  deleteBranch: boolean;
 };
 
 /**
@@ -142,14 +154,14 @@ async function markMerged(
   if (!/^[0-9a-f]{40}$/.test(commit) || !(await hasCommit(context.git, repositoryId, base, commit)))
     throw wrongCommit();
   const object = await readObject(context.git, repositoryId, commit);
-  const outlook = await context.outlooks.of(repositoryId, base, pull.head_sha);
+  const parents = object === undefined ? [] : parseCommit(object).parents;
   const merge = {
     pull_id: pull.id,
     merged_by: caller.userId,
     base_branch: pull.base_branch,
     base_sha: base,
     head_sha: pull.head_sha,
-    merge_base: outlook.mergeBase ?? base,
+    merge_base: (await findOriginalBase(context, pull, { base, commit, parents })) ?? base,
     commit_sha: commit,
   };
   const at = object === undefined ? undefined : parseCommit(object).author.at;
@@ -161,4 +173,22 @@ async function markMerged(
     }))
   )
     throw baseMoved();
+}
+
+/**
+ * The merge base from before a merge by hand. The base has the head by now, so that theirs is the head itself; the side of the
+ * commit that did not have it says where the two met. After a fast-forward nothing says so.
+ */
+async function findOriginalBase(
+  { git, outlooks }: Context,
+  { repository_id: repositoryId, head_sha: head }: PullWithIssue,
+  { base, commit, parents }: { base: string; commit: string; parents: readonly string[] },
+): Promise<string | undefined> {
+  const { mergeBase } = await outlooks.of(repositoryId, base, head);
+  if (mergeBase !== head || commit === head) return mergeBase;
+  for (const parent of parents) {
+    const met = await findMergeBase(git, repositoryId, parent, head);
+    if (met !== head) return met ?? parent;
+  }
+  return mergeBase;
 }

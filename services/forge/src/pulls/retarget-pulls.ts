@@ -1,4 +1,5 @@
 import type { Tx } from '@croft/sql';
+import { endUnlessWriter } from '../auto-merge/end-unless-writer.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
@@ -63,17 +64,20 @@ async function retarget(
     const branches = { ...pulls.branchesOf(pull), baseBranch: target ?? '' };
     const isPossible =
       target !== undefined && !isHead && (await pulls.findOpenTwin(tx, branches, pull.id)) === undefined;
-    if (isPossible) await changeBase(tx, pull, target, actorId);
+    if (isPossible) await changeBase(tx, pull, target, { actorId, chosen: false });
     else await closeIssueOf(tx, pull, [], actorId);
   });
 }
 
-/** Gives a pull request that is held another base, in its row and its timeline, and tells of it. */
+/**
+ * Gives a pull request that is held another base, in its row and its timeline, and tells of it.
+ * @param chosen whether the actor wanted this base, rather than the end of the former one
+ */
 export async function changeBase(
   tx: Tx,
   pull: pulls.PullWithIssue,
   base: string,
-  actorId: number | null,
+  { actorId, chosen }: { actorId: number | null; chosen: boolean },
 ): Promise<void> {
   await pulls.updateBase(tx, pull.id, base);
   // They were given by who may approve for the other branch.
@@ -81,6 +85,8 @@ export async function changeBase(
   const details = { old_ref: pull.base_branch, new_ref: base };
   const kind = 'change_target_branch';
   await comments.add(tx, { issueId: pull.issue_id, kind, posterId: actorId, details });
+  // Who scheduled it did so for the other branch, and to edit it takes less than to merge.
+  await endUnlessWriter(tx, pull, chosen ? actorId : null, actorId);
   if (actorId === null) return;
   const formerBase = pull.base_branch;
   const changes = { ref: { from: formerBase } };

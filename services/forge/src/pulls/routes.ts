@@ -228,7 +228,7 @@ export const merge = endpoint({
       mergeCommit: body.merge_commit_id ?? '',
       force: body.force_merge ?? false,
       whenChecksSucceed: body.merge_when_checks_succeed ?? false,
-      deleteBranch: body.delete_branch_after_merge ?? false,
+      deleteBranch: body.delete_branch_after_merge ?? undefined,
       stack: body.merge_stack ?? false,
     });
     return { status: outcome === 'merged' ? 200 : 201 };

@@ -1,4 +1,5 @@
 import type { Tx } from '@croft/sql';
+import { endUnlessWriter } from '../auto-merge/end-unless-writer.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
@@ -7,7 +8,6 @@ import { settleEach } from '../settle-each.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
 import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { describePush } from './describe-push.ts';
@@ -170,10 +170,7 @@ export async function moveHead(
     if (pushed === undefined) return;
     await comments.add(tx, { issueId: pull.issue_id, posterId: actorId, ...pushed });
     await markStale(tx, pull.id, actorId);
-    if (await scheduledMerges.removeUnlessWriter(tx, pull.id, actorId)) {
-      const kind = 'pull_cancel_scheduled_merge';
-      await comments.add(tx, { kind, issueId: pull.issue_id, posterId: actorId });
-    }
+    await endUnlessWriter(tx, pull, actorId, actorId);
     if (actorId === null) return;
     const head = { before: pull.head_sha, after: tip };
     await announce(tx, { kind: 'issue', action: 'synchronized', head, ...about(pull, actorId) });

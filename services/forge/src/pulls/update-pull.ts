@@ -19,9 +19,14 @@ import { findMergeBase, tryMerge, writeMerge } from '../outside/git/merging/merg
 import { writeRebase } from '../outside/git/merging/rebase.ts';
 import { commitObject } from '../outside/git/objects.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
-import { checkNotArchived, mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
+import {
+  checkNotArchived,
+  mayRead,
+  mayWrite,
+  type VisibleRepository,
+} from '../repositories/find-repository.ts';
 import { readUpdateStyle, type UpdateStyle } from '../rules/pulls/update-style.ts';
-import type { PullCard } from '../store/pulls/pulls.ts';
+import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { signatureOf } from '../users/signature-of.ts';
@@ -43,15 +48,16 @@ export async function updatePull(
 ): Promise<void> {
   const found = await findPull(context, caller, path);
   const { pull } = found;
-  if (pull.merged_at !== null) throw unacceptable('the pull request is merged already');
-  if (pull.closed_at !== null) throw unacceptable('the pull request is closed');
+  // It brings commits of the base to where the caller can read them.
+  if (!mayRead(found, 'code')) throw notFound();
+  checkStillOpen(pull);
   if (pull.topic !== null)
     throw unacceptable('the pull request was pushed for review and has no head branch: push to it again');
   const head = await findWritableHead(context, caller, found);
   const style = readUpdateStyle(wantedStyle, found.repository);
   checkNotArchived(head);
   const rules = await loadPushRules(context, head, caller.userId);
-  const update = { pull, head, rules, style };
+  const update = { pullId: pull.id, head, rules, style };
   await moveInTurn(
     context,
     head.repository.id,
@@ -59,6 +65,12 @@ export async function updatePull(
     () => prepare(context, caller, update),
     headMoved,
   );
+}
+
+/** @throws 422 */
+function checkStillOpen(pull: PullWithIssue): void {
+  if (pull.merged_at !== null) throw unacceptable('the pull request is merged already');
+  if (pull.closed_at !== null) throw unacceptable('the pull request is closed');
 }
 
 /** The repository of the head, in which the caller may write: there, or because the poster lets those who write to the base. */
@@ -87,16 +99,20 @@ const WRITER: VisibleRepository['permission'] = {
 const mayNotUpdate = () => forbidden('user should have a permission to write to the head branch');
 
 interface Update {
-  pull: PullCard;
+  pullId: number;
   head: VisibleRepository;
   rules: PushRules;
   style: UpdateStyle;
 }
 
 /** Writes what the head is to become; in the queue of the branches of its repository. */
-async function prepare(context: Context, caller: Caller, { pull, head, rules, style }: Update) {
+async function prepare(context: Context, caller: Caller, { pullId, head, rules, style }: Update) {
   const { git } = context;
   const { id } = head.repository;
+  // It may have been merged, closed or given another base while this waited.
+  const pull = await pulls.findById(context.database.autocommit(), pullId);
+  if (pull === undefined) throw notFound();
+  checkStillOpen(pull);
   const ref = branchRef(pull.head_branch);
   const [before, base] = await Promise.all([
     readRef(git, id, ref),
@@ -117,7 +133,7 @@ async function prepare(context: Context, caller: Caller, { pull, head, rules, st
 async function write(
   context: Context,
   caller: Caller,
-  pull: PullCard,
+  pull: PullWithIssue,
   { id, style, before, base }: { id: number; style: UpdateStyle; before: string; base: string },
 ): Promise<string> {
   const { git } = context;

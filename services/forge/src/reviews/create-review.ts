@@ -49,6 +49,7 @@ export async function createReview(
   const commitSha = await readReviewedCommit(context, found, wanted.commitId);
   const located = await locateComments(context, found, commitSha, wanted.comments);
   const official = await isOfficial(context, caller, found);
+  const { base_branch: base } = found.pull;
   return await context.database.transaction(async (tx) => {
     const pull = await holdPull(tx, found);
     const pending = await reviews.lockPending(tx, pull.id, caller.userId);
@@ -59,7 +60,7 @@ export async function createReview(
     const place = { id, issueId: pull.issue_id, posterId: caller.userId, commitSha };
     await reviewComments.addAll(tx, place, located);
     if (kind !== 'PENDING')
-      await recordSubmission(tx, pull, caller.userId, { id, kind, body, commitSha, official });
+      await recordSubmission(tx, pull, caller.userId, { id, kind, body, commitSha, official, base });
     return id;
   });
 }

@@ -26,9 +26,13 @@ export async function recordSubmission(
     body: string;
     commitSha: string;
     official: boolean;
+    /** The base branch that was decided for. */
+    base: string;
   },
 ): Promise<void> {
-  if (!(await reviews.submit(tx, review.id, review))) throw notPending();
+  // An approval for a base that it has no more is one of those that a change of the base takes back.
+  const official = review.official && (review.kind !== 'APPROVED' || review.base === pull.base_branch);
+  if (!(await reviews.submit(tx, review.id, { ...review, official }))) throw notPending();
   await reviewComments.publish(tx, review.id);
   await reviewRequests.fulfil(tx, pull.id, reviewerId, isVerdict(review.kind));
   const { issue_id: issueId, repository_id: repositoryId } = pull;

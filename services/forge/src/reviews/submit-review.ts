@@ -25,6 +25,7 @@ export async function submitReview(
   if (found.review.state !== 'PENDING') throw notPending();
   if (wanted.body !== undefined) checkText(wanted.body);
   const official = await isOfficial(context, caller, found);
+  const { base_branch: base } = found.pull;
   await context.database.transaction(async (tx) => {
     const pull = await holdPull(tx, found);
     const review = await reviews.lockById(tx, pull.id, found.review.id);
@@ -35,6 +36,6 @@ export async function submitReview(
     const kind = decideReviewKind(wanted.event, { body, hasComments }, state);
     if (kind === 'PENDING') throw unacceptable('review stay pending');
     const { id, commit_sha: commitSha } = review;
-    await recordSubmission(tx, pull, caller.userId, { id, kind, body, commitSha, official });
+    await recordSubmission(tx, pull, caller.userId, { id, kind, body, commitSha, official, base });
   });
 }

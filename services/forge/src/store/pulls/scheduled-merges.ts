@@ -29,13 +29,13 @@ export async function remove(tx: Tx, pullId: number): Promise<boolean> {
 }
 
 /**
- * Nothing is scheduled any more where somebody else's commits came who may not write to the base: who scheduled it has not
- * seen them. False when nothing was, or he may.
+ * Nothing is scheduled any more, unless somebody may write to the base, which nobody (null) may not. False when nothing was,
+ * or he may.
  */
-export async function removeUnlessWriter(tx: Tx, pullId: number, actorId: number | null): Promise<boolean> {
+export async function removeUnlessWriter(tx: Tx, pullId: number, userId: number | null): Promise<boolean> {
   const removed = await tx.run`
     delete from :schema.scheduled_merges s using :schema.repositories r
     where s.pull_id = ${pullId} and r.id = s.repository_id and not exists (
-      select from :schema.access_of(${actorId}::bigint, r.id, r.owner_id) a where a.code >= 2)`;
+      select from :schema.access_of(${userId}::bigint, r.id, r.owner_id) a where a.code >= 2)`;
   return removed > 0;
 }
