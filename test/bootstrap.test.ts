@@ -172,7 +172,7 @@ function onDisk(options: string, folder: string): Pick<Options, 'through' | 'pat
   };
 }
 
-describe.runIf(canMount)('refuses in one line, on a disk', () => {
+describe.runIf(canMount())('refuses in one line, on a disk', () => {
   it('that is full', async () => {
     const folder = checkout();
     expect(await refusal(folder, onDisk('rw', folder))).toEqual(

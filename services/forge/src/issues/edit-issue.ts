@@ -6,7 +6,7 @@ import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import type { WantedEdit } from '../rules/issues/issue-edit.ts';
 import { changeIssue, type IssueEdit } from './change-issue.ts';
 import { findIssue, type NumberedPath, type VisibleIssue } from './find-issue.ts';
-import { resolveWishes, unknownMilestone, type Wishes } from './resolve-wishes.ts';
+import { resolveWishes, type Wishes } from './resolve-wishes.ts';
 
 /** What a request may change about an issue. */
 export interface WantedIssueEdit extends WantedEdit, Wishes {
@@ -29,7 +29,6 @@ export async function editIssue(
   checkMayEdit(caller, issue, isWriter);
   checkNotArchived(found);
   const wishes = await resolveWishes(context, found.repository, isWriter ? withEmptied(wanted) : {});
-  if (wishes.milestone === null) throw unknownMilestone(wanted.milestone);
   // 0 takes the milestone away.
   const milestone = isWriter && wanted.milestone === 0 ? null : wishes.milestone;
   await applyEdit(context, found, {

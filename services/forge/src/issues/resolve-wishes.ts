@@ -27,14 +27,14 @@ export interface ResolvedWishes {
   assignees: UserRow[] | undefined;
   /** In the order of the request; those that the repository does not have are dropped. */
   labels: LabelCard[] | undefined;
-  /** Null for an id that is none of the repository. */
-  milestone: MilestoneRow | null | undefined;
+  milestone: MilestoneRow | undefined;
 }
 
 /**
  * Looks up what a request names; without a statement when it names nothing.
- * @param milestoneFirst whether an unknown milestone is refused here, ahead of the assignees
- * @throws 422 for an assignee nobody knows, and for one who cannot write to the repository
+ * @param milestoneFirst whether the milestone is checked ahead of the assignees, as the contract has it for a new pull request
+ * @throws 422 for an assignee nobody knows, and for one who cannot write to the repository; 404 for a milestone that is none of
+ *   the repository
  */
 export async function resolveWishes(
   { database }: Context,
@@ -54,17 +54,19 @@ export async function resolveWishes(
         milestoneId,
       })
     : { users: [], labels: [], milestone: null };
-  if (milestoneFirst && milestoneId !== 0 && found.milestone === null) throw unknownMilestone(milestoneId);
+  const checkMilestone = () => {
+    if (milestoneId !== 0 && found.milestone === null)
+      throw notFound(`milestone does not exist [id: ${milestoneId}]`);
+  };
+  if (milestoneFirst) checkMilestone();
+  const assignees = logins?.map((login) => checkAssignee(found.users, login, repository)).filter(isFirst);
+  checkMilestone();
   return {
-    assignees: logins?.map((login) => checkAssignee(found.users, login, repository)).filter(isFirst),
+    assignees,
     labels: labels && sortAs(labels, found.labels.map(cardOf)),
-    milestone: milestoneId === 0 ? undefined : found.milestone,
+    milestone: found.milestone ?? undefined,
   };
 }
-
-/** An id that is none of the repository. */
-export const unknownMilestone = (id: number | null | undefined) =>
-  notFound(`milestone does not exist [id: ${id}]`);
 
 function namedLogins({ assignee, assignees }: NamedAssignees): string[] | undefined {
   if (!assignee && (assignees === undefined || assignees === null)) return undefined;

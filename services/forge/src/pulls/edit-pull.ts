@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { forbidden, mergedMeanwhile, notFound, pullExists, unacceptable } from '../failures.ts';
 import { checkMayEdit, type WantedIssueEdit } from '../issues/edit-issue.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
-import { resolveWishes, unknownMilestone } from '../issues/resolve-wishes.ts';
+import { resolveWishes } from '../issues/resolve-wishes.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
@@ -35,7 +35,6 @@ export async function editPull(
   checkNotArchived(found);
   const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
   // 0 leaves the milestone: unlike an issue's, it cannot be taken away.
-  if (wishes.milestone === null) throw unknownMilestone(wanted.milestone);
   const allowEdit = await decideMaintainerEdit(context, caller, found, wanted.allowMaintainerEdit);
 
   const apply = async (now: pulls.PullWithIssue) => {

@@ -100,8 +100,8 @@ async function moveDefaultBranch(
       repositories.findById(database.autocommit(), id),
       readRef(git, id, branchRef(branch)),
     ]);
-    const mayLack = before === undefined || before.empty || before.default_branch === branch;
-    if (commit === undefined && !mayLack) throw unacceptable(`the branch '${branch}' does not exist`);
+    const mayBeUnborn = before === undefined || before.empty || before.default_branch === branch;
+    if (commit === undefined && !mayBeUnborn) throw unacceptable(`the branch '${branch}' does not exist`);
     await record(context, id, edit);
     await pointHeadAt(git, id, branch);
   });

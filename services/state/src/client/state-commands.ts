@@ -31,22 +31,24 @@ export async function save(call: CommandCall): Promise<number> {
 export async function remove(call: CommandCall): Promise<number> {
   const { command, daemon, print, progress, stdin } = call;
   const { user } = command.values;
-  let stateName = command.words[0] as string;
+  const [typed = ''] = command.words;
+  const isDry = command.flags.has('dry-run');
+  const isAsked = !isDry && !command.flags.has('yes') && stdin.isTTY === true;
+  // What is confirmed is removed, whatever the name means by then.
+  const stateName = isAsked
+    ? findState(readDump(await dumpText(call)).model, { name: typed, user }).id
+    : typed;
   const ask = (dryrun: boolean, onLine: (line: string) => void) => {
     const request = { stateName, force: command.flags.has('force'), dryrun };
     return user === undefined
       ? daemon.call('RemoveSystemState', request, onLine)
       : daemon.call('RemoveUserState', { ...request, userName: user }, onLine);
   };
-  if (command.flags.has('dry-run')) {
+  if (isDry) {
     await ask(true, print);
     return 0;
   }
-  if (!command.flags.has('yes') && stdin.isTTY === true) {
-    // What is confirmed is removed, whatever the name means by then.
-    stateName = findState(readDump(await dumpText(call)).model, { name: stateName, user }).id;
-    await ask(true, progress);
-  }
+  if (isAsked) await ask(true, progress);
   if (!(await isConfirmed(call, 'Remove it?'))) return 1;
   await ask(false, progress);
   return 0;

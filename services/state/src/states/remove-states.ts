@@ -14,6 +14,7 @@ import {
   type RemovePlan,
   removalSteps,
   removedWith,
+  statesAmong,
 } from '../rules/states/remove-plan.ts';
 
 /** How a removal is asked for. */
@@ -53,7 +54,7 @@ export async function removeNamed(
     }
     await removeStates(states, call, context);
     // A menu must not offer what is gone, homes that were saved with a system among it.
-    const gone = [...states, ...before.flatMap((part) => (isDependant(part) ? [] : part))];
+    const gone = [...states, ...statesAmong(before)];
     if (gone.some(({ user, system }) => user === undefined || system !== undefined))
       await refreshMenu(call, context, { make: false });
   });
@@ -65,12 +66,11 @@ async function checkOwn(
   { name, user }: Wanted,
   call: Call,
 ): Promise<void> {
-  if (user === undefined) return;
-  const other = before
-    .flatMap((part): readonly (State | Dependant)[] => (isDependant(part) ? [part] : part))
-    .find((part) => !('user' in part && part.user === user));
-  if (other === undefined || (await call.isAdministrator())) return;
-  throw othersDependOnIt(name, 'members' in other ? storageName(other) : other.name);
+  const [other] = before.flatMap((part) =>
+    isDependant(part) ? part.name : part.filter((state) => state.user !== user).map(storageName),
+  );
+  if (user === undefined || other === undefined || (await call.isAdministrator())) return;
+  throw othersDependOnIt(name, other);
 }
 
 /** The plan, when what depends on states that depend on the state is known as well. */

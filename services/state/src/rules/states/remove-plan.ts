@@ -41,7 +41,7 @@ export function planRemoval<D extends Dependant>(
   const state = findState(model, wanted);
   const states = removedWith(model, state);
   const before = beforehand(model, states, dependants);
-  const all = [...states, ...before.flatMap((part) => (isDependant(part) ? [] : part))];
+  const all = [...states, ...statesAmong(before)];
   const inUse = statesInUse(model);
   for (const each of all) {
     if (inUse.has(each.system ?? each.id)) throw currentStateRefused(each.name);
@@ -91,6 +91,11 @@ function beforehand<D extends Dependant>(
 /** The state that a snapshot is a member of. */
 export function ownerOf({ states }: Pick<Model, 'states'>, { name }: Dependant): State | undefined {
   return states.find(({ members }) => members.some(({ snapshot }) => snapshot === name));
+}
+
+/** The states among what goes before others. */
+export function statesAmong<D extends Dependant>(before: RemovePlan<D>['before']): State[] {
+  return before.flatMap((part) => (isDependant(part) ? [] : part));
 }
 
 /** Whether something is no state. */

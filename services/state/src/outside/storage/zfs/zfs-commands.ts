@@ -173,6 +173,11 @@ export class ZfsCommands {
     return new Map(all.filter(isThere).map((name) => [name, found.get(name) as Properties]));
   }
 
+  /** Whether a dataset is mounted, wherever that is. */
+  async isMounted(name: string): Promise<boolean> {
+    return (await this.properties([name], ['mounted'])).get(name)?.get('mounted')?.value === 'yes';
+  }
+
   /** Sets one property, in the order of the names; zfs-fuse takes no second property. */
   async set(names: string | readonly string[], property: string, value: string): Promise<void> {
     const all = [names].flat();

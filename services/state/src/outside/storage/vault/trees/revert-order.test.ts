@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Entry } from '../../../../model/entry.ts';
-import type { RevertStep } from './plan-revert.ts';
+import { type RevertStep, stepPath } from './plan-revert.ts';
 import { orderSteps } from './revert-order.ts';
 
 const entry = (path: string) => ({ path }) as Entry;
@@ -10,11 +10,7 @@ const facts = (path: string): RevertStep => ({ do: 'facts', entry: entry(path) }
 
 /** What is done at once, as the paths that each does one after another. */
 const order = (steps: readonly RevertStep[]) =>
-  orderSteps(steps).map((stays) =>
-    stays.map(({ steps: each }) =>
-      each.map((step) => (step.do === 'remove' ? step.path : step.entry.path)).join(),
-    ),
-  );
+  orderSteps(steps).map((stays) => stays.map(({ steps: each }) => each.map(stepPath).join()));
 
 it('puts files into several folders at once', () => {
   expect(order([file('a/1'), file('a/2'), file('b/1'), file('c/d/1'), file('a/3')])).toEqual([

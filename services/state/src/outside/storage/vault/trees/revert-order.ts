@@ -17,12 +17,12 @@ export interface Stay {
  */
 export function orderSteps(steps: readonly RevertStep[]): readonly (readonly Stay[])[] {
   const order: Stay[][] = [];
-  let isFull = true;
+  let isEnded = true;
   for (const stay of staysOf(steps)) {
     const onlyFiles = stay.steps.every(isFile);
-    if (isFull || !onlyFiles) order.push([stay]);
+    if (isEnded || !onlyFiles) order.push([stay]);
     else order.at(-1)?.push(stay);
-    isFull = !onlyFiles || order.at(-1)?.length === AT_ONCE;
+    isEnded = !onlyFiles || order.at(-1)?.length === AT_ONCE;
   }
   return order;
 }

@@ -28,7 +28,7 @@ export async function switchMounts(head: string, booted: Booted, zfs: ZfsCommand
     unused.push(...heads.filter((tree) => !trees.includes(tree)));
   }
   let changed = false;
-  const lost = new Map<string, string>();
+  const lost: string[] = [];
   for (const one of datasetsOf(unused)) {
     if (one.canmount !== 'on' || one.path === 'none') continue;
     await zfs.set(one.name, 'croft:canmount', 'on');
@@ -40,22 +40,21 @@ export async function switchMounts(head: string, booted: Booted, zfs: ZfsCommand
     if (one.canmount === 'noauto') {
       await zfs.set(one.name, 'canmount', 'on');
       // zfs-fuse unmounts it for that, and may find it too busy to mount it again. What is mounted it refuses to mount.
-      const again = one.isMounted ? await zfs.zfs('mount', one.name) : undefined;
-      if (again?.ok === false && !(await isMounted(one.name, zfs))) lost.set(one.name, again.why);
+      if (one.isMounted && !(await mountAgain(one.name, zfs))) lost.push(one.name);
     }
     await zfs.unset(one.name, 'croft:canmount');
     changed = true;
   }
-  for (const [name, why] of lost)
+  if (lost.length > 0)
     throw storageRefused(
-      `${name} was mounted and is not any more; \`zfs mount ${name}\` brings it back`,
-      why,
+      'something was unmounted',
+      `mount it again with ${lost.map((name) => `\`zfs mount ${name}\``).join(' and ')}, as the next boot does by itself`,
     );
   return changed;
 }
 
-async function isMounted(name: string, zfs: ZfsCommands): Promise<boolean> {
-  return (await zfs.properties([name], ['mounted'])).get(name)?.get('mounted')?.value === 'yes';
+async function mountAgain(name: string, zfs: ZfsCommands): Promise<boolean> {
+  return (await zfs.zfs('mount', name)).ok || (await zfs.isMounted(name));
 }
 
 function datasetsOf(trees: readonly Tree[]): readonly FileSystem[] {

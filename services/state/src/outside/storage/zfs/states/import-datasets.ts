@@ -65,9 +65,9 @@ export class ImportDatasets {
     const dataset = `${this.#root}/${name}`;
     const properties = [`mountpoint=${this.#folder}/${name}`, 'canmount=noauto', `${MARK}=${this.#id}`];
     await this.#create(dataset, properties);
-    if (!(await this.#isMounted(dataset))) {
+    if (!(await this.#zfs.isMounted(dataset))) {
       const ran = await this.#zfs.zfs('mount', dataset);
-      if (!(await this.#isMounted(dataset))) throw refusal(`${dataset} was not mounted`, ran);
+      if (!(await this.#zfs.isMounted(dataset))) throw refusal(`${dataset} was not mounted`, ran);
     }
     return `${this.#shownFolder}/${name}`;
   }
@@ -76,7 +76,7 @@ export class ImportDatasets {
   async close(name: string): Promise<string> {
     const dataset = `${this.#root}/${name}`;
     const ran = await this.#zfs.zfs('unmount', dataset);
-    if (await this.#isMounted(dataset)) throw refusal(`${dataset} was not unmounted`, ran);
+    if (await this.#zfs.isMounted(dataset)) throw refusal(`${dataset} was not unmounted`, ran);
     await this.#zfs.set(dataset, 'mountpoint', 'none');
     await this.#zfs.set(dataset, 'canmount', 'off');
     return dataset;
@@ -92,11 +92,6 @@ export class ImportDatasets {
     // `created, but not mounted` is no success for zfs.
     if (!isThere || (!ran.ok && !/but not mounted/.test(ran.stderr)))
       throw refusal(`${name} was not made`, ran);
-  }
-
-  async #isMounted(dataset: string): Promise<boolean> {
-    const found = (await this.#zfs.properties([dataset], ['mounted'])).get(dataset);
-    return found?.get('mounted')?.value === 'yes';
   }
 
   /** The folders in which they were mounted. What is still mounted there stays. */
