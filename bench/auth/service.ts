@@ -112,17 +112,25 @@ export async function client(address: string): Promise<Client> {
   const { hostname, port } = new URL(address);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   await once(socket, 'connect');
-  let received = '';
+  let parts: string[] = [];
+  /** Of the answer, with its head; known once that is there. */
+  let [length, received] = [0, 0];
   let answered: PromiseWithResolvers<string> | undefined;
   socket.on('error', (error) => answered?.reject(error));
   socket.setEncoding('latin1').on('data', (part: string) => {
-    received += part;
-    const head = received.indexOf('\r\n\r\n');
-    const length = Number(/content-length: (\d+)/i.exec(received)?.[1]);
-    if (head < 0 || received.length < head + 4 + length) return;
-    if (received.startsWith('HTTP/1.1 200')) answered?.resolve(received.slice(head + 4));
-    else answered?.reject(new Error(received));
-    received = '';
+    parts.push(part);
+    received += part.length;
+    if (length === 0) {
+      const text = parts.join('');
+      const head = text.indexOf('\r\n\r\n');
+      if (head < 0) return;
+      length = head + 4 + Number(/content-length: (\d+)/i.exec(text.slice(0, head))?.[1] ?? 0);
+    }
+    if (received < length) return;
+    const text = parts.join('');
+    [parts, length, received] = [[], 0, 0];
+    if (text.startsWith('HTTP/1.1 200')) answered?.resolve(text.slice(text.indexOf('\r\n\r\n') + 4));
+    else answered?.reject(new Error(text));
   });
   return {
     send(method, path, body, bearer) {

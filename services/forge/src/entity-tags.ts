@@ -20,9 +20,10 @@ const PARTS = ['link', 'x-total-count', 'content-type'];
  * another one for every viewer who sees something else.
  */
 export async function answerUnchanged(request: Request, reply: Reply, payload: unknown): Promise<unknown> {
-  if (reply.statusCode !== 200 || typeof payload !== 'string') return payload;
+  const isBytes = Buffer.isBuffer(payload);
+  if (reply.statusCode !== 200 || (typeof payload !== 'string' && !isBytes)) return payload;
   // Once for hash, length and socket, each of which would make bytes of it again.
-  const bytes = Buffer.from(payload);
+  const bytes = isBytes ? payload : Buffer.from(payload);
   const hash = createHash('sha1').update(bytes);
   for (const part of PARTS) hash.update(`\n${String(reply.getHeader(part) ?? '')}`);
   const tag = `"${hash.digest('base64url')}"`;

@@ -53,7 +53,7 @@ export function listAnswer<Item>(
   context: Context,
   url: string,
   list: ListPage<Item>,
-  spell?: (items: readonly Item[]) => string,
+  spell?: (items: readonly Item[]) => Buffer,
 ): Answer {
   const address = context.links.root + url;
   const { beginning, page, total } = list;

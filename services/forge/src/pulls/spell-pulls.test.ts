@@ -17,9 +17,11 @@ it('is the JSON of the list, with repositories that are the same, others, and no
     { number: 2, title: '😀\n', base: { ref: 'main', repo }, head: { ref: 'y', repo: fork } },
     { number: 3, title: '', base: { ref: 'main', repo }, head: { ref: 'z', repo: null } },
   ];
-  expect(JSON.parse(spellPulls(pulls as unknown as Pulls))).toEqual(JSON.parse(JSON.stringify(pulls)));
+  expect(JSON.parse(spellPulls(pulls as unknown as Pulls).toString())).toEqual(
+    JSON.parse(JSON.stringify(pulls)),
+  );
 });
 
 it('is the JSON of an empty list', () => {
-  expect(spellPulls([])).toBe('[]');
+  expect(spellPulls([]).toString()).toBe('[]');
 });

@@ -5,23 +5,30 @@ type Pull = z.output<typeof pullSchema>;
 
 /**
  * Pull requests as the JSON of an answer. Each names its repository twice, which is most of it and the same in nearly
- * all: every repository is spelled once.
+ * all: every repository is spelled once, as bytes, which are only copied from then on.
  */
-export function spellPulls(pulls: readonly Pull[]): string {
-  const spelled = new Map<Pull['head']['repo'], string>();
+export function spellPulls(pulls: readonly Pull[]): Buffer {
+  const spelled = new Map<Pull['head']['repo'], Buffer>();
   const spell = (repository: Pull['head']['repo']) => {
-    const text = spelled.get(repository) ?? JSON.stringify(repository);
-    spelled.set(repository, text);
-    return text;
+    const bytes = spelled.get(repository) ?? Buffer.from(JSON.stringify(repository));
+    spelled.set(repository, bytes);
+    return bytes;
   };
-  const spellSide = ({ repo, ...branch }: Pull['head']) => spellWith(branch, `"repo":${spell(repo)}`);
-  const each = pulls.map(({ base, head, ...pull }) =>
-    spellWith(pull, `"base":${spellSide(base)},"head":${spellSide(head)}`),
-  );
-  return `[${each.join(',')}]`;
+  const pieces: Buffer[] = [];
+  let before = '[';
+  for (const { base, head, ...pull } of pulls) {
+    const { repo: baseRepository, ...baseBranch } = base;
+    const { repo: headRepository, ...headBranch } = head;
+    const upToBase = `${before}${opened(pull)}"base":${opened(baseBranch)}"repo":`;
+    const upToHead = `},"head":${opened(headBranch)}"repo":`;
+    pieces.push(Buffer.from(upToBase), spell(baseRepository), Buffer.from(upToHead), spell(headRepository));
+    before = '}},';
+  }
+  pieces.push(Buffer.from(pulls.length === 0 ? '[]' : '}}]'));
+  return Buffer.concat(pieces);
 }
 
-/** An object that has members already, with some more that are spelled. */
-function spellWith(object: object, members: string): string {
-  return `${JSON.stringify(object).slice(0, -1)},${members}}`;
+/** An object that has members already, up to where more of them follow. */
+function opened(object: object): string {
+  return `${JSON.stringify(object).slice(0, -1)},`;
 }
