@@ -25,6 +25,8 @@ export interface Place {
   authPort: number;
   forgePort: number;
   env?: Readonly<Record<string, string>>;
+  /** In place of `npm start`. */
+  command?: readonly string[];
 }
 
 /** Chooses free ports for a data folder. */
@@ -35,7 +37,8 @@ export async function placeFor(data: string, env: Record<string, string> = {}): 
 
 /** Runs `npm start` and returns once everything answers. */
 export async function startCroft(place: Place): Promise<Croft> {
-  const child = spawn('npm', ['start', '--silent'], {
+  const [program = 'npm', ...args] = place.command ?? ['npm', 'start', '--silent'];
+  const child = spawn(program, args, {
     cwd: root,
     // A group of its own, so that a signal to the group reaches npm and everything below, and nothing else.
     detached: true,
