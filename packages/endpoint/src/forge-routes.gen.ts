@@ -9,6 +9,8 @@ export interface ForgeRoutes {
   'GET /version': {};
   /** The key that signs the commits of merges, as a line of `authorized_keys` */
   'GET /signing-key.pub': {};
+  /** What runs here, as NodeInfo 2.1 */
+  'GET /nodeinfo': {};
   /** Limits of the API */
   'GET /settings/api': {};
   /** Limits of attachments */
@@ -63,6 +65,45 @@ export interface ForgeRoutes {
     username: Text;
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** People who follow the caller */
+  'GET /user/followers': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** People whom the caller follows */
+  'GET /user/following': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Whether the caller follows a person */
+  'GET /user/following/{username}': {
+    username: Text;
+  };
+  /** Follow a person */
+  'PUT /user/following/{username}': {
+    username: Text;
+  };
+  /** Follow a person no longer */
+  'DELETE /user/following/{username}': {
+    username: Text;
+  };
+  /** People who follow a person */
+  'GET /users/{username}/followers': {
+    username: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** People whom a person follows */
+  'GET /users/{username}/following': {
+    username: Text;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Whether a person follows another */
+  'GET /users/{username}/following/{target}': {
+    username: Text;
+    target: Text;
   };
   /** Personal access tokens, without the tokens themselves */
   'GET /users/{username}/tokens': {
@@ -504,6 +545,10 @@ export interface ForgeRoutes {
     default_branch?: string | null | undefined;
     has_issues?: boolean | null | undefined;
     has_pull_requests?: boolean | null | undefined;
+    internal_tracker?:
+      | { enable_time_tracker?: boolean | null | undefined; allow_only_contributors_to_track_time?: boolean | null | undefined; enable_issue_dependencies?: boolean | null | undefined }
+      | null
+      | undefined;
     allow_merge_commits?: boolean | null | undefined;
     allow_rebase?: boolean | null | undefined;
     allow_rebase_explicit?: boolean | null | undefined;

@@ -212,6 +212,9 @@ export const contentChanged = () =>
 /** The client sends nothing any more. */
 export const timedOut = () => new Failure('timed-out', 'timed_out', 'the request took too long');
 
+/** Nobody notes time in the repository. */
+export const trackingDisabled = () => badRequest('time tracking disabled');
+
 /** Somebody's stopwatch runs on the issue. */
 export const stopwatchRuns = () =>
   new Failure('conflict', 'stopwatch_runs', 'cannot start a stopwatch again if it already exists');

@@ -71,6 +71,11 @@ export interface Tables {
     issue_id: number;
     blocked_by: number;
   };
+  follows: {
+    follower_id: number;
+    followed_id: number;
+    created_at: Date;
+  };
   former_logins: {
     login_key: string;
     user_id: number;
@@ -329,6 +334,9 @@ export interface Tables {
     allow_merge_update: boolean;
     allow_rebase_update: boolean;
     default_update_style: string;
+    tracks_time: boolean;
+    only_contributors_track_time: boolean;
+    has_dependencies: boolean;
   };
   repository_transfers: {
     repository_id: number;
@@ -442,6 +450,8 @@ export interface Tables {
     hides_email: boolean;
     stars: number;
     repository_admins_manage_teams: boolean;
+    followers: number;
+    following: number;
   };
   watches: {
     repository_id: number;

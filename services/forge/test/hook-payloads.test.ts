@@ -270,6 +270,53 @@ describe('what is told', () => {
     await ada.call('DELETE', `/user/hooks/${hook.id}`);
   });
 
+  it('of what is said of a commit, once, and of nothing that was refused', async () => {
+    const tree = await pushedRepository(ada, 'checked', scene.folder, { private: true });
+    const sha = await git(tree, 'rev-parse', 'HEAD');
+    const eve = scene.person('eve');
+    await eve.call('GET', '/user');
+    await hookUp('checked', ['status'], { branch_filter: 'nothing' });
+    await hookUp('checked', ['push']);
+    const say = (who: Person, body: object, at = sha) =>
+      who.call('POST', `/repos/ada/checked/statuses/${at}`, body);
+    for (const [who, body, status, at] of [
+      [eve, { state: 'success' }, 404],
+      [ada, { state: 'wonderful' }, 422],
+      [ada, { state: 'success', target_url: 'javascript:x' }, 422],
+      [ada, { state: 'success' }, 404, 'none'],
+    ] as const) {
+      expect((await say(who, body, at)).status).toBe(status);
+    }
+    const sent = { state: 'pending', context: 'ci', target_url: 'https://ci.example/1', description: 'runs' };
+    const made = (await say(ada, sent, 'main')).body;
+    await say(ada, { state: 'success', context: 'ci' });
+    await expect.poll(() => scene.sql.rows`select id from :schema.outbox`).toEqual([]);
+    const [first, second] = await receiver.take('status', 2);
+    expect(receiver.deliveries.map(({ headers }) => headers['x-gitea-event'])).toEqual(['status', 'status']);
+    expect(first).toEqual({
+      commit: expect.objectContaining({
+        id: sha,
+        url: `${scene.address}/ada/checked/commit/${sha}`,
+        added: ['README.md', 'lines.txt'],
+        author: { name: 'Ada', email: 'ada@example.test', username: '' },
+        removed: [],
+        modified: [],
+      }),
+      context: 'ci',
+      created_at: made['created_at'],
+      description: 'runs',
+      id: made.id,
+      repository: expect.objectContaining({ full_name: 'ada/checked', private: true }),
+      sender: expect.objectContaining({ login: 'ada', email: expect.stringContaining('@noreply.') }),
+      sha,
+      state: 'pending',
+      target_url: 'https://ci.example/1',
+      updated_at: made['updated_at'],
+    });
+    // Each as it was said: another one of the same context is another event.
+    expect(second).toMatchObject({ state: 'success', context: 'ci', description: '', target_url: '' });
+  });
+
   it('of nothing that did not happen', async () => {
     await make('quiet');
     await hookUp('quiet', ['issues']);

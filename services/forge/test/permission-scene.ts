@@ -130,6 +130,9 @@ const hook = { type: 'gitea', config: { url: 'http://127.0.0.1:9/', content_type
 async function personalThings(scene: Scene, { owner, root }: People): Promise<Things> {
   const userHook = (await made(owner, 'POST', '/user/hooks', hook)).id;
   const systemHook = (await made(root, 'POST', '/admin/hooks', hook)).id;
+  await scene.sql.run`
+    insert into :schema.follows (follower_id, followed_id, created_at)
+    select u.id, g.id, now() from :schema.users u, :schema.users g where g.login = 'guest' and u.id <> g.id`;
   const token = (await made(owner, 'POST', '/users/owner/tokens', { name: 'spare', scopes: ['all'] })).id;
   return {
     userHook,

@@ -47,6 +47,7 @@ const userHooks = hooks('/user/hooks', 'to be the owner, with private things', '
 export const TABLE: Readonly<Record<string, Row>> = {
   'GET /version': { needs: 'nothing' },
   'GET /signing-key.pub': { needs: 'admittance' },
+  'GET /nodeinfo': { needs: 'admittance' },
   'GET /settings/api': { needs: 'admittance' },
   'GET /settings/attachment': { needs: 'admittance' },
   'GET /settings/repository': { needs: 'admittance' },
@@ -69,6 +70,14 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /users/:username': { needs: 'admittance' },
   'GET /users/:username/keys': { needs: 'admittance' },
   'GET /users/:username/gpg_keys': { needs: 'admittance' },
+  'GET /user/followers': { needs: 'an account' },
+  'GET /user/following': { needs: 'an account' },
+  'GET /user/following/:username': { needs: 'an account', path: { username: 'guest' } },
+  'PUT /user/following/:username': { needs: 'an account' },
+  'DELETE /user/following/:username': { needs: 'an account' },
+  'GET /users/:username/followers': { needs: 'admittance' },
+  'GET /users/:username/following': { needs: 'admittance' },
+  'GET /users/:username/following/:target': { needs: 'admittance', path: { target: 'guest' } },
   'GET /users/:username/tokens': { needs: 'to be the owner' },
   'POST /users/:username/tokens': {
     needs: 'to be the owner',

@@ -38,6 +38,7 @@ describe('PATCH', () => {
       description: 'Beds.',
       website: 'https://garden.example',
       has_issues: false,
+      internal_tracker: undefined,
       allow_merge_commits: false,
       default_merge_style: 'squash',
       default_delete_branch_after_merge: true,

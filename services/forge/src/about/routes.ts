@@ -3,6 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { notFound } from '../failures.ts';
 import { REACTIONS } from '../rules/issues/reaction.ts';
 import { errorSchema } from '../wire-schemas.ts';
+import { nodeInfoSchema, showNodeInfo } from './node-info.ts';
 
 /** Clients parse the first part to learn what they may use; the second says what really answers. */
 const COMPATIBLE_VERSION = '1.27.0';
@@ -15,6 +16,17 @@ export const version = endpoint({
   answers: { 200: z.object({ version: z.string() }) },
   async handle(_call, context) {
     return { status: 200, body: { version: `${COMPATIBLE_VERSION}+croft.${context.version}` } };
+  },
+});
+
+/** `GET /nodeinfo` */
+export const nodeInfo = endpoint({
+  summary: 'What runs here, as NodeInfo 2.1',
+  access: 'reader',
+  area: 'misc',
+  answers: { 200: nodeInfoSchema },
+  async handle(_call, context) {
+    return { status: 200, body: await showNodeInfo(context) };
   },
 });
 

@@ -17,8 +17,8 @@ export interface OtherIssue {
 /**
  * Makes one issue wait for another, also of another repository, or ends that.
  * @param side whether the issue of the path is the one that waits, or the one that is waited for
- * @throws 403 for somebody who does not write where the waiting one is, 404 for what he may not read, 422 for itself, for
- * what is there already and for what would go in a circle, 423
+ * @throws 403 for somebody who does not write where the waiting one is, 404 for what he may not read and where the waiting
+ * one's repository has no dependencies, 422 for itself, for what is there already and for what would go in a circle, 423
  */
 export async function changeDependencies(
   context: Context,
@@ -34,6 +34,7 @@ export async function changeDependencies(
     index: String(change.other.index),
   });
   const [waiting, blocker] = side === 'dependencies' ? [own, other] : [other, own];
+  if (!waiting.repository.has_dependencies) throw notFound();
   if (!mayWrite(waiting, waiting.issue.is_pull ? 'pulls' : 'issues')) {
     throw forbidden('user should have a permission to write to the issue that waits');
   }

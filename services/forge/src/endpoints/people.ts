@@ -1,5 +1,6 @@
 import * as about from '../about/routes.ts';
 import * as accessTokens from '../access-tokens/routes.ts';
+import * as follows from '../follows/routes.ts';
 import * as members from '../members/routes.ts';
 import * as organizations from '../organizations/routes.ts';
 import * as siteAdmin from '../site-admin/routes.ts';
@@ -15,6 +16,7 @@ import type { Line } from './index.ts';
 export const PEOPLE: readonly Line[] = [
   ['GET', '/version', about.version],
   ['GET', '/signing-key.pub', about.signingKey],
+  ['GET', '/nodeinfo', about.nodeInfo],
   ['GET', '/settings/api', about.apiSettings],
   ['GET', '/settings/attachment', about.attachmentSettings],
   ['GET', '/settings/repository', about.repositorySettings],
@@ -30,6 +32,14 @@ export const PEOPLE: readonly Line[] = [
   ['GET', '/users/:username', users.show],
   ['GET', '/users/:username/keys', keys.ofUser],
   ['GET', '/users/:username/gpg_keys', keys.gpgOfUser],
+  ['GET', '/user/followers', follows.ownFollowers],
+  ['GET', '/user/following', follows.ownFollowing],
+  ['GET', '/user/following/:username', follows.check],
+  ['PUT', '/user/following/:username', follows.follow],
+  ['DELETE', '/user/following/:username', follows.unfollow],
+  ['GET', '/users/:username/followers', follows.followersOf],
+  ['GET', '/users/:username/following', follows.followingOf],
+  ['GET', '/users/:username/following/:target', follows.checkOfPerson],
   ['GET', '/users/:username/tokens', accessTokens.list],
   ['POST', '/users/:username/tokens', accessTokens.create],
   ['DELETE', '/users/:username/tokens/:token', accessTokens.remove],

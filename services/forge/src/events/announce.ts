@@ -76,8 +76,14 @@ export interface RepositoryEvent {
   deleted?: { ownerId: number; repository: object };
 }
 
+/** What somebody said of a commit. */
+export interface StatusEvent {
+  kind: 'status';
+  statusId: number;
+}
+
 /** Something that others want to know of: webhooks and people who watch. */
-export type ForgeEvent = IssueEvent | CommentEvent | ReviewEvent | RefEvent | RepositoryEvent;
+export type ForgeEvent = IssueEvent | CommentEvent | ReviewEvent | RefEvent | RepositoryEvent | StatusEvent;
 
 /** An event with where it happened and who did it. */
 export type Happening = ForgeEvent & { repositoryId: number; actorId: number };

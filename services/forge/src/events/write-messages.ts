@@ -11,6 +11,7 @@ import { writeIssueMessages } from './write-issue-messages.ts';
 import { writeRefMessages } from './write-ref-messages.ts';
 import { writeRepositoryMessages } from './write-repository-messages.ts';
 import { writeReviewMessages } from './write-review-messages.ts';
+import { writeStatusMessages } from './write-status-messages.ts';
 
 /** What hooks are told; payloads as the reference's (reference A.3). */
 export interface HookMessage {
@@ -52,6 +53,8 @@ export function eventTypesOf(happening: Happening, { issue }: Place): HookEventT
     case 'ref':
       if (happening.before === NO_COMMIT) return ['create', 'push'];
       return happening.after === NO_COMMIT ? ['delete', 'push'] : ['push'];
+    case 'status':
+      return ['status'];
     case 'repository':
       return [happening.action === 'forked' ? 'fork' : 'repository'];
   }
@@ -75,6 +78,7 @@ export async function writeMessages(
   if (found === undefined) return [];
   const about = { repository: await loads.repositoryJson(found), sender };
   if (happening.kind === 'ref') return await writeRefMessages(context, happening, found, about);
+  if (happening.kind === 'status') return await writeStatusMessages(context, happening, found, about);
   if (happening.kind === 'issue' && happening.deleted !== undefined) {
     const { number, isPull, json } = happening.deleted;
     const payload = { action: 'deleted', number, [isPull ? 'pull_request' : 'issue']: json, ...about };

@@ -45,11 +45,14 @@ const ownMembers = z.object({
   permissions: z.object({ admin: z.boolean(), push: z.boolean(), pull: z.boolean() }),
   has_code: z.boolean(),
   has_issues: z.boolean(),
-  internal_tracker: z.object({
-    enable_time_tracker: z.boolean(),
-    allow_only_contributors_to_track_time: z.boolean(),
-    enable_issue_dependencies: z.boolean(),
-  }),
+  internal_tracker: z
+    .object({
+      enable_time_tracker: z.boolean(),
+      allow_only_contributors_to_track_time: z.boolean(),
+      enable_issue_dependencies: z.boolean(),
+    })
+    .optional()
+    .describe('where there are issues'),
   has_wiki: z.boolean(),
   has_pull_requests: z.boolean(),
   has_projects: z.boolean(),
@@ -156,11 +159,7 @@ function ownJson(
     },
     has_code: true,
     has_issues: row.has_issues,
-    internal_tracker: {
-      enable_time_tracker: true,
-      allow_only_contributors_to_track_time: false,
-      enable_issue_dependencies: true,
-    },
+    ...(row.has_issues ? { internal_tracker: trackerJson(row) } : {}),
     has_wiki: false,
     has_pull_requests: row.has_pulls,
     has_projects: false,
@@ -190,5 +189,13 @@ function ownJson(
     mirror_last_sync_at: NO_TIME,
     topics: row.topics,
     licenses: row.licenses,
+  };
+}
+
+function trackerJson(row: VisibleRepository['repository']) {
+  return {
+    enable_time_tracker: row.tracks_time,
+    allow_only_contributors_to_track_time: row.only_contributors_track_time,
+    enable_issue_dependencies: row.has_dependencies,
   };
 }

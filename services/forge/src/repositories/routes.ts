@@ -125,6 +125,13 @@ export const edit = endpoint({
     default_branch: optional.text,
     has_issues: optional.boolean,
     has_pull_requests: optional.boolean,
+    internal_tracker: z
+      .object({
+        enable_time_tracker: optional.boolean,
+        allow_only_contributors_to_track_time: optional.boolean,
+        enable_issue_dependencies: optional.boolean,
+      })
+      .nullish(),
     allow_merge_commits: optional.boolean,
     allow_rebase: optional.boolean,
     allow_rebase_explicit: optional.boolean,
@@ -150,6 +157,9 @@ export const edit = endpoint({
       defaultBranch: body.default_branch,
       hasIssues: body.has_issues,
       hasPulls: body.has_pull_requests,
+      tracksTime: body.internal_tracker?.enable_time_tracker,
+      onlyContributorsTrackTime: body.internal_tracker?.allow_only_contributors_to_track_time,
+      hasDependencies: body.internal_tracker?.enable_issue_dependencies,
       allowMerge: body.allow_merge_commits,
       allowRebase: body.allow_rebase,
       allowRebaseExplicit: body.allow_rebase_explicit,

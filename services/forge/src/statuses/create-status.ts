@@ -3,6 +3,7 @@ import type { Caller } from '../caller/caller.ts';
 import { resolveCommit } from '../commits/resolve-commit.ts';
 import type { CommitPath } from '../commits/show-commit.ts';
 import type { Context } from '../context.ts';
+import { announce } from '../events/announce.ts';
 import { forbidden, unacceptable } from '../failures.ts';
 import { checkNotArchived, findRepository, mayWrite } from '../repositories/find-repository.ts';
 import { STATUS_STATES } from '../rules/git/combined-status.ts';
@@ -34,16 +35,21 @@ export async function createStatus(
   checkNotArchived(found);
   checkStatus(status);
   const { commit } = await resolveCommit(context, found, path.sha);
-  const row = await commitStatuses.insert(context.database.autocommit(), {
-    repository_id: found.repository.id,
-    sha: commit,
-    state: status.state,
-    context: status.context.trim(),
-    target_url: status.targetUrl,
-    description: status.description,
-    creator_id: caller.userId,
+  const repositoryId = found.repository.id;
+  const row = await context.database.transaction(async (tx) => {
+    const made = await commitStatuses.insert(tx, {
+      repository_id: repositoryId,
+      sha: commit,
+      state: status.state,
+      context: status.context.trim(),
+      target_url: status.targetUrl,
+      description: status.description,
+      creator_id: caller.userId,
+    });
+    await announce(tx, { kind: 'status', statusId: made.id, repositoryId, actorId: caller.userId });
+    return made;
   });
-  context.queues.bell.ring(found.repository.id);
+  context.queues.bell.ring(repositoryId);
   return statusJson(row, { found, creator: caller.user }, caller, context.links);
 }
 

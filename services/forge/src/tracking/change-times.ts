@@ -1,9 +1,10 @@
 import type { Caller } from '../caller/caller.ts';
 import { moderates } from '../comments/find-comment.ts';
 import type { Context } from '../context.ts';
-import { forbidden, notFound } from '../failures.ts';
+import { forbidden, notFound, trackingDisabled } from '../failures.ts';
 import { findIssue, type NumberedPath, type VisibleIssue } from '../issues/find-issue.ts';
 import { checkNotArchived } from '../repositories/find-repository.ts';
+import { decideTracking } from '../rules/issues/time-tracking.ts';
 import { readId } from '../rules/requests/read-id.ts';
 import { durationText } from '../rules/texts/duration-text.ts';
 import { checkSeconds } from '../rules/texts/spent-time.ts';
@@ -21,7 +22,8 @@ export interface SpentTime {
 }
 
 /**
- * Notes time that was spent on an issue: whoever may read may do it, for others only writers.
+ * Notes time that was spent on an issue: whoever may read may do it unless that is for contributors, for others only
+ * writers.
  * @throws 400, 403, 404, 422, 423
  */
 export async function addTime(
@@ -50,7 +52,7 @@ export async function addTime(
 
 /**
  * Forgets all time the caller spent on an issue.
- * @throws 404 when there is none, 423
+ * @throws 400, 403, 404 when there is none, 423
  */
 export async function resetTimes(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
   const { issue } = await findIssueToTrack(context, caller, path);
@@ -63,7 +65,7 @@ export async function resetTimes(context: Context, caller: Caller, path: Numbere
 
 /**
  * Forgets a time: everybody his own, site administrators everybody's.
- * @throws 403, 404, 423
+ * @throws 400, 403, 404, 423
  */
 export async function deleteTime(
   context: Context,
@@ -85,15 +87,21 @@ export async function deleteTime(
 
 /**
  * An issue somebody works on.
- * @throws 404, 423
+ * @param disabled what is answered where nobody notes time: 400, and for stopwatches 403
+ * @throws 403 for whoever does not contribute, where that is needed, 404, 423
  */
 export async function findIssueToTrack(
   context: Context,
   caller: Caller,
   path: NumberedPath,
+  disabled = trackingDisabled,
 ): Promise<VisibleIssue> {
   const found = await findIssue(context, caller, path);
   checkNotArchived(found);
+  const worker = { userId: caller.userId, isWriter: moderates(found, found.issue) };
+  const decision = decideTracking(found.repository, worker, found.issue);
+  if (decision === 'off') throw disabled();
+  if (decision === 'contributors only') throw forbidden('only contributors track time in this repository');
   return found;
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import { unitOf } from '../comments/find-comment.ts';
 import type { Context } from '../context.ts';
-import { forbidden, notFound } from '../failures.ts';
+import { forbidden, notFound, trackingDisabled } from '../failures.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
 import { presentAnywhere } from '../issues/present-issues.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
@@ -22,7 +22,10 @@ export interface TimesQuery {
   limit?: string | undefined;
 }
 
-/** Times spent on an issue: writers see everybody's, others their own. */
+/**
+ * Times spent on an issue: writers see everybody's, others their own.
+ * @throws 403, 404, also where nobody notes time, 422
+ */
 export async function listIssueTimes(
   context: Context,
   caller: Caller,
@@ -30,12 +33,16 @@ export async function listIssueTimes(
   query: TimesQuery,
 ): Promise<ListPage> {
   const found = await findIssue(context, caller, path);
+  if (!found.repository.tracks_time) throw notFound('Timetracker is disabled');
   const seesOthers = mayWrite(found, unitOf(found.issue.is_pull));
   const userId = await findWhose(context, caller, query.user, seesOthers);
   return await list(context, caller, query, { issueId: found.issue.id, repositoryId: undefined, userId });
 }
 
-/** Times spent in a repository: writers see everybody's, others their own. */
+/**
+ * Times spent in a repository: writers see everybody's, others their own.
+ * @throws 400 where nobody notes time, 403, 404, 422
+ */
 export async function listRepositoryTimes(
   context: Context,
   caller: Caller,
@@ -43,6 +50,7 @@ export async function listRepositoryTimes(
   query: TimesQuery,
 ): Promise<ListPage> {
   const found = await findRepository(context, caller, path);
+  if (!found.repository.tracks_time) throw trackingDisabled();
   const seesOthers = mayWrite(found, 'issues') && mayWrite(found, 'pulls');
   const userId = await findWhose(context, caller, query.user, seesOthers);
   return await list(context, caller, query, {

@@ -26,7 +26,14 @@ const listAnswers = {
   404: errorSchema,
   422: errorSchema,
 };
-const changeAnswers = { 204: emptySchema, 403: errorSchema, 404: errorSchema, 423: errorSchema };
+const repositoryListAnswers = { ...listAnswers, 400: errorSchema };
+const changeAnswers = {
+  204: emptySchema,
+  400: errorSchema,
+  403: errorSchema,
+  404: errorSchema,
+  423: errorSchema,
+};
 
 /** `GET /repos/{owner}/{repo}/issues/{index}/times` */
 export const list = endpoint({
@@ -97,7 +104,7 @@ export const listInRepository = endpoint({
   area: 'repository',
   params: repositoryPath,
   query: z.object({ user: parameter, ...range }),
-  answers: listAnswers,
+  answers: repositoryListAnswers,
   async handle({ params, query, caller, url }, context) {
     return listAnswer(context, url, await listRepositoryTimes(context, caller, params, query));
   },
@@ -110,7 +117,7 @@ export const listOfUser = endpoint({
   area: 'repository',
   params: repositoryPath.extend({ user: z.string() }),
   query: z.object(range),
-  answers: listAnswers,
+  answers: repositoryListAnswers,
   async handle({ params, query, caller, url }, context) {
     const asked = { ...query, user: params.user };
     return listAnswer(context, url, await listRepositoryTimes(context, caller, params, asked));

@@ -1,7 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { stopwatchMissing, stopwatchRuns } from '../failures.ts';
+import { forbidden, stopwatchMissing, stopwatchRuns } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { viewerOf } from '../rules/access/permission.ts';
@@ -15,11 +15,12 @@ import { stopwatchJson } from './tracking-json.ts';
 
 /**
  * Starts the caller's stopwatch on an issue; one that runs on another is stopped, for nobody does two things at once.
- * Nothing is noted of it where the caller may write no more: in an archived repository, and in one he may not read.
- * @throws 404, 409 when it runs already, 423
+ * Nothing is noted of it where the caller may write no more: in an archived repository, in one he may not read, and where
+ * he may not note time.
+ * @throws 403, 404, 409 when it runs already, 423
  */
 export async function startStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
-  const { issue } = await findIssueToTrack(context, caller, path);
+  const { issue } = await findIssueForStopwatch(context, caller, path);
   await context.database.transaction(async (tx) => {
     if (!(await stopwatches.start(tx, issue.id, caller.userId))) throw stopwatchRuns();
     const others = await stopwatches.takeOthers(tx, issue.id, viewerOf(caller));
@@ -31,10 +32,10 @@ export async function startStopwatch(context: Context, caller: Caller, path: Num
 
 /**
  * Stops the caller's stopwatch and notes the time it ran.
- * @throws 404, 409 when none runs, 423
+ * @throws 403, 404, 409 when none runs, 423
  */
 export async function stopStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
-  const { issue } = await findIssueToTrack(context, caller, path);
+  const { issue } = await findIssueForStopwatch(context, caller, path);
   await context.database.transaction(async (tx) => {
     const taken = await stopwatches.take(tx, issue.id, caller.userId);
     if (taken === undefined) throw stopwatchMissing('stop');
@@ -44,10 +45,10 @@ export async function stopStopwatch(context: Context, caller: Caller, path: Numb
 
 /**
  * Throws the caller's stopwatch away.
- * @throws 404, 409 when none runs, 423
+ * @throws 403, 404, 409 when none runs, 423
  */
 export async function cancelStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
-  const { issue } = await findIssueToTrack(context, caller, path);
+  const { issue } = await findIssueForStopwatch(context, caller, path);
   await context.database.transaction(async (tx) => {
     if ((await stopwatches.take(tx, issue.id, caller.userId)) === undefined) throw stopwatchMissing('cancel');
     await comments.add(tx, { issueId: issue.id, kind: 'cancel_tracking', posterId: caller.userId });
@@ -65,6 +66,10 @@ export async function listStopwatches(
   const { rows, total } = await stopwatches.listOf(tx, viewerOf(caller), page);
   return { page, total, items: rows.map((row) => stopwatchJson(row, context.clock.now())) };
 }
+
+/** Where no time is noted that is 403 here, as in the reference. */
+const findIssueForStopwatch = (context: Context, caller: Caller, path: NumberedPath) =>
+  findIssueToTrack(context, caller, path, () => forbidden('time tracking disabled'));
 
 async function note(tx: Tx, issueId: number, userId: number, startedAt: Date): Promise<void> {
   const elapsed = Math.floor((tx.now.getTime() - startedAt.getTime()) / 1000);

@@ -59,8 +59,8 @@ export function userJson(
     website: user.website,
     description: user.description,
     visibility: user.visibility,
-    followers_count: 0,
-    following_count: 0,
+    followers_count: user.followers,
+    following_count: user.following,
     starred_repos_count: user.stars,
     username: user.login,
   };

@@ -35,6 +35,8 @@ export const GHOST: UserRow = {
   keeps_full_name: false,
   hides_email: false,
   stars: 0,
+  followers: 0,
+  following: 0,
   repository_admins_manage_teams: false,
   created_at: new Date(0),
 };
@@ -166,6 +168,13 @@ export interface FoundUsers {
 export function reviveFound(row: FoundUsers | undefined): FoundUsers {
   if (row === undefined) throw new Error('a count returned no row');
   return { total: row.total, users: row.users.map(reviveUser) };
+}
+
+/** How many people there are. */
+export async function countPeople(tx: Tx): Promise<number> {
+  const row = await tx.row<{ count: number }>`
+    select count(*)::int as count from :schema.users where kind = 'person'`;
+  return row?.count ?? 0;
 }
 
 /**

@@ -24,6 +24,7 @@ export async function load(
       exists (select from words where kind = 'REQUEST_CHANGES') as rejected,
       exists (select from :schema.review_requests where pull_id = ${pull.id} and official) as asked,
       exists (select from :schema.dependencies d join :schema.issues i on i.id = d.blocked_by
+          join :schema.repositories r on r.id = ${pull.repository_id} and r.has_dependencies
         where d.issue_id = ${pull.issue_id} and i.closed_at is null) as waits,
       coalesce((select jsonb_agg(jsonb_build_object('context', s.context, 'state', s.state)) from (
         select distinct on (context) context, state from :schema.commit_statuses

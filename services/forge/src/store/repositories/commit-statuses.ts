@@ -28,6 +28,12 @@ export async function insert(
   return row;
 }
 
+/** A status by its id. */
+export function findById(tx: Tx, repositoryId: number, id: number): Promise<CommitStatusRow | undefined> {
+  return tx.row<CommitStatusRow>`
+    select * from :schema.commit_statuses where id = ${id} and repository_id = ${repositoryId}`;
+}
+
 /** All statuses of a commit that are in one of the states, a page of them. Times and ids have the same order. */
 export function list(
   tx: Tx,

@@ -169,6 +169,9 @@ export interface RepositoryChange {
   defaultBranch: string | null;
   hasIssues: boolean | null;
   hasPulls: boolean | null;
+  tracksTime: boolean | null;
+  onlyContributorsTrackTime: boolean | null;
+  hasDependencies: boolean | null;
   allowMerge: boolean | null;
   allowRebase: boolean | null;
   allowRebaseExplicit: boolean | null;
@@ -216,6 +219,10 @@ export function update(
       default_branch = coalesce(${change.defaultBranch || null}, r.default_branch),
       has_issues = coalesce(${change.hasIssues ?? null}, r.has_issues),
       has_pulls = coalesce(${change.hasPulls ?? null}, r.has_pulls),
+      tracks_time = coalesce(${change.tracksTime ?? null}, r.tracks_time),
+      only_contributors_track_time = coalesce(${change.onlyContributorsTrackTime ?? null},
+        r.only_contributors_track_time),
+      has_dependencies = coalesce(${change.hasDependencies ?? null}, r.has_dependencies),
       allow_merge = coalesce(${change.allowMerge ?? null}, r.allow_merge),
       allow_rebase = coalesce(${change.allowRebase ?? null}, r.allow_rebase),
       allow_rebase_explicit = coalesce(${change.allowRebaseExplicit ?? null}, r.allow_rebase_explicit),

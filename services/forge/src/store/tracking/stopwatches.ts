@@ -55,6 +55,11 @@ export function takeOthers(
   return tx.rows<{ issue_id: number; started_at: Date; is_open: boolean }>`
     delete from :schema.stopwatches s using :schema.issues i, :schema.repositories r
     where s.user_id = ${viewer.userId} and s.issue_id <> ${issueId} and i.id = s.issue_id and r.id = i.repository_id
-    returning s.issue_id, s.started_at, not r.archived and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
+    returning s.issue_id, s.started_at, not r.archived and r.tracks_time
+      and (not r.only_contributors_track_time or ${viewer.seesAll}::boolean or i.poster_id = ${viewer.userId}
+        or exists (select from :schema.issue_assignees a where a.issue_id = i.id and a.user_id = ${viewer.userId})
+        or exists (select from :schema.grants g where g.repository_id = r.id and g.user_id = ${viewer.userId}
+          and case when i.is_pull then g.pulls else g.issues end >= 2))
+      and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
       ${viewer.publicOnly}, r.id, case when i.is_pull then 'pulls' else 'issues' end) as is_open`;
 }
