@@ -135,6 +135,17 @@ export const removalUnfinished = (cause: Failure): Failure =>
     { cause },
   );
 
+/** The same of a removal that takes more than one thing: the lines before say which are gone and which are not. */
+export const removalStopped = (cause: Failure, gone: number, left: number): Failure => {
+  const first = cause.code === 'removal_unfinished' && cause.cause instanceof Failure ? cause.cause : cause;
+  return new Failure(
+    cause.kind,
+    'removal_unfinished',
+    `${first.message}. The removal has begun: of ${gone + left} things that it takes ${gone} went, and the lines before this say which did not. When nothing is in the way any more, restart the daemon, which finishes it`,
+    { cause },
+  );
+};
+
 /** The storage does not answer, or its programs are not there. */
 export const storageUnavailable = (why: string): Failure =>
   new Failure('unavailable', 'storage_unavailable', `the storage cannot be used now: ${why}`);

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { operationNames } from '../src/rpc.ts';
 import { extraNames } from '../src/rpc-extras.ts';
+import { FORCED_REMOVAL } from './forced-removal.ts';
 import { SteppingHosts, type SteppingStorage } from './stepping-hosts.ts';
 import type { Subject } from './subjects.ts';
 import { BOOTS } from './written-boots.ts';
@@ -8,7 +9,7 @@ import { WRITES } from './written-operations.ts';
 
 type Driver = SteppingStorage['driver'];
 
-const SUBJECTS = [...WRITES, ...BOOTS];
+const SUBJECTS = [...WRITES, ...BOOTS, FORCED_REMOVAL];
 
 /** The writes that are tried on a storage. */
 export function subjectsOn(driver: Driver): readonly Subject[] {

@@ -13,7 +13,7 @@ const isGood = (files: Record<string, string>, below: string) =>
   );
 
 /** The state that is gone back to. */
-async function good(host: SteppingHost): Promise<DumpedState> {
+export async function good(host: SteppingHost): Promise<DumpedState> {
   const states = (await host.dump()).machines.flatMap((machine) => machine.states);
   return states.find(({ name, user }) => name === 'good' && user === null) as DumpedState;
 }
@@ -37,9 +37,11 @@ async function nestedOnce(host: SteppingHost, round: number): Promise<void> {
   }
 }
 
-const rootOf = ({ name }: SteppingHost) => `${name}/ROOT/debian`;
+/** The first root of the machine. */
+export const rootOf = ({ name }: SteppingHost) => `${name}/ROOT/debian`;
 
-function datasetsOf({ name }: SteppingHost, ...properties: readonly string[]): string[][] {
+/** Names of all file systems of the pool, each with what it says of some properties. */
+export function datasetsOf({ name }: SteppingHost, ...properties: readonly string[]): string[][] {
   const rows = run('zfs', 'list', '-H', '-r', '-t', 'filesystem', '-o', ['name', ...properties].join(), name);
   return rows
     .trim()
@@ -56,7 +58,7 @@ function lastRoot(host: SteppingHost): string {
 }
 
 /** Boots the snapshot of the state as a boot menu does. */
-async function bootGood(host: SteppingHost, words = ''): Promise<void> {
+export async function bootGood(host: SteppingHost, words = ''): Promise<void> {
   const {
     members: [first],
   } = await good(host);

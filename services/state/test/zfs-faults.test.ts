@@ -106,6 +106,26 @@ it('believes what is there and not what a command says of itself', async (contex
   expect(await namesOf(daemon)).toEqual([]);
 });
 
+it('a state of which cannot be told who needs it stays, is told, and keeps no other from being collected', async (context) => {
+  const storage = await poolFor(context);
+  const flag = join(storage.base, 'fails');
+  // Once: what is a clone of what.
+  const search = otherZfs(`case "$*" in *name,origin*) if rm ${flag} 2> /dev/null; then exit 1; fi;; esac`);
+  const policy = join(storage.base, 'policy.yaml');
+  writeFileSync(policy, 'keep: {days: 0, newest: 0, rules: []}\n');
+  const settings = { STATESVC_SEARCH_PATH: search, STATESVC_POLICY: policy };
+  const daemon = await daemonOn(storage, { settings });
+  for (const _ of ['one', 'two', 'three']) await daemon.call('SaveSystemState', { autosave: true });
+  writeFileSync(flag, '');
+  const answer = await daemon.call('GC');
+  expect(answer).toMatchObject({ code: 10, details: expect.stringContaining('1 of the states') });
+  expect(answer.lines).toContain('removed 2 states');
+  expect(answer.lines.filter((line) => line.includes('was not removed'))).toHaveLength(1);
+  expect(await namesOf(daemon)).toHaveLength(1);
+  expect(await daemon.call('GC')).toMatchObject({ code: 0 });
+  expect(await namesOf(daemon)).toEqual([]);
+});
+
 it('tells what is missing at start', async (context) => {
   const storage = await poolFor(context);
   const start = (settings: Record<string, string>) => daemonOn(storage, { settings });

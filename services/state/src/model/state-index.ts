@@ -1,3 +1,4 @@
+import type { Removal } from '../rules/states/reconcile.ts';
 import type { Journal } from './journal.ts';
 import type { Machine, Model, State } from './model.ts';
 
@@ -5,7 +6,7 @@ import type { Machine, Model, State } from './model.ts';
 const CHECKPOINT_LINES = 1000;
 
 /** Of states that were saved together, the one that a write of them goes by first. */
-type Ids = readonly [string, ...string[]];
+type Ids = Removal['ids'];
 
 /** The daemon's memory: an immutable model that requests read, and the journal that makes its changes crash safe. */
 export class StateIndex {
@@ -57,14 +58,14 @@ export class StateIndex {
   }
 
   /** Before the first step of a removal, which goes by its first id. When it throws, the states are marked all the same. */
-  async beginRemoval(ids: Ids): Promise<void> {
+  async beginRemoval({ ids, dependants }: Removal): Promise<void> {
     this.#open++;
     this.#change({ removing: new Set([...this.#model.removing, ...ids]) });
-    await this.#journal.append({ event: 'begun', intent: { do: 'remove', id: ids[0], ids } });
+    await this.#journal.append({ event: 'begun', intent: { do: 'remove', id: ids[0], ids, dependants } });
   }
 
-  /** The states are gone. @param collected what only they used is gone, too; else the removal ends with {@link collected} */
-  async removed(ids: Ids, { collected }: { collected: boolean }): Promise<void> {
+  /** Some states of a removal are gone, and it stays begun: the next start finishes it. */
+  partlyRemoved(ids: readonly string[]): void {
     const gone = new Set(ids);
     const states = this.#model.states.filter(({ id }) => !gone.has(id));
     this.#change({
@@ -72,6 +73,11 @@ export class StateIndex {
       machines: worthKnowing(this.#model.machines, states),
       removing: without(this.#model.removing, ids),
     });
+  }
+
+  /** The states are gone. @param collected what only they used is gone, too; else the removal ends with {@link collected} */
+  async removed(ids: Ids, { collected }: { collected: boolean }): Promise<void> {
+    this.partlyRemoved(ids);
     if (collected) await this.#end({ event: 'removed', id: ids[0], ids });
     else this.#uncollected.push(ids);
   }
@@ -89,7 +95,8 @@ export class StateIndex {
   /** The storage was read again. Only while no write is under way. */
   async refreshed(found: Pick<Model, 'machines' | 'homes' | 'states'>): Promise<void> {
     this.#change({ ...found, machines: worthKnowing(found.machines, found.states) });
-    await this.#checkpoint();
+    // A removal that waits for the next start has its intent in the journal.
+    if (this.#open === 0) await this.#checkpoint();
   }
 
   /** Leaves a checkpoint, unless a write is under way whose intent must stay. */

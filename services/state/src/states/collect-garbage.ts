@@ -26,7 +26,9 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
         // Planned when it is our turn, and carried out before anybody else's.
         for (const state of planCollection(index.model, policy.policy, clock.now(), all).filter(ofMachine)) {
           call.signal.throwIfAborted();
-          if (await isNeeded(state, call, context)) continue;
+          const needed = await isNeeded(state, call, context);
+          if (needed === undefined) failed++;
+          if (needed !== false) continue;
           if (await wasRemoved(state, call, context, { collect: false })) here++;
           else failed++;
         }
@@ -66,7 +68,9 @@ export async function makeRoom(
       most = Math.max(most, short.free);
       // Others fill the disk then, and the history would go for nothing.
       if (fruitless === FRUITLESS) break;
-      if (await isNeeded(state, call, context)) continue;
+      const needed = await isNeeded(state, call, context);
+      if (needed === undefined) failed++;
+      if (needed !== false) continue;
       call.signal.throwIfAborted();
       call.info(`${short.name} is short of space`);
       if (await wasRemoved(state, call, context, { collect: true })) {
@@ -80,11 +84,16 @@ export async function makeRoom(
   return { removed, failed };
 }
 
-/** What was made from a state, such as the system that runs, keeps it. */
-async function isNeeded(state: State, call: Call, context: Context): Promise<boolean> {
-  const needed = await haveDependants(savedWith(context.index.model.states, state), context);
-  if (needed) call.debug(`${storageName(state)} stays: something was made from it`);
-  return needed;
+/** What was made from a state, such as the system that runs, keeps it. @returns undefined when that cannot be told */
+async function isNeeded(state: State, call: Call, context: Context): Promise<boolean | undefined> {
+  try {
+    const needed = await haveDependants(savedWith(context.index.model.states, state), context);
+    if (needed) call.debug(`${storageName(state)} stays: something was made from it`);
+    return needed;
+  } catch (error) {
+    tellFailure(error, state, call, context);
+    return undefined;
+  }
 }
 
 async function wasRemoved(
@@ -94,11 +103,15 @@ async function wasRemoved(
   options: { collect: boolean },
 ): Promise<boolean> {
   try {
-    await removeStates(savedWith(context.index.model.states, state), call, context, options);
+    await removeStates([savedWith(context.index.model.states, state)], call, context, options);
     return true;
   } catch (error) {
-    context.log.error({ err: error, state: state.id }, 'a state could not be collected');
-    call.warning(`${storageName(state)} was not removed: ${(error as Error).message}`);
+    tellFailure(error, state, call, context);
     return false;
   }
+}
+
+function tellFailure(error: unknown, state: State, call: Call, { log }: Context): void {
+  log.error({ err: error, state: state.id }, 'a state could not be collected');
+  call.warning(`${storageName(state)} was not removed: ${(error as Error).message}`);
 }

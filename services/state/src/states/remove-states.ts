@@ -1,20 +1,22 @@
 import { Failure } from '@croft/failure';
 import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
-import { needsForce, othersDependOnIt } from '../failures.ts';
+import { needsForce, othersDependOnIt, removalStopped } from '../failures.ts';
 import { type State, storageName } from '../model/model.ts';
 import type { Dependant, Storage } from '../outside/storage/storage.ts';
 import { sizeText } from '../rules/machines/sizes.ts';
 import { findState, type Wanted } from '../rules/states/find-state.ts';
 import {
+  describePart,
   describeStep,
   isDependant,
-  ownerOf,
+  type Part,
   planRemoval,
   type RemovePlan,
   removalSteps,
-  removedWith,
   statesAmong,
+  type TakingStep,
+  withOwners,
 } from '../rules/states/remove-plan.ts';
 
 /** How a removal is asked for. */
@@ -47,26 +49,20 @@ export async function removeNamed(
   }
   await context.turns.take(machine, call.operation, call.signal, async () => {
     // Planned when it is our turn: the writer before may have changed what depends on it.
-    const { states, before } = await plan();
-    for (const part of before) {
-      if (isDependant(part)) await release(part, call, context);
-      else await removeStates(part, call, context);
+    const { parts } = await plan();
+    try {
+      await removeStates(parts, call, context);
+    } finally {
+      // A menu must not offer what is gone or going, homes that were saved with a system among it.
+      if (statesAmong(parts).some(({ user, system }) => user === undefined || system !== undefined))
+        await refreshMenu(call, context, { make: false });
     }
-    await removeStates(states, call, context);
-    // A menu must not offer what is gone, homes that were saved with a system among it.
-    const gone = [...states, ...statesAmong(before)];
-    if (gone.some(({ user, system }) => user === undefined || system !== undefined))
-      await refreshMenu(call, context, { make: false });
   });
 }
 
 /** A user removes his states: what somebody made from them, and states of others, are not his. */
-async function checkOwn(
-  { before }: RemovePlan<Dependant>,
-  { name, user }: Wanted,
-  call: Call,
-): Promise<void> {
-  const [other] = before.flatMap((part) =>
+async function checkOwn({ parts }: RemovePlan<Dependant>, { name, user }: Wanted, call: Call): Promise<void> {
+  const [other] = parts.flatMap((part) =>
     isDependant(part) ? part.name : part.filter((state) => state.user !== user).map(storageName),
   );
   if (user === undefined || other === undefined || (await call.isAdministrator())) return;
@@ -76,19 +72,13 @@ async function checkOwn(
 /** The plan, when what depends on states that depend on the state is known as well. */
 async function planWithDependants(wanted: Wanted, force: boolean, { index, storage }: Context) {
   const { model } = index;
-  let { states } = planRemoval(model, wanted, force);
+  let states: readonly State[] = statesAmong(planRemoval(model, wanted, force).parts);
   for (;;) {
     const dependants = (await storage.dependants?.(states)) ?? [];
-    const owners = dependants.flatMap((one) => ownerOf(model, one) ?? []);
-    const all = new Set([...states, ...owners.flatMap((owner) => removedWith(model, owner))]);
-    if (all.size === states.length) return planRemoval(model, wanted, force, dependants);
-    states = [...all];
+    const all = withOwners(model, states, dependants);
+    if (all.length === states.length) return planRemoval(model, wanted, force, dependants);
+    states = all;
   }
-}
-
-async function release(dependant: Dependant, call: Call, { storage }: Context): Promise<void> {
-  call.info(describeStep({ do: 'release', ...dependant }));
-  await storage.release?.([dependant]);
 }
 
 /** Whether something was made from states, so that garbage collection leaves them alone. */
@@ -97,54 +87,85 @@ export async function haveDependants(states: readonly State[], { storage }: Cont
 }
 
 /**
- * Removes states that were saved together, for whoever has the machine's turn.
+ * Removes what a plan names, in its order and as one write, for whoever has the machine's turn: what a crash or a failure leaves
+ * of it goes at the next start.
  * @param collect frees their content as well; whoever removes many does that once, as it reads through everything
+ * @throws `removal_unfinished` when something is gone and not all; whatever else it throws, nothing is
  */
 export async function removeStates(
-  states: readonly State[],
+  parts: readonly Part<Dependant>[],
   call: Call,
   context: Context,
   { collect }: { collect: boolean } = { collect: true },
 ): Promise<void> {
-  await context.index.beginRemoval(idsOf(states)).catch(unwritten(context));
+  const { index } = context;
+  const ids = idsOf(statesAmong(parts));
+  const dependants = parts.filter(isDependant).map(({ name, guid }) => ({ name, guid }));
+  await index.beginRemoval({ ids, dependants }).catch(unwritten(context));
   // From here on it is carried through, also when the caller goes away: half a removal helps nobody.
   let collected = false;
   let isSure = true;
-  for (const step of removalSteps(states)) {
+  for (const [at, step] of removalSteps(parts).entries()) {
     if (step.do === 'collect' && !collect) continue;
     call.info(describeStep(step));
     switch (step.do) {
-      case 'destroy':
-        isSure = await destroy(step.states, context);
-        break;
       case 'release':
+      case 'destroy':
+        isSure =
+          (await take(step, context).catch((error) => stop(error, parts, at, call, context))) && isSure;
         break;
       case 'collect':
         // A removal that may be undone by a power cut has its content as long as that: the next start frees it.
         collected = isSure && (await freeContent(call, context));
         break;
       case 'forget':
-        await context.index.removed(idsOf(step.states), { collected }).catch(unwritten(context));
+        await index.removed(ids, { collected }).catch(unwritten(context));
         break;
     }
   }
 }
 
-/** @returns false when the storage said that it failed, and the states are gone all the same */
-async function destroy(states: readonly State[], { index, storage }: Context): Promise<boolean> {
+/** @returns false when the storage said that it failed, and it is gone all the same */
+async function take(step: TakingStep<Dependant>, { storage }: Context): Promise<boolean> {
   try {
-    await storage.destroy(states);
+    if (step.do === 'release') await storage.release?.([step.dependant]);
+    else await storage.destroy(step.states);
     return true;
   } catch (error) {
     const code = error instanceof Failure ? error.code : undefined;
     // Half of a state is none: it is told as being removed until that is done.
     if (code === 'removal_unfinished') throw error;
     // An error is not the truth: it may come after what it is about. Of a storage that is away nothing is known.
-    if (code !== 'storage_unavailable' && (await areGone(states, storage))) return false;
-    const ids = idsOf(states);
+    const mayBeGone = step.do === 'destroy' && code !== 'storage_unavailable';
+    if (mayBeGone && (await areGone(step.states, storage))) return false;
+    throw error;
+  }
+}
+
+/**
+ * Ends a removal that cannot go on.
+ * @param count so many of the parts are gone
+ * @throws what stopped it when nothing is gone, so that it is taken back; else `removal_unfinished`
+ */
+async function stop(
+  error: unknown,
+  parts: readonly Part<Dependant>[],
+  count: number,
+  call: Call,
+  { index }: Context,
+): Promise<never> {
+  const hasBegun = count > 0 || (error instanceof Failure && error.code === 'removal_unfinished');
+  if (!hasBegun) {
+    const ids = idsOf(statesAmong(parts));
     await index.undone(ids[0], ids);
     throw error;
   }
+  const [gone, left] = [parts.slice(0, count), parts.slice(count)];
+  index.partlyRemoved(statesAmong(gone).map(({ id }) => id));
+  if (parts.length === 1 || !(error instanceof Failure)) throw error;
+  for (const part of gone) call.info(`gone: ${describePart(part)}`);
+  for (const part of left) call.warning(`not gone: ${describePart(part)}`);
+  throw removalStopped(error, gone.length, left.length);
 }
 
 async function areGone(states: readonly State[], storage: Storage): Promise<boolean> {

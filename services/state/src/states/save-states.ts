@@ -51,6 +51,7 @@ async function execute(plan: SavePlan, call: Call, context: Context): Promise<re
       budget: plan.budget,
       signal: call.signal,
       report: call.warning,
+      progress: call.progress,
     });
     call.signal.throwIfAborted();
     states = madeOf(plan, snapshot);

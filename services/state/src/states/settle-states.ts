@@ -1,9 +1,10 @@
 import type { Log } from '@croft/runtime';
 import { Journal } from '../model/journal.ts';
-import type { Home, State } from '../model/model.ts';
+import type { Home } from '../model/model.ts';
 import { StateIndex, worthKnowing } from '../model/state-index.ts';
 import type { Storage } from '../outside/storage/storage.ts';
 import { reconcile } from '../rules/states/reconcile.ts';
+import { finishRemovals } from './finish-removals.ts';
 
 /** Opens the index at start: finishes or clears away what a crash left, and believes the storage where the two differ. */
 export async function settleStates(folder: string, storage: Storage, log: Log): Promise<StateIndex> {
@@ -14,8 +15,8 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
   const doubts = { ...scan, canKeep: storage.keep !== undefined };
   const plan = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers, doubts);
   for (const note of [...(scan.notes ?? []), ...plan.notes]) log.warn({}, note);
-  const removing = await finishRemovals(plan.destroy, storage, log);
-  const kept = new Set([...plan.states, ...removing]);
+  const removing = await finishRemovals(plan.finish, storage, log);
+  const kept = new Set([...plan.states, ...removing.flatMap((removal) => removal.states)]);
   const states = scan.states.filter((state) => kept.has(state));
   for (const id of plan.keep) await storage.keep?.(id);
   // What cannot be cleared away now, as somebody needs it or a list is damaged, keeps nobody from the rest.
@@ -37,38 +38,12 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
   const machines = worthKnowing(scan.machines, states);
   const homes = await finishEmptying(scan.homes, storage, log);
   const index = new StateIndex(journal, { machines, homes, states });
-  for (const group of bySave(removing)) {
-    const ids = group.map(({ id }) => id) as [string, ...string[]];
+  for (const removal of removing)
     await index
-      .beginRemoval(ids)
+      .beginRemoval(removal)
       .catch((error) => log.error({ err: error }, 'the journal could not be written'));
-  }
   opened.move();
   return index;
-}
-
-/**
- * What cannot be removed now, as it is read or its pool is away, does not keep the daemon from starting.
- * @returns states whose removal stays begun, until the next start
- */
-async function finishRemovals(
-  states: readonly State[],
-  storage: Storage,
-  log: Log,
-): Promise<readonly State[]> {
-  const left: State[] = [];
-  for (const group of bySave(states)) {
-    try {
-      await storage.destroy(group);
-    } catch (error) {
-      log.error(
-        { err: error, state: group[0]?.id },
-        'a removal could not be finished; the next start tries again',
-      );
-      left.push(...group);
-    }
-  }
-  return left;
 }
 
 /** Homes whose content was being deleted. What cannot be deleted now does not keep the daemon from starting. */
@@ -91,8 +66,4 @@ async function finishEmptying(homes: readonly Home[], storage: Storage, log: Log
     }
   }
   return unfinished.length === 0 ? homes : storage.homes.list();
-}
-
-function bySave(states: readonly State[]): readonly (readonly State[])[] {
-  return [...Map.groupBy(states, ({ id, system }) => system ?? id).values()];
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenedStorage } from './fixture.ts';
-import { attempt, run, startZfs, ZFS_PATH } from './zfs-programs.ts';
+import { attempt, lockOfPool, run, startZfs, ZFS_PATH } from './zfs-programs.ts';
 
 const MIB = 1024 * 1024;
 const FACTS =
@@ -54,7 +54,7 @@ export async function openPool({
     truncateSync(image, megabytes * MIB);
     run('zpool', 'create', '-o', 'cachefile=none', '-R', base, '-m', 'none', name, image);
     pools.push(name);
-    locks.push(`/run/croft-zfs/${zfs('get', '-H', '-o', 'value', 'guid', name).trim()}`);
+    locks.push(lockOfPool(zfs('get', '-H', '-p', '-o', 'value', 'guid', name).trim()));
     return name;
   };
   const [systemPath, homesFolder, cmdline] = [

@@ -1,6 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasProgram } from '@croft/testing';
@@ -10,6 +19,10 @@ const [LOCK, PID_FILE, USERS] = ['lock', 'pid', 'users'].map((name) =>
   join(tmpdir(), `croft-zfs-fuse.${name}`),
 ) as [string, string, string];
 const ME = join(USERS, `${process.pid}-${randomUUID()}`);
+/** What `one-mount` waits at. */
+const MOUNTS = join(tmpdir(), 'croft-zfs-fuse.mounts');
+/** Where daemons keep others from a pool. */
+const POOL_LOCKS = '/run/croft-zfs';
 
 /** Where tests and their daemons find programs: two never mount at one time. */
 export const ZFS_PATH = `${join(import.meta.dirname, 'one-mount')}:/usr/sbin:/sbin:/usr/bin:/bin`;
@@ -64,15 +77,25 @@ export function startZfs(): void {
   });
 }
 
-/** The last one out ends what the first one began. */
+/** Written down, so that it goes with the last test even if its own is killed. @returns where daemons lock a pool */
+export function lockOfPool(guid: string): string {
+  const path = join(POOL_LOCKS, guid);
+  appendFileSync(ME, `${path}\n`);
+  return path;
+}
+
+/** The last one out ends what the first one began, and removes what is left of all. */
 export function stopZfs(): void {
   inTurn(() => {
-    rmSync(ME, { force: true });
-    if (!existsSync(PID_FILE) || readdirSync(USERS).some(isAlive)) return;
-    const pid = Number(readFileSync(PID_FILE, 'utf8'));
-    endFuse(pid);
-    rmSync(PID_FILE);
-    rmSync(USERS, { recursive: true });
+    const users = existsSync(USERS) ? readdirSync(USERS) : [];
+    if (users.some((user) => join(USERS, user) !== ME && isAlive(user))) return rmSync(ME, { force: true });
+    if (existsSync(PID_FILE)) endFuse(Number(readFileSync(PID_FILE, 'utf8')));
+    const locks = users.flatMap((user) =>
+      readFileSync(join(USERS, user), 'utf8').split('\n').filter(Boolean),
+    );
+    for (const path of [...locks, PID_FILE, MOUNTS, USERS]) rmSync(path, { recursive: true, force: true });
+    // Not when somebody else's daemon has a pool.
+    if (existsSync(POOL_LOCKS) && readdirSync(POOL_LOCKS).length === 0) rmdirSync(POOL_LOCKS);
   });
 }
 

@@ -37,6 +37,8 @@ export interface SnapshotRequest {
   readonly signal: AbortSignal;
   /** A line for the caller, such as a file that could not be read. */
   readonly report: (line: string) => void;
+  /** How far it is, a few times a second at most and only where it takes long; missing when nobody looks. */
+  readonly progress?: ((line: string) => void) | undefined;
 }
 
 /** The members of a save, before it is complete. */
@@ -98,9 +100,15 @@ export interface Storage {
    * gone already.
    */
   destroy(states: readonly State[]): Promise<void>;
-  /** What was made from states and from what was made from them, deepest first; none where nothing can be. */
+  /**
+   * What was made from states and from what was made from them, in the order in which it can go when saves go as a whole; none
+   * where nothing can be.
+   */
   dependants?(states: readonly State[]): Promise<readonly Dependant[]>;
-  /** Destroys such things, in their order, as long as they are what was found. @throws ABORTED, FAILED_PRECONDITION */
+  /**
+   * Destroys such things, in their order, as long as they are what was found.
+   * @throws ABORTED, FAILED_PRECONDITION; `removal_unfinished` when it is not known whether one is there
+   */
   release?(dependants: readonly Dependant[]): Promise<void>;
   /**
    * Writes down `pinned` and `description` of states of one save, all or none. What they hold stays as it is.

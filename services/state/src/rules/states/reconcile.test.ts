@@ -24,12 +24,13 @@ const hurt: State = {
 const save = (id: string): Intent => ({ do: 'save', id });
 const ofA = aState({ id: 'u', user: 'ada', system: 'a' });
 const remove = (id: string): Intent => ({ do: 'remove', id });
+const CLONES = [{ name: 'pool/clone', guid: '1' }];
 
 it.each<[string, Parameters<typeof reconcile>, Partial<ReturnType<typeof reconcile>>]>([
   [
     'nothing happened',
     [[a], [], [a], []],
-    { states: [a], discard: [], destroy: [], collect: false, notes: [] },
+    { states: [a], discard: [], finish: [], collect: false, notes: [] },
   ],
   ['killed before the mark', [[a], [save('b')], [a], ['b']], { states: [a], discard: ['b'], collect: true }],
   [
@@ -45,12 +46,12 @@ it.each<[string, Parameters<typeof reconcile>, Partial<ReturnType<typeof reconci
   [
     'killed while removing',
     [[a, b], [remove('b')], [b, a], []],
-    { states: [a], destroy: [b], collect: true },
+    { states: [a], finish: [{ ids: ['b'], dependants: [], states: [b] }], collect: true },
   ],
   [
     'killed while freeing content',
     [[a, b], [remove('b')], [a], []],
-    { states: [a], destroy: [], collect: true, notes: [] },
+    { states: [a], finish: [], collect: true, notes: [] },
   ],
   [
     'killed between the mark of a save with users and the journal',
@@ -60,7 +61,18 @@ it.each<[string, Parameters<typeof reconcile>, Partial<ReturnType<typeof reconci
   [
     'killed while removing a system state with its users',
     [[a, ofA], [{ ...remove('a'), ids: ['a', 'u'] }], [a, ofA], []],
-    { states: [], destroy: [a, ofA] },
+    { states: [], finish: [{ ids: ['a', 'u'], dependants: [], states: [a, ofA] }] },
+  ],
+  [
+    'killed in a removal of what was cloned, when one state was gone, and in another one',
+    [[a, b, ofA], [{ ...remove('b'), ids: ['b', 'a'], dependants: CLONES }, remove('u')], [a, ofA], []],
+    {
+      states: [],
+      finish: [
+        { ids: ['b', 'a'], dependants: CLONES, states: [a] },
+        { ids: ['u'], dependants: [], states: [ofA] },
+      ],
+    },
   ],
   ['staging without an intent', [[], [], [], ['x']], { discard: ['x'], collect: true }],
   [

@@ -1,12 +1,23 @@
 import { isPartial, type Remembered, type State, storageName } from '../../model/model.ts';
 
+/** All that a removal takes. */
+export interface Removal {
+  /** Of states; it goes by the first. */
+  readonly ids: readonly [string, ...string[]];
+  /** What was made from the states and is none, and goes with them. */
+  readonly dependants: readonly { readonly name: string; readonly guid: string }[];
+}
+
 /** A write that was begun and of which nobody knows that it ended. */
-export interface Intent {
+export interface Intent extends Partial<Removal> {
   readonly do: 'save' | 'remove';
   /** Id of the state; of a save that of its first. */
   readonly id: string;
-  /** Ids of all states that a removal takes. */
-  readonly ids?: readonly string[];
+}
+
+/** A removal that was begun, and states of it that are there. */
+export interface UnfinishedRemoval extends Removal {
+  readonly states: readonly State[];
 }
 
 /** A save that the storage cannot read; it is left alone, whatever it is. */
@@ -31,8 +42,8 @@ interface Reconciliation {
   readonly discard: readonly string[];
   /** Ids of saves that lost their completion mark: they were complete once, so nobody but people may remove them. */
   readonly keep: readonly string[];
-  /** States whose removal is finished now. */
-  readonly destroy: readonly State[];
+  /** Removals that are finished now. */
+  readonly finish: readonly UnfinishedRemoval[];
   /** Content may lie in the storage that no state uses. */
   readonly collect: boolean;
   /** What differed, for the log. */
@@ -53,12 +64,13 @@ export function reconcile(
   const notes: string[] = [];
   const storedById = new Map(stored.map((state) => [state.id, state]));
   const rememberedIds = new Set(remembered.map((state) => state.id));
-  const removals = new Set(
-    intents.filter((intent) => intent.do === 'remove').flatMap(({ id, ids }) => ids ?? [id]),
-  );
+  const begun = intents.filter((intent) => intent.do === 'remove').map(removalOf);
+  const removals = new Set(begun.flatMap(({ ids }) => ids));
   const saves = new Set(intents.filter((intent) => intent.do === 'save').map(({ id }) => id));
-  const destroy = stored.filter((state) => removals.has(state.id));
-  for (const state of destroy)
+  const finish = begun
+    .map((removal) => ({ ...removal, states: removal.ids.flatMap((id) => storedById.get(id) ?? []) }))
+    .filter(({ states }) => states.length > 0);
+  for (const state of stored.filter(({ id }) => removals.has(id)))
     notes.push(`the removal of ${storageName(state)} was interrupted and is finished now`);
   const known = new Set(remembered.map((state) => state.system ?? state.id));
   const keep = canKeep
@@ -89,9 +101,14 @@ export function reconcile(
     states: stored.filter((state) => !removals.has(state.id)),
     discard,
     keep,
-    destroy,
+    finish,
     // What a state held that lost its record is needed by nobody, too.
     collect: intents.length > 0 || leftovers.length > 0 || remembered.some(({ id }) => !storedById.has(id)),
     notes,
   };
+}
+
+/** An older daemon wrote less of it. */
+function removalOf({ id, ids = [id], dependants = [] }: Intent): Removal {
+  return { ids, dependants };
 }

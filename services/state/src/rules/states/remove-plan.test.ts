@@ -37,14 +37,12 @@ describe('what was made from a state', () => {
     expect(inTheWay[0]).toContain('pool/second');
   });
 
-  it('goes before it with force, in the order that the storage gave, states as a whole', () => {
+  it('goes with it by force as one write, in the order that the storage gave, states as a whole', () => {
     const { steps, inTheWay } = plan(true, all);
     expect(inTheWay).toEqual([]);
     expect(steps.map((step) => (step.do === 'destroy' ? step.states.map(({ id }) => id) : step.do))).toEqual([
       'release',
       ['later', 'home'],
-      'collect',
-      'forget',
       'release',
       ['base'],
       'collect',

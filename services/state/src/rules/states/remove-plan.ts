@@ -9,20 +9,25 @@ interface Dependant {
   readonly inUse: boolean;
 }
 
+/** A step of a removal after which something is gone. */
+export type TakingStep<D = Dependant> =
+  | { readonly do: 'release'; readonly dependant: D }
+  | { readonly do: 'destroy'; readonly states: readonly State[] };
+
 /** One step of a removal, in the order they are taken. */
-export type RemoveStep =
-  | { readonly do: 'release'; readonly name: string; readonly kind: string }
-  | { readonly do: 'destroy'; readonly states: readonly State[] }
+export type RemoveStep<D = Dependant> =
+  | TakingStep<D>
   | { readonly do: 'collect' }
   | { readonly do: 'forget'; readonly states: readonly State[] };
 
+/** What goes in one step: states that were saved together, or what was made from states and is none. */
+export type Part<D> = readonly State[] | D;
+
 /** What a removal will do; the same plan is logged by a dry run and carried out by a real one. */
 export interface RemovePlan<D> {
-  /** The state that was named, and what goes with it. */
-  readonly states: readonly State[];
-  /** What goes before them, because it was made from them: states that were saved together, or what is no state. */
-  readonly before: readonly (readonly State[] | D)[];
-  readonly steps: readonly RemoveStep[];
+  /** All that goes, in the order in which it can. */
+  readonly parts: readonly Part<D>[];
+  readonly steps: readonly RemoveStep<D>[];
   /** Why it is only done with `force`, one line each; empty when it simply is. */
   readonly inTheWay: readonly string[];
 }
@@ -39,9 +44,7 @@ export function planRemoval<D extends Dependant>(
   dependants: readonly D[] = [],
 ): RemovePlan<D> {
   const state = findState(model, wanted);
-  const states = removedWith(model, state);
-  const before = beforehand(model, states, dependants);
-  const all = [...states, ...statesAmong(before)];
+  const all = withOwners(model, removedWith(model, state), dependants);
   const inUse = statesInUse(model);
   for (const each of all) {
     if (inUse.has(each.system ?? each.id)) throw currentStateRefused(each.name);
@@ -49,68 +52,81 @@ export function planRemoval<D extends Dependant>(
   }
   const running = dependants.find((dependant) => dependant.inUse);
   if (running !== undefined) throw dependantInUse(state.name, running.name);
+  const parts = inOrder(all, dependants);
+  const others = parts.filter((part) => isDependant(part) || !part.includes(state));
   return {
-    states,
-    before,
-    steps: [
-      ...before.flatMap((part): RemoveStep[] =>
-        isDependant(part) ? [{ do: 'release', name: part.name, kind: part.kind }] : removalSteps(part),
-      ),
-      ...removalSteps(states),
-    ],
+    parts,
+    steps: removalSteps(parts),
     inTheWay: force
       ? []
       : [
           ...all.flatMap((each) => objections(model, state, each)),
-          ...before.map((part) => objectionOf(part, state)),
+          ...others.map((part) => objectionOf(part, state)),
         ],
   };
 }
 
 /** What goes with a state: with that of a system those of its users. */
-export function removedWith(model: Model, state: State): readonly State[] {
+function removedWith(model: Model, state: State): readonly State[] {
   return state.kind === 'system' ? savedWith(model.states, state) : [state];
 }
 
-/** Snapshots that are members of other states stand for these. */
-function beforehand<D extends Dependant>(
+/** States, and those whose snapshots are among what depends on them, each with what goes with it. */
+export function withOwners(
   model: Model,
   states: readonly State[],
-  dependants: readonly D[],
-): readonly (readonly State[] | D)[] {
-  const seen = new Set(states.map(({ id }) => id));
-  return dependants.flatMap((dependant): (readonly State[] | D)[] => {
-    const owner = ownerOf(model, dependant);
-    if (owner === undefined) return [dependant];
-    const group = removedWith(model, owner).filter(({ id }) => !seen.has(id));
-    for (const { id } of group) seen.add(id);
-    return group.length === 0 ? [] : [group];
+  dependants: readonly Dependant[],
+): readonly State[] {
+  const owners = dependants.flatMap((one) => ownerOf(model, one) ?? []);
+  return [...new Set([...states, ...owners.flatMap((owner) => removedWith(model, owner))])];
+}
+
+/**
+ * All that a removal takes, in the order in which it can go.
+ * @param dependants of the states, deepest first; snapshots that are members of states stand for these
+ */
+export function inOrder<D extends Dependant>(states: readonly State[], dependants: readonly D[]): Part<D>[] {
+  const groups = Map.groupBy(states, ({ id, system }) => system ?? id);
+  const parts = dependants.map((dependant): Part<D> => {
+    const owner = ownerOf({ states }, dependant);
+    return groups.get(owner?.system ?? owner?.id ?? '') ?? dependant;
   });
+  return [...new Set([...parts, ...groups.values()])];
 }
 
 /** The state that a snapshot is a member of. */
-export function ownerOf({ states }: Pick<Model, 'states'>, { name }: Dependant): State | undefined {
+export function ownerOf(
+  { states }: Pick<Model, 'states'>,
+  { name }: Pick<Dependant, 'name'>,
+): State | undefined {
   return states.find(({ members }) => members.some(({ snapshot }) => snapshot === name));
 }
 
-/** The states among what goes before others. */
-export function statesAmong<D extends Dependant>(before: RemovePlan<D>['before']): State[] {
-  return before.flatMap((part) => (isDependant(part) ? [] : part));
+/** The states among what goes. */
+export function statesAmong<D extends Dependant>(parts: readonly Part<D>[]): State[] {
+  return parts.flatMap((part) => (isDependant(part) ? [] : part));
 }
 
 /** Whether something is no state. */
-export function isDependant<D extends Dependant>(part: readonly State[] | D): part is D {
+export function isDependant<D extends Dependant>(part: Part<D>): part is D {
   return !Array.isArray(part);
 }
 
-function objectionOf(part: readonly State[] | Dependant, { name }: State): string {
+function objectionOf(part: Part<Dependant>, { name }: State): string {
   if (isDependant(part)) return `${part.kind} ${part.name} was made from ${name} or what depends on it`;
   return `${part.map(storageName).join(', ')} would be removed, too: what was made from ${name} holds it`;
 }
 
-/** What removing states that were saved together takes. */
-export function removalSteps(states: readonly State[]): RemoveStep[] {
-  return [{ do: 'destroy', states }, { do: 'collect' }, { do: 'forget', states }];
+/** What a removal takes: one write, whatever belongs to it. */
+export function removalSteps<D extends Dependant>(parts: readonly Part<D>[]): RemoveStep<D>[] {
+  return [
+    ...parts.map(
+      (part): RemoveStep<D> =>
+        isDependant(part) ? { do: 'release', dependant: part } : { do: 'destroy', states: part },
+    ),
+    { do: 'collect' },
+    { do: 'forget', states: statesAmong(parts) },
+  ];
 }
 
 function objections(model: Model, named: State, state: State): string[] {
@@ -126,11 +142,16 @@ function objections(model: Model, named: State, state: State): string[] {
   return lines;
 }
 
+/** What goes in one step, for people. */
+export function describePart(part: Part<Dependant>): string {
+  return isDependant(part) ? `the ${part.kind} ${part.name}` : part.map(storageName).join(', ');
+}
+
 /** A step as the line a caller sees, dry or not. */
 export function describeStep(step: RemoveStep): string {
   switch (step.do) {
     case 'release':
-      return `remove the ${step.kind} ${step.name}`;
+      return `remove ${describePart(step.dependant)}`;
     case 'destroy':
       return `remove ${step.states.map(describeState).join('; ')}`;
     case 'collect':

@@ -9,6 +9,8 @@ const BATCH = 500;
 const BUSY_TRIES = 28;
 const BUSY_WAIT_MS = 200;
 const FIRST_WAIT_MS = 15;
+/** So many are destroyed at once, as each waits for the pool. */
+export const AT_ONCE = 8;
 
 /** A dataset and the snapshot it is a clone of. */
 export interface Origin {
@@ -171,6 +173,11 @@ export class ZfsCommands {
     // zfs has an order of its own.
     const isThere = (name: string) => found.has(name);
     return new Map(all.filter(isThere).map((name) => [name, found.get(name) as Properties]));
+  }
+
+  /** Destroys snapshots, at most {@link AT_ONCE}: each to its end, so that none comes after the answer or an undo. */
+  destroyAtOnce(names: readonly string[]): Promise<readonly PromiseSettledResult<Ran>[]> {
+    return Promise.allSettled(names.map((name) => this.zfs('destroy', name)));
   }
 
   /** Whether a dataset is mounted, wherever that is. */

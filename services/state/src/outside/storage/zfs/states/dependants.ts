@@ -1,9 +1,12 @@
-import { storageChanged } from '../../../../failures.ts';
+import { Failure } from '@croft/failure';
+import { removalUnfinished, storageChanged } from '../../../../failures.ts';
+import type { Ran } from '../../../programs.ts';
 import type { Dependant } from '../../storage.ts';
 import type { FileSystem } from '../filesystem.ts';
 import type { Layout } from '../layout.ts';
 import type { Tree } from '../tree.ts';
 import { datasetOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
+import { isOurs } from './save-record.ts';
 
 /** What was cloned from snapshots, what lies below and was cloned from that, deepest first. */
 export async function findDependants(
@@ -14,13 +17,12 @@ export async function findDependants(
   const { systems } = layout;
   const clones = systems.filter(({ origin }) => snapshots.includes(origin));
   if (clones.length === 0) return [];
-  const order: FileSystem[] = [];
-  for (const clone of clones) visit(clone, systems, order);
-  const names = order.map(({ name }) => name);
-  const all = await zfs.snapshotsOf(names);
+  const made = new Set<FileSystem>();
+  for (const clone of clones) addMadeFrom(clone, systems, made);
+  const all = await zfs.snapshotsOf([...made].map(({ name }) => name));
   const guids = await zfs.properties(all, ['guid']);
   const used = new Set(inUse(layout).map(({ name }) => name));
-  return order.flatMap((system): Dependant[] => [
+  return deepestFirst([...made], all).flatMap((system): Dependant[] => [
     ...all
       .filter((name) => datasetOf(name) === system.name)
       .map((name) => ({
@@ -38,13 +40,35 @@ export async function findDependants(
   ]);
 }
 
-function visit(system: FileSystem, systems: readonly FileSystem[], order: FileSystem[]): void {
-  if (order.includes(system)) return;
-  for (const other of systems) {
-    if (datasetOf(other.origin) === system.name || isChild(other.name, system.name))
-      visit(other, systems, order);
-  }
-  order.push(system);
+function addMadeFrom(system: FileSystem, systems: readonly FileSystem[], made: Set<FileSystem>): void {
+  made.add(system);
+  for (const other of systems)
+    if (!made.has(other) && (datasetOf(other.origin) === system.name || isChild(other.name, system.name)))
+      addMadeFrom(other, systems, made);
+}
+
+/** A save goes as a whole, so what was cloned from any of its snapshots goes before the first dataset that has one. */
+function deepestFirst(systems: readonly FileSystem[], snapshots: readonly string[]): readonly FileSystem[] {
+  const seen = new Set<FileSystem>();
+  const order: FileSystem[] = [];
+  const visit = (system: FileSystem) => {
+    if (seen.has(system)) return;
+    seen.add(system);
+    const own = snapshots.filter((name) => datasetOf(name) === system.name);
+    const saves = new Set(own.filter(isOurs).map(endOf));
+    for (const other of systems) {
+      const isMadeFromIt = datasetOf(other.origin) === system.name || saves.has(endOf(other.origin));
+      if (isMadeFromIt || isChild(other.name, system.name)) visit(other);
+    }
+    order.push(system);
+  };
+  for (const system of systems) visit(system);
+  return order;
+}
+
+/** What the snapshots of one save have in common. */
+function endOf(snapshot: string): string {
+  return snapshot.slice(snapshot.indexOf('@') + 1);
 }
 
 function isChild(name: string, parent: string): boolean {
@@ -69,9 +93,18 @@ export async function releaseDependants(dependants: readonly Dependant[], zfs: Z
   if (other !== undefined) throw storageChanged(other.name);
   // Of what `get` does not tell the guid it is not known what it is; what is gone needs nothing.
   for (const name of names.filter((each) => found.has(each))) {
-    const ran = await zfs.zfs('destroy', name);
-    if ((await zfs.properties([name], ['guid'])).size > 0) throw refusal(`${name} was not removed`, ran);
+    const refused = await refusalOf(name, zfs).catch((error) => {
+      // Whether it is gone is not known, so it counts as begun.
+      throw error instanceof Failure ? removalUnfinished(error) : error;
+    });
+    if (refused !== undefined) throw refusal(`${name} was not removed`, refused);
   }
+}
+
+/** Destroys it. @returns what zfs said when it is still there */
+async function refusalOf(name: string, zfs: ZfsCommands): Promise<Ran | undefined> {
+  const ran = await zfs.zfs('destroy', name);
+  return (await zfs.properties([name], ['guid'])).size > 0 ? ran : undefined;
 }
 
 /** Destroys heads and homes that states were gone back from, as soon as no snapshot of them is left. @returns how many */

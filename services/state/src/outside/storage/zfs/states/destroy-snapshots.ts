@@ -3,15 +3,12 @@ import { removalUnfinished, storageChanged, storageRefused } from '../../../../f
 import type { Member } from '../../../../model/model.ts';
 import type { Ran } from '../../../programs.ts';
 import type { Layout } from '../layout.ts';
-import { datasetOf, type Origin, refusal, type ZfsCommands } from '../zfs-commands.ts';
+import { AT_ONCE, datasetOf, type Origin, refusal, type ZfsCommands } from '../zfs-commands.ts';
 import { chunkNames, identityOf, isOfSave, type Outline, recordOf } from './save-record.ts';
 import { treesOf } from './scan-states.ts';
 
 const IDENTITY = ['guid', 'createtxg'];
 const ASKED = [...IDENTITY, ...chunkNames('croft:state')];
-
-/** So many are destroyed at once. */
-const AT_ONCE = 8;
 
 /**
  * Destroys the snapshots of states by their exact names, as `-r` takes what others made below under the same name, and stops
@@ -34,8 +31,7 @@ export async function destroySnapshots(
     while (left.length > 0) {
       // The first last, and alone: while it is there, what is left of the save can be found.
       const some = left.length === 1 ? left : left.slice(1).slice(-AT_ONCE);
-      // Each to its end, so that none comes after the answer.
-      const ended = await Promise.allSettled(some.map(({ snapshot }) => zfs.zfs('destroy', snapshot)));
+      const ended = await zfs.destroyAtOnce(some.map(({ snapshot }) => snapshot));
       hasBegun ||= ended.some((one) => one.status === 'fulfilled' && one.value.ok);
       const ran = ended.map((one) => {
         if (one.status === 'rejected') throw one.reason;

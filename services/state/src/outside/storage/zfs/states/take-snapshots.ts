@@ -3,13 +3,11 @@ import type { Member } from '../../../../model/model.ts';
 import { type FileSystem, nativePath } from '../filesystem.ts';
 import type { Properties } from '../read-properties.ts';
 import type { Tree } from '../tree.ts';
-import { isWithin, poolOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
+import { AT_ONCE, isWithin, poolOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
 import { chunksOf, identityOf, type Outline, type SavedDataset } from './save-record.ts';
 
 /** Pruning what is not ours takes 15 ms each: with more of it one instant is not worth the time. */
 const MAX_PRUNED = 64;
-/** So many are pruned at once. */
-const AT_ONCE = 8;
 
 /** What is to be snapshotted. */
 export interface GroupRequest {
@@ -116,10 +114,8 @@ async function takeInPool(
   }
 }
 
-/** At once, as each waits for the pool; and each to its end, so that none comes after the undo. */
 async function prune(names: readonly string[], zfs: ZfsCommands): Promise<void> {
-  const ended = await Promise.allSettled(names.map((name) => zfs.zfs('destroy', name)));
-  for (const one of ended) {
+  for (const one of await zfs.destroyAtOnce(names)) {
     if (one.status === 'rejected') throw one.reason;
     if (!one.value.ok) throw storageRefused('nothing was saved', one.value.why);
   }
