@@ -26,6 +26,11 @@ systemd() {
   [ -n "$root" ] || systemctl "$@"
 }
 
+# is_free <path>: nothing is there, not even a link to nothing.
+is_free() {
+  [ ! -e "$1" ] && [ ! -L "$1" ]
+}
+
 is_ours() {
   grep -q '^# Written by install.sh of the state service' "$root$client" 2>/dev/null
 }
@@ -72,6 +77,12 @@ check_owners() {
   [ -z "$unsafe" ] || refuse "others than root can change $unsafe, and with it what root runs; ALLOW_UNSAFE=1 installs all the same"
 }
 
+# Units and hooks run the client as root, so it is ours or there is none.
+check_client() {
+  if is_free "$root$client" || is_ours; then return; fi
+  refuse "$client is not ours, and root would run it: move it away, or name another place for ours, such as CLIENT=/usr/local/bin/croft-state; nothing was changed"
+}
+
 check_all() {
   find_node
   check_paths
@@ -81,9 +92,14 @@ check_all() {
 # Where bash, zsh and fish look for what was not installed by a package manager.
 completions="bash:/usr/local/share/bash-completion/completions/croft zsh:/usr/local/share/zsh/site-functions/_croft fish:/usr/local/share/fish/vendor_completions.d/croft.fish"
 
+completes_ours() {
+  grep -q '^# croft state completion' "$1" 2>/dev/null
+}
+
 put_completions() {
   for completion in $completions; do
     file=$root${completion#*:}
+    is_free "$file" || completes_ours "$file" || continue
     mkdir -p "$(dirname "$file")"
     "$root$client" state completion "${completion%%:*}" >"$file.new"
     mv -f "$file.new" "$file"
@@ -92,10 +108,9 @@ put_completions() {
 
 install_all() {
   check_all
-  if [ ! -e "$root$client" ] || is_ours; then
-    put croft "$client" 755
-    put_completions
-  fi
+  check_client
+  put croft "$client" 755
+  put_completions
   for unit in $units; do put "systemd/system/$unit" "/etc/systemd/system/$unit"; done
   for unit in $user_units; do put "systemd/user/$unit" "/etc/systemd/user/$unit"; done
   put package-hook "$hook" 755
@@ -133,7 +148,7 @@ remove_all() {
   rmdir "$root$(dirname "$hook")" 2>/dev/null || true
   if is_ours; then rm -f "$root$client"; fi
   for completion in $completions; do
-    if grep -q '^# croft state completion' "$root${completion#*:}" 2>/dev/null; then rm -f "$root${completion#*:}"; fi
+    if completes_ours "$root${completion#*:}"; then rm -f "$root${completion#*:}"; fi
   done
   systemd daemon-reload
 }

@@ -64,4 +64,6 @@ export interface Call {
   readonly warning: (line: string) => void;
   /** Only for callers that asked for it with the metadata `loglevel: debug`. */
   readonly debug: (line: string) => void;
+  /** How far it is; only for callers that asked for it with the metadata `progress: yes`, so that nobody else pays for it. */
+  readonly progress: ((line: string) => void) | undefined;
 }

@@ -1,16 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasProgram, skipWithout } from '@croft/testing';
 import { describe, expect, it } from 'vitest';
-import { runStateCommand } from '../src/client/index.ts';
 import { COMMANDS } from '../src/client/parse-command.ts';
 import { archiveOf } from './archive.ts';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
 import { importBytes } from './extras-client.ts';
-import { runCommand as run } from './run-command.ts';
+import { runCommand as run, runOnTerminal } from './run-command.ts';
 
 const statesOf = async (daemon: Daemon) => (await daemon.dump()).machines[0]?.states ?? [];
 
@@ -120,24 +118,22 @@ describe('croft state', () => {
       writeFileSync(join(daemon.tree, `f${at}`), Buffer.alloc(1_000_000, `${at}`));
     await daemon.save('one');
     const file = join(temporaryFolder(), 'one.tar');
-    const stderr = Object.assign(new PassThrough(), { isTTY: true });
-    const options = {
-      socket: daemon.service.address.replace('unix:', ''),
-      stdout: new PassThrough(),
-      stderr,
-    };
-    expect(await runStateCommand(['export', 'one', '-o', file], options)).toBe(0);
-    expect(await runStateCommand(['import', file, 'back'], options)).toBe(0);
-    const shown = String(stderr.read());
-    expect(shown).toMatch(/\r[\d.]+ MiB\u001b\[K/);
-    expect(shown).toMatch(/\r[\d.]+ MiB of 5\d\.\d MiB\u001b\[K/);
-    expect(shown).toContain('\r\u001b[K');
+    const exported = await runOnTerminal(daemon, `export one -o ${file}`);
+    expect(exported).toMatchObject({
+      code: 0,
+      shown: expect.stringMatching(/\r[\d.]+ [KM]iB\u001b\[K.*\r\u001b\[Kexported .*\nwrote/s),
+    });
+    expect(await runOnTerminal(daemon, `import ${file} back`)).toMatchObject({
+      code: 0,
+      shown: expect.stringMatching(/\r[\d.]+ [KM]iB of 5\d\.\d MiB\u001b\[K.*\r\u001b\[K.*\nback\n$/s),
+    });
   });
 
   it.each([
     ['import /nonexistent/file', 'cannot be read: ENOENT'],
     ['import /tmp', 'is a folder'],
     ['completion tcsh', 'completion is for bash, zsh or fish'],
+    ['pin one --user=', '--user needs a value that is not empty'],
     ['describe one', 'describe needs <text>'],
     ['diff', 'diff needs <state>'],
     ['revert one --json', 'revert has no option --json'],

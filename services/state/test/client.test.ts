@@ -1,11 +1,23 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../src/client/commands.ts';
+import { commandTexts } from '../src/client/command-texts.ts';
+import { COMMANDS, type CommandName, EVERYWHERE, parseCommand } from '../src/client/parse-command.ts';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
-import { runCommand as run } from './run-command.ts';
+import { runCommand as run, runOnTerminal } from './run-command.ts';
 
-const names = async (daemon: Daemon) => (await daemon.dump()).machines[0]?.states.map(({ name }) => name);
+const names = Object.keys(COMMANDS) as CommandName[];
+const statesOf = async (daemon: Daemon) => (await daemon.dump()).machines[0]?.states.map(({ name }) => name);
 
 describe('croft state', () => {
   it('saves, lists, shows and removes', async () => {
@@ -16,7 +28,7 @@ describe('croft state', () => {
     expect((await run(daemon, 'show')).out).toContain('before-upgrade');
     expect((await run(daemon, `show ${daemon.tree} --full`)).out).toContain('2 entries');
     expect(await run(daemon, 'remove before-upgrade')).toMatchObject({ code: 0, out: '' });
-    expect(await names(daemon)).toEqual([]);
+    expect(await statesOf(daemon)).toEqual([]);
   });
 
   it('keeps results on standard output and progress on standard error', async () => {
@@ -50,8 +62,32 @@ describe('croft state', () => {
     expect(readFileSync(join(folder, 'conf/file'), 'utf8')).toBe('old');
     expect(await run(daemon, `restore good ${folder}`)).toMatchObject({
       code: 1,
-      err: `croft state: cannot restore into ${folder}: it is not empty\n`,
+      err: `croft state: cannot restore into ${folder}: it is not empty: name an empty folder, or one that is not there yet\n`,
     });
+  });
+
+  it('shows on a terminal how far a save and a restore are, and nowhere else', async () => {
+    const daemon = await startDaemon();
+    writeFileSync(join(daemon.tree, 'file'), Buffer.alloc(1_500_000, 'x'));
+    // A hole is read as zeros, which takes a while and no room.
+    writeFileSync(join(daemon.tree, 'hole'), '');
+    truncateSync(join(daemon.tree, 'hole'), 1024 ** 3);
+    const { tree } = daemon;
+    const saved = await runOnTerminal(daemon, 'save one');
+    expect(saved.code).toBe(0);
+    expect(saved.shown).toMatch(
+      new RegExp(`\r${tree}: \\d entries, 1\\.4 MiB, .* new\u001b\\[K.*\r\u001b\\[K.*one\n$`, 's'),
+    );
+    truncateSync(join(daemon.tree, 'hole'), 1024 ** 3 + 1);
+    expect(await run(daemon, 'save unseen')).toMatchObject({
+      code: 0,
+      err: `saving unseen: system ${tree}\nsaved system: 3 entries, 1.0 GiB\n`,
+    });
+    const restored = await runOnTerminal(daemon, `restore one ${join(temporaryFolder(), 'back')}`);
+    expect(restored.code).toBe(0);
+    expect(restored.shown).toMatch(
+      new RegExp(`\r${tree}: \\d of 3 entries, .* of 1\\.0 GiB\u001b\\[K.*\r\u001b\\[Krestored `, 's'),
+    );
   });
 
   it.each([
@@ -65,7 +101,7 @@ describe('croft state', () => {
     const ran = await run(daemon, 'remove doomed', typed);
     expect(ran.code).toBe(code);
     expect(ran.err).toContain('Remove it? [y/N]');
-    expect(await names(daemon)).toEqual(left);
+    expect(await statesOf(daemon)).toEqual(left);
   });
 
   it('removes what was confirmed, and nothing that its name means by then', async () => {
@@ -74,16 +110,16 @@ describe('croft state', () => {
     const ran = await run(daemon, 'remove upgrade', () =>
       daemon.call('RemoveSystemState', { stateName: 'upgrade' }),
     );
-    expect([ran.code, await names(daemon)]).toEqual([1, ['before-upgrade']]);
+    expect([ran.code, await statesOf(daemon)]).toEqual([1, ['before-upgrade']]);
   });
 
   it('does not ask with --yes, and does nothing with --dry-run', async () => {
     const daemon = await startDaemon();
     await daemon.save('doomed');
     expect((await run(daemon, 'remove doomed --dry-run', 'y\n')).out).toContain('@doomed');
-    expect(await names(daemon)).toEqual(['doomed']);
+    expect(await statesOf(daemon)).toEqual(['doomed']);
     expect((await run(daemon, 'remove doomed --yes', 'n\n')).err).not.toContain('Remove it?');
-    expect(await names(daemon)).toEqual([]);
+    expect(await statesOf(daemon)).toEqual([]);
   });
 
   it('makes, moves, saves and dissociates homes of users', async () => {
@@ -103,7 +139,7 @@ describe('croft state', () => {
     expect((await run(daemon, 'users dissociate ada --remove-home', 'y\n')).code).toBe(0);
     expect(readdirSync(moved)).toEqual([]);
     expect((await run(daemon, 'remove mine --user ada --yes')).code).toBe(0);
-    expect(await names(daemon)).toEqual([]);
+    expect(await statesOf(daemon)).toEqual([]);
   });
 
   it('takes traces into files that only their owner can read, and overwrites none', async () => {
@@ -116,6 +152,9 @@ describe('croft state', () => {
       code: 2,
       err: expect.stringContaining('cannot be written: EEXIST'),
     });
+    const unwritten = join(temporaryFolder(), 'unwritten');
+    expect((await run(daemon, `trace cpu --duration 1000 -o ${unwritten}`)).code).toBe(1);
+    expect(existsSync(unwritten)).toBe(false);
     expect((await run(daemon, 'trace cpu --duration 1.5')).err).toContain('--duration is a whole number');
   });
 
@@ -148,8 +187,60 @@ describe('croft state', () => {
     expect(await run(daemon, 'remove nothing')).toEqual({
       code: 1,
       out: '',
-      err: 'croft state: there is no state "nothing": MachineShow lists the states with their names\n',
+      err: 'croft state: there is no state "nothing": `croft state show --full` lists the states with their names\n',
     });
+  });
+
+  it.each([
+    ['show MachineList', 'there is no machine "MachineList": `croft state list` lists the machines'],
+    ['users move /nowhere /x', '`croft state users create` makes a home'],
+    ['remove pinned', 'repeat it with --force if that is meant'],
+  ])('%s: what the daemon says by its operations, the client says by its commands', async (argv, says) => {
+    const daemon = await startDaemon();
+    await daemon.save('pinned');
+    expect((await run(daemon, 'pin pinned')).code).toBe(0);
+    expect(await run(daemon, argv)).toMatchObject({ code: 1, err: expect.stringContaining(says) });
+  });
+
+  it('refuses to restore where nothing can be made, and ends', async () => {
+    const daemon = await startDaemon();
+    await daemon.save('good');
+    const file = join(daemon.tree, 'file');
+    writeFileSync(file, 'content');
+    for (const [target, says] of [
+      ['/proc/croft/deeper', 'ENOENT'],
+      [join(file, 'below'), 'ENOTDIR'],
+      [file, 'it is a link or no folder: name an empty folder'],
+    ] as const)
+      expect(await run(daemon, `restore good ${target}`)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`cannot restore into ${target}: ${says}`),
+      });
+    expect(readFileSync(file, 'utf8')).toBe('content');
+  });
+
+  it('says at a terminal that no homes are saved, and nothing to a program', async () => {
+    const daemon = await startDaemon();
+    expect((await runOnTerminal(daemon, 'users')).shown).toContain(
+      '`croft state users create <user> <home>`',
+    );
+    expect(await run(daemon, 'users')).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it('says whose a daemon is that is not for this user', () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0);
+    const socket = join(folder, 'x.sock');
+    const main = join(import.meta.dirname, '../../../main.ts');
+    const { status, stderr } = spawnSync(process.execPath, [main, 'state', 'list'], {
+      env: { STATESVC_SOCKET: socket },
+      cwd: '/',
+      ...(process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}),
+    });
+    expect([status, stderr.toString()]).toEqual([
+      1,
+      expect.stringContaining(`croft state: the socket ${socket} is not open to this user. Run this as`),
+    ]);
   });
 
   it('says what to do when no daemon runs', async () => {
@@ -177,11 +268,39 @@ describe('croft state', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(`croft state: ${says}`);
     expect(err).toContain('Usage: croft state');
+    expect(err).toMatch(/`croft state [\w<> -]*--help` (lists|tells) /);
   });
 
-  it('--help needs no daemon and names every command', async () => {
-    const { code, out } = await run(undefined, 'remove --help');
-    expect(code).toBe(0);
-    for (const command of Object.keys(commands)) expect(out).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
+  it.each(['--help', '-h', 'help'])('%s needs no daemon and names every command', async (argv) => {
+    const { code, out, err } = await run(undefined, argv);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const command of names) expect(out).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
+    for (const flag of EVERYWHERE) expect(out).toMatch(new RegExp(`^  --${flag}\\b`, 'm'));
+  });
+
+  it.each(names)('%s --help tells all that can be said, and nothing of other commands', async (name) => {
+    const { code, out, err } = await run(undefined, `${name} --help`);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(new RegExp(`^Usage: croft state ${name} `));
+    const options = [...out.matchAll(/^  (?:-\w, )?--([\w-]+)(?: [A-Z:]+)? {2}/gm)].map(([, flag]) => flag);
+    expect(options).toEqual([...COMMANDS[name].flags, 'help']);
+    const words = [...COMMANDS[name].needs.map((word) => `<${word}>`), ...COMMANDS[name].may];
+    for (const word of words) expect(out.split('\n')[0]).toContain(word);
+    const others = names.filter((other) => other !== name && !other.startsWith(`${name} `));
+    for (const other of others) expect(out).not.toMatch(new RegExp(`^  ${other}\\b`, 'm'));
+    expect((await run(undefined, `help ${name}`)).out).toBe(out);
+  });
+
+  it.each(names)('the examples of %s are understood', (name) => {
+    const { examples } = commandTexts[name];
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) {
+      const argv = [...example.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+      expect(parseCommand(argv)).toMatchObject({ name });
+    }
+  });
+
+  it('a question about a command that is none is misuse', async () => {
+    expect(await run(undefined, 'fly --help')).toMatchObject({ code: 2, out: '' });
   });
 });

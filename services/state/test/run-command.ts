@@ -16,9 +16,22 @@ export async function runCommand(
   const stdin = Object.assign(Readable.from(textFrom(typed)), {
     isTTY: typed !== undefined,
   });
-  const socket = daemon?.service.address.replace('unix:', '') ?? '/nonexistent/statesvc.sock';
+  const socket = socketOf(daemon);
   const code = await runStateCommand(argv === '' ? [] : argv.split(' '), { socket, stdout, stderr, stdin });
   return { code, out: out(), err: err() };
+}
+
+/** The same where somebody looks: both outputs are one terminal. */
+export async function runOnTerminal(daemon: Daemon, argv: string, columns = 80) {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true, columns });
+  const shown = textOf(terminal);
+  const outputs = { stdout: terminal, stderr: terminal, stdin: Readable.from([]) };
+  const code = await runStateCommand(argv.split(' '), { socket: socketOf(daemon), ...outputs });
+  return { code, shown: shown() };
+}
+
+function socketOf(daemon: Daemon | undefined): string {
+  return daemon?.service.address.replace('unix:', '') ?? '/nonexistent/statesvc.sock';
 }
 
 async function* textFrom(typed?: string | (() => Promise<unknown>)) {

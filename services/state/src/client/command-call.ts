@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { DaemonClient } from './daemon-client.ts';
+import type { Meter } from './meter.ts';
 import type { Command } from './parse-command.ts';
 
 /** A command being run. */
@@ -14,8 +15,8 @@ export interface CommandCall {
   readonly progress: (line: string) => void;
   /** To standard output as it is, no faster than that takes it. */
   readonly send: (content: string | Uint8Array) => Promise<void>;
-  /** Standard error when somebody looks at it. */
-  readonly terminal: Writable | undefined;
+  /** To standard error while somebody looks at it: how far it is. Whatever else is written takes it away. */
+  readonly meter: Meter;
 }
 
 /** Runs a command and gives its exit code. */

@@ -8,22 +8,16 @@ interface Completed {
   readonly words: readonly string[];
 }
 
-const WORDS: Readonly<Record<string, readonly string[]>> = {
-  completion: ['bash', 'zsh', 'fish'],
-  trace: ['cpu', 'heap', 'trace'],
-  'log-level': ['0', '1', '2'],
-};
-
 /** Prints a script that completes the words after `croft state`. */
 export async function completion({ command, print }: CommandCall): Promise<number> {
   const shell = command.words[0] as string;
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell as keyof typeof SCRIPTS] : undefined;
   if (script === undefined)
     throw new Misuse(`completion is for bash, zsh or fish, not ${JSON.stringify(shell)}`);
-  const commands = Object.entries(COMMANDS).map(([name, { flags }]) => ({
+  const commands = Object.entries(COMMANDS).map(([name, { needs, flags }]) => ({
     name,
     options: [...flags, ...EVERYWHERE, 'help'].map((flag) => `--${flag}`),
-    words: WORDS[name] ?? [],
+    words: needs.flatMap((word) => (word.includes('|') ? word.split('|') : [])),
   }));
   print(script(commands));
   return 0;

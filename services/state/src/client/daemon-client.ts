@@ -9,6 +9,10 @@ import {
 import { loadDefinition, stateExtrasOf, stateServiceOf } from '../server/definition.ts';
 import type { OperationName, RequestOf, ResultOf } from '../wire.ts';
 import type { ExtraName, ExtraRequestOf, ExtraResultOf } from '../wire-extras.ts';
+import type { Meter } from './meter.ts';
+
+/** What lines begin with that only say how far it is. */
+const PROGRESS = 'progress: ';
 
 /** The daemon refused or could not be reached; the message is for people. */
 export class DaemonRefused extends Error {
@@ -29,10 +33,11 @@ export interface Target {
 /** Calls the daemon. */
 export class DaemonClient implements Disposable {
   readonly #advice: string;
+  readonly #meter: Meter | undefined;
   readonly #metadata = new Metadata();
   readonly #client: InstanceType<ReturnType<typeof makeGenericClientConstructor>>;
 
-  constructor(target: Target, options: { debug: boolean }) {
+  constructor(target: Target, options: { debug: boolean; meter?: Meter }) {
     const definition = loadDefinition();
     // No two operations have the same name, so one client has those of both services.
     const methods = { ...stateServiceOf(definition), ...stateExtrasOf(definition) };
@@ -41,6 +46,8 @@ export class DaemonClient implements Disposable {
     this.#client = new Client(target.address, target.credentials);
     if (target.token !== undefined) this.#metadata.set('authorization', `Bearer ${target.token}`);
     if (options.debug) this.#metadata.set('loglevel', 'debug');
+    this.#meter = options.meter?.isSeen === true ? options.meter : undefined;
+    if (this.#meter !== undefined) this.#metadata.set('progress', 'yes');
   }
 
   /** Makes a call; lines are handed on as they come, results are returned. @throws DaemonRefused */
@@ -107,7 +114,7 @@ export class DaemonClient implements Disposable {
     try {
       for await (const message of wire) {
         if (message.reply === 'log' || (message.reply === undefined && 'log' in message))
-          onLine(String(message.log));
+          this.#tell(String(message.log), onLine);
         else yield message;
       }
     } catch (error) {
@@ -115,12 +122,22 @@ export class DaemonClient implements Disposable {
     }
   }
 
+  #tell(line: string, onLine: (line: string) => void): void {
+    // Only whoever looks has asked for these.
+    if (this.#meter === undefined || !line.startsWith(PROGRESS)) onLine(line);
+    else this.#meter.show(() => line.slice(PROGRESS.length));
+  }
+
   [Symbol.dispose](): void {
     this.#client.close();
   }
 
   #explain(error: ServiceError): string {
-    if (error.code === status.UNAVAILABLE && error.details.startsWith('No connection')) return this.#advice;
+    const closed = /^No connection.* EACCES (.+)\. Resolution note/.exec(error.details)?.[1];
+    if (closed !== undefined)
+      return `the socket ${closed} is not open to this user. Run this as the user who started the daemon, or as root; STATESVC_SOCKET_MODE there opens it to others.`;
+    const isUnreachable = /^(No connection|Name resolution)/.test(error.details);
+    if (error.code === status.UNAVAILABLE && isUnreachable) return this.#advice;
     return error.details;
   }
 }

@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import { type CommandCall, isConfirmed, printJson, type RunCommand } from './command-call.ts';
+import { newFile } from './new-file.ts';
 import { Misuse } from './parse-command.ts';
 
 /** Makes a home, or says where a user's is. */
@@ -32,22 +32,21 @@ export async function trace({ command, daemon, print, progress }: CommandCall): 
   const name =
     command.values.output ??
     `croft-state.${type === 'cpu' ? 'cpuprofile' : type === 'heap' ? 'heapsnapshot' : 'jsonl'}`;
-  const results = await daemon.call('Trace', { type, duration }, progress);
-  const bytes = Buffer.concat(results.map((result) => result.trace));
+  const taken = async () => {
+    const results = await daemon.call('Trace', { type, duration }, progress);
+    return Buffer.concat(results.map((result) => result.trace));
+  };
   if (name === '-') {
-    print(bytes.toString());
+    print((await taken()).toString());
     return 0;
   }
-  // What a daemon holds in its memory is nobody else's business; and nothing is overwritten.
-  const file = await open(name, 'wx', 0o600).catch((error: Error) => {
-    throw new Misuse(`${name} cannot be written: ${error.message}`);
+  // Made before, so that nobody waits for a trace that cannot be written.
+  const bytes = await newFile(name, async (file) => {
+    const all = await taken();
+    await file.writeFile(all);
+    return all.length;
   });
-  try {
-    await file.writeFile(bytes);
-  } finally {
-    await file.close();
-  }
-  progress(`wrote ${name}, ${bytes.length} bytes`);
+  progress(`wrote ${name}, ${bytes} bytes`);
   return 0;
 }
 

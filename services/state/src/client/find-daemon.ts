@@ -30,7 +30,7 @@ export async function findDaemon({ values }: Command, socket: string): Promise<T
     address: `dns:${address}`,
     credentials: credentials.createSsl(ca, key, cert),
     token: token?.toString().trim() || undefined,
-    advice: `the state daemon does not answer at ${address}, or not with a certificate that --ca vouches for under this name.`,
+    advice: `the state daemon does not answer at ${address}, or not with a certificate that --ca vouches for under this name. See whether the name is right, and STATESVC_LISTEN is set there.`,
   };
 }
 

@@ -39,6 +39,8 @@ export async function show(call: CommandCall): Promise<number> {
 export async function users(call: CommandCall): Promise<number> {
   const { homes } = readDump(await dumpText(call)).dump;
   if (call.command.flags.has('json')) printJson(call, homes);
+  else if (homes.length === 0 && call.meter.isSeen)
+    call.progress('no homes are saved yet: `croft state users create <user> <home>` adds one');
   else
     for (const { user, path, machines } of homes)
       call.print(`${user}  ${path}  ${machines.join(', ') || '(no machine)'}`);

@@ -14,7 +14,8 @@ export class Misuse extends Error {
   override readonly name = 'Misuse';
 }
 
-type Flag = keyof typeof FLAGS;
+/** An option. */
+export type Flag = keyof typeof FLAGS;
 
 /** What may come after `croft state`. */
 export type CommandName = keyof typeof COMMANDS;
@@ -44,9 +45,16 @@ export const FLAGS = {
 } as const;
 
 /** What every command takes: how the daemon is reached, and what it says. */
-export const EVERYWHERE: readonly Flag[] = ['debug', 'address', 'ca', 'cert', 'key', 'token'];
+export const EVERYWHERE = [
+  'debug',
+  'address',
+  'ca',
+  'cert',
+  'key',
+  'token',
+] as const satisfies readonly Flag[];
 
-/** Per command: the words it needs, those it may have besides, and its flags. */
+/** Per command: the words it needs (with `|` one of some), those it may have besides, and its flags. */
 export const COMMANDS = {
   list: { needs: [], may: [], flags: ['json'] },
   show: { needs: [], may: ['machine'], flags: ['json', 'full'] },
@@ -70,8 +78,8 @@ export const COMMANDS = {
   status: { needs: [], may: [], flags: [] },
   // It is JSON either way.
   dump: { needs: [], may: [], flags: ['json'] },
-  trace: { needs: ['type'], may: [], flags: ['output', 'duration'] },
-  'log-level': { needs: ['level'], may: [], flags: [] },
+  trace: { needs: ['cpu|heap|trace'], may: [], flags: ['output', 'duration'] },
+  'log-level': { needs: ['0|1|2'], may: [], flags: [] },
   refresh: { needs: [], may: [], flags: [] },
   reload: { needs: [], may: [], flags: [] },
   'update-menu': { needs: [], may: [], flags: ['auto'] },
@@ -80,17 +88,26 @@ export const COMMANDS = {
   'last-used': { needs: [], may: [], flags: [] },
   stop: { needs: [], may: [], flags: [] },
   version: { needs: [], may: [], flags: ['json'] },
-  completion: { needs: ['shell'], may: [], flags: [] },
+  completion: { needs: ['bash|zsh|fish'], may: [], flags: [] },
 } as const satisfies Record<
   string,
   { needs: readonly string[]; may: readonly string[]; flags: readonly Flag[] }
 >;
 
-/** Understands the words after `croft state`. @returns undefined when help is asked for @throws Misuse */
-export function parseCommand(argv: readonly string[]): Command | undefined {
+/** Somebody wants to know, of a command or of all. */
+interface Question {
+  readonly helpOn: CommandName | 'all';
+}
+
+/** Understands the words after `croft state`. @throws Misuse */
+export function parseCommand(argv: readonly string[]): Command | Question {
   const { values, positionals } = parse(argv);
   const flags = new Set(Object.keys(values) as Flag[]);
-  if (flags.has('help')) return undefined;
+  const isQuestion = flags.has('help') || positionals[0] === 'help';
+  if (isQuestion) {
+    const about = positionals[0] === 'help' ? positionals.slice(1) : positionals;
+    return { helpOn: about.length === 0 ? 'all' : splitName(about)[0] };
+  }
   const [name, words] = splitName(positionals);
   const command = COMMANDS[name];
   const needs: readonly string[] = command.needs;
@@ -102,18 +119,34 @@ export function parseCommand(argv: readonly string[]): Command | undefined {
     if (!allowed.includes(flag)) throw new Misuse(`${name} has no option --${flag}`);
   }
   const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
+  // Such as a variable that is not set: without the name of a user it would be about the system.
+  const empty = texts.find(([, value]) => value === '');
+  if (empty !== undefined) throw new Misuse(`--${empty[0]} needs a value that is not empty`);
   return { name, words, flags, values: Object.fromEntries(texts) as Command['values'] };
+}
+
+/** The command that is meant, whatever is wrong with the rest. */
+export function commandNamed(argv: readonly string[]): CommandName | undefined {
+  const { positionals } = parseArgs({
+    args: [...argv],
+    options: FLAGS,
+    allowPositionals: true,
+    strict: false,
+  });
+  return findName(positionals);
 }
 
 /** The longest name counts: `users create` is another command than `users`. */
 function splitName(words: readonly string[]): [CommandName, readonly string[]] {
   if (words.length === 0) throw new Misuse('a command is missing');
-  for (const length of [2, 1]) {
-    const name = words.slice(0, length).join(' ');
-    if (words.length >= length && Object.hasOwn(COMMANDS, name))
-      return [name as CommandName, words.slice(length)];
-  }
-  throw new Misuse(`there is no command ${JSON.stringify(words[0])}`);
+  const name = findName(words);
+  if (name === undefined) throw new Misuse(`there is no command ${JSON.stringify(words[0])}`);
+  return [name, words.slice(name.split(' ').length)];
+}
+
+function findName(words: readonly string[]): CommandName | undefined {
+  const names = [words.slice(0, 2), words.slice(0, 1)].map((some) => some.join(' '));
+  return names.find((name): name is CommandName => Object.hasOwn(COMMANDS, name));
 }
 
 function parse(argv: readonly string[]) {

@@ -1,4 +1,6 @@
+import type { Member } from '../model/model.ts';
 import { materialise } from '../outside/storage/vault/trees/materialise.ts';
+import { sizeText } from '../rules/machines/sizes.ts';
 import { findState } from '../rules/states/find-state.ts';
 import { type CommandCall, dumpText, isConfirmed, printJson } from './command-call.ts';
 import { readDump } from './dumped-model.ts';
@@ -56,7 +58,7 @@ export async function remove(call: CommandCall): Promise<number> {
 
 /** Puts a state into an empty or new folder, as whoever runs this. */
 export async function restore(call: CommandCall): Promise<number> {
-  const { command, progress } = call;
+  const { command, progress, meter } = call;
   if (command.values.address !== undefined)
     throw new Misuse('restore reads states where they lie: run it on that machine');
   const [wanted, folder] = command.words as [string, string];
@@ -72,12 +74,21 @@ export async function restore(call: CommandCall): Promise<number> {
     // Beside each other: one below another could be led out of the folder by a link in that.
     const name = member.dataset.replaceAll('/', '%2F');
     const target = members.length === 1 ? folder : `${folder}/${name}`;
-    const restored = await materialise(dump.storage.location, member.snapshot, target);
+    const done = { entries: 0, bytes: 0 };
+    const restored = await materialise(dump.storage.location, member.snapshot, target, ({ size }) => {
+      done.entries++;
+      done.bytes += size ?? 0;
+      meter.show(() => howFar(member, done));
+    });
     for (const problem of restored.problems) progress(`warning: ${problem}`);
     problems += restored.problems.length;
     progress(`restored ${member.dataset} to ${target}: ${restored.entries} entries`);
   }
   return problems === 0 ? 0 : 1;
+}
+
+function howFar({ path, ...all }: Member, done: Pick<Member, 'entries' | 'bytes'>): string {
+  return `${path}: ${done.entries} of ${all.entries} entries, ${sizeText(done.bytes)} of ${sizeText(all.bytes)}`;
 }
 
 /** Removes what the policy does not keep. */

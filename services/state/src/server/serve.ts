@@ -124,6 +124,7 @@ function makeCall(
     for (const line of lineTexts(text)) stream.line(line);
   };
   const wantsDebug = wire.metadata.get('loglevel').at(0) === 'debug';
+  const wantsProgress = wire.metadata.get('progress').at(0) === 'yes';
   return {
     operation,
     requestId,
@@ -134,6 +135,7 @@ function makeCall(
     debug: (text) => {
       if (wantsDebug) send(text);
     },
+    progress: wantsProgress ? (text) => send(`progress: ${text}`) : undefined,
   };
 }
 

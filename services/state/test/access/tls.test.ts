@@ -274,6 +274,15 @@ describe('the client', () => {
     authority = own;
   });
 
+  it('says what to look at when the name of a machine is wrong', async () => {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const argv = ['list', '--address', 'nowhere.invalid:7070'];
+    expect(await runStateCommand(argv, { socket: '/nonexistent', stdout, stderr })).toBe(1);
+    expect(String(stderr.read())).toMatch(
+      /does not answer at nowhere\.invalid:7070.* whether the name is right/,
+    );
+  });
+
   it.each([
     ['list --ca x', '--ca goes with --address'],
     ['list --token x', '--token goes with --address'],

@@ -60,10 +60,48 @@ describe('install.sh', () => {
     expect(existsSync(join(root, 'etc/apt'))).toBe(false);
     install();
     writeFileSync(client, '#!/bin/sh\n');
-    install();
-    expect(readFileSync(client, 'utf8')).toBe('#!/bin/sh\n');
     install('remove');
     expect(filesIn(root)).toEqual(['/croft']);
+    expect(readFileSync(client, 'utf8')).toBe('#!/bin/sh\n');
+  });
+
+  it.each([
+    ['a program', (client: string) => writeFileSync(client, '#!/bin/sh\n', { mode: 0o755 })],
+    ['a link to nothing', (client: string) => symlinkSync('/nonexistent/croft', client)],
+    ['a folder', (client: string) => mkdirSync(client)],
+  ])('refuses where %s of somebody else would be run by root, and changes nothing', (_what, make) => {
+    const root = temporaryFolder();
+    mkdirSync(join(root, 'usr/local/bin'), { recursive: true });
+    mkdirSync(join(root, 'etc/grub.d'), { recursive: true });
+    make(join(root, 'usr/local/bin/croft'));
+    const before = filesIn(root);
+    const install = (more: Record<string, string> = {}) =>
+      spawnSync('sh', [join(packaging, 'install.sh')], {
+        env: { DESTDIR: root, PATH: process.env['PATH'], ...more },
+      });
+    const { status, stderr } = install();
+    expect([status, stderr.toString()]).toEqual([
+      1,
+      'install.sh: /usr/local/bin/croft is not ours, and root would run it: move it away, or name another place for ' +
+        'ours, such as CLIENT=/usr/local/bin/croft-state; nothing was changed\n',
+    ]);
+    expect(filesIn(root)).toEqual(before);
+    expect(readdirSync(join(root, 'usr/local'))).toEqual(['bin']);
+    expect(install({ CLIENT: '/usr/local/bin/croft-state' }).status).toBe(0);
+    expect(filesIn(root)).toEqual(expect.arrayContaining([...before, '/usr/local/bin/croft-state']));
+    expect(readFileSync(join(root, 'etc/systemd/system/croft-state-gc.service'), 'utf8')).toContain(
+      '/usr/local/bin/croft-state state gc',
+    );
+  });
+
+  it('leaves what others complete', () => {
+    const { root, install } = installInto([]);
+    const bash = join(root, 'usr/local/share/bash-completion/completions/croft');
+    writeFileSync(bash, 'complete -W x croft\n');
+    install();
+    install('remove');
+    expect(readFileSync(bash, 'utf8')).toBe('complete -W x croft\n');
+    expect(filesIn(root)).toEqual(['/usr/local/share/bash-completion/completions/croft']);
   });
 
   it('writes what the shells complete, as everybody may read it', () => {

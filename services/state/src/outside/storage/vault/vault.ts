@@ -3,6 +3,7 @@ import { contentDamaged, storageChanged } from '../../../failures.ts';
 import type { Dataset, Machine, Member, State } from '../../../model/model.ts';
 import { pathBytes } from '../../../model/path-text.ts';
 import { diskFailure } from '../../../rules/machines/disk-failure.ts';
+import { sizeText } from '../../../rules/machines/sizes.ts';
 import type { Pool } from '../../../rules/states/save-plan.ts';
 import { Turns } from '../../../turns.ts';
 import { knownMachines } from '../known-machines.ts';
@@ -19,6 +20,7 @@ import { changeRecord, readRecords, removeRecord, saveOf, writeRecord } from './
 import { entriesOf, readManifest } from './trees/manifest.ts';
 import { revertTree } from './trees/revert-tree.ts';
 import { snapshotDataset } from './trees/snapshot-dataset.ts';
+import { whileTelling } from './trees/while-telling.ts';
 import { VaultHomes } from './vault-homes.ts';
 import { VaultMarks } from './vault-marks.ts';
 import { VaultTransfer } from './vault-transfer.ts';
@@ -109,7 +111,8 @@ class Vault implements Storage {
           members.push(await snapshotDataset(dataset, leaveOut, additions, cache, request));
           caches.push(cache);
         }
-        await additions.finish();
+        const howFar = () => `putting ${sizeText(additions.written)} on the disk`;
+        await whileTelling(request.progress, howFar, () => additions.finish());
         this.#pending.set(request.id, { members, caches });
         return { members, oneInstant: false };
       } catch (error) {

@@ -37,6 +37,11 @@ export class Additions {
     this.#budget = budget;
   }
 
+  /** Bytes that were written so far. */
+  get written(): number {
+    return this.#written;
+  }
+
   /** A content is among all others already. */
   has(hash: string): Promise<boolean> {
     return this.#objects.has(hash);

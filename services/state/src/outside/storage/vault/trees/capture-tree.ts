@@ -20,6 +20,15 @@ interface Capture {
   readonly additions: Additions;
   readonly cache: StatCache;
   readonly signal: AbortSignal;
+  /** Counts what was seen, for whoever looks meanwhile. */
+  readonly seen?: Seen;
+}
+
+/** What of a tree was seen so far. */
+interface Seen {
+  entries: number;
+  /** What the files among them hold. */
+  bytes: number;
 }
 
 /** A captured tree and what could not be captured as it should. */
@@ -60,6 +69,7 @@ interface Place {
 
 class TreeCapture {
   readonly #capture: Capture;
+  readonly #seen: Seen;
   readonly #quick: QuickLook;
   readonly #workers: Workers;
   readonly #reader: FileReader;
@@ -70,11 +80,10 @@ class TreeCapture {
   readonly #attributes = new AttributeReader();
   #device = 0n;
   #mount: string | undefined;
-  #entries = 0;
-  #bytes = 0;
 
   constructor(capture: Capture, quick: QuickLook) {
     this.#capture = capture;
+    this.#seen = capture.seen ?? { entries: 0, bytes: 0 };
     this.#quick = quick;
     this.#workers = new Workers(capture.signal);
     this.#reader = new FileReader(capture.additions, capture.cache, this.#attributes);
@@ -89,8 +98,8 @@ class TreeCapture {
     await this.#workers.done();
     return {
       tree,
-      entries: this.#entries,
-      bytes: this.#bytes,
+      entries: this.#seen.entries,
+      bytes: this.#seen.bytes,
       unreadable: this.#unreadable.sort((a, b) => (a.path < b.path ? -1 : 1)),
       torn: this.#torn.sort(),
       mounts: this.#mounts.sort(),
@@ -198,7 +207,7 @@ class TreeCapture {
 
   #closedMount(text: string): string {
     this.#mounts.push(text);
-    this.#entries++;
+    this.#seen.entries++;
     return JSON.stringify(closedMount(text));
   }
 
@@ -236,7 +245,7 @@ class TreeCapture {
     const inode = inodeOf(stat);
     if (read.torn) this.#torn.push(text);
     if (read.bare === true) this.#bare.push(text);
-    this.#bytes += read.size;
+    this.#seen.bytes += read.size;
     return this.#line(text, read.stat, {
       size: read.size,
       hash: read.hash,
@@ -268,7 +277,7 @@ class TreeCapture {
   }
 
   #line(text: string, stat: Stat, more: Partial<Entry>): string {
-    this.#entries++;
+    this.#seen.entries++;
     return JSON.stringify(entryOf(text, stat, more));
   }
 }

@@ -1,5 +1,6 @@
 import { constants, fchmod, fchown, futimes } from 'node:fs';
 import { chmod, lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { contentDamaged, restoreTargetRefused, storageChanged } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
@@ -23,14 +24,21 @@ interface Materialised {
  * Puts a saved tree into an empty or missing folder: content, modes, times (to the microsecond, which is as exact as Node
  * can set them), links, hardlinks, holes; owners when run as root. Nobody else can enter the folder before it is finished,
  * and no name of the manifest leads out of it.
+ * @param onEntry is told each entry when it is done
  */
-export async function materialise(vault: string, manifest: string, target: string): Promise<Materialised> {
-  return new Restore(new Objects(`${vault}/objects`), target).run(manifest);
+export async function materialise(
+  vault: string,
+  manifest: string,
+  target: string,
+  onEntry?: (entry: Entry) => void,
+): Promise<Materialised> {
+  return new Restore(new Objects(`${vault}/objects`), target, onEntry).run(manifest);
 }
 
 class Restore {
   readonly #objects: Objects;
   readonly #target: string;
+  readonly #onEntry: ((entry: Entry) => void) | undefined;
   readonly #folders: Entry[] = [];
   readonly #folderPaths = new Set<string>();
   readonly #firstNames = new Map<string, string>();
@@ -39,9 +47,10 @@ class Restore {
   /** What an entry without attributes has: none, or nobody knows. */
   #unsaid: Attributes | undefined;
 
-  constructor(objects: Objects, target: string) {
+  constructor(objects: Objects, target: string, onEntry: ((entry: Entry) => void) | undefined) {
     this.#objects = objects;
     this.#target = target;
+    this.#onEntry = onEntry;
   }
 
   async run(manifest: string): Promise<Materialised> {
@@ -62,7 +71,10 @@ class Restore {
   async #restore(manifest: string): Promise<Materialised> {
     if (!(await this.#objects.has(manifest))) throw contentDamaged('the list of its files');
     for await (const entries of readManifest(this.#objects.pathOf(manifest))) {
-      for (const entry of entries) await this.#entry(entry);
+      for (const entry of entries) {
+        await this.#entry(entry);
+        this.#onEntry?.(entry);
+      }
     }
     // Deepest first: a folder's own time changes with what is put into it, and its mode may close it.
     for (const entry of this.#folders.reverse()) await this.#facts(this.#place(entry), entry);
@@ -70,13 +82,15 @@ class Restore {
   }
 
   async #checkTarget(): Promise<void> {
-    const made = await mkdir(this.#target, { recursive: true, mode: 0o700 }).catch((error) => {
-      throw restoreTargetRefused(this.#target, (error as Error).message);
+    const refuse = (reason: string) => restoreTargetRefused(this.#target, reason);
+    const isMade = await makeFolders(resolve(this.#target)).catch((error) => {
+      throw refuse((error as Error).message);
     });
-    if (made !== undefined) return;
+    if (isMade) return;
     const stat = await lstat(this.#target);
-    if (!stat.isDirectory()) throw restoreTargetRefused(this.#target, 'it is a link or no folder');
-    if ((await readdir(this.#target)).length > 0) throw restoreTargetRefused(this.#target, 'it is not empty');
+    const another = 'name an empty folder, or one that is not there yet';
+    if (!stat.isDirectory()) throw refuse(`it is a link or no folder: ${another}`);
+    if ((await readdir(this.#target)).length > 0) throw refuse(`it is not empty: ${another}`);
     await chmod(this.#target, 0o700);
   }
 
@@ -131,6 +145,21 @@ class Restore {
 
   #problem(entry: Entry, what: string): void {
     this.#problems.push(`${entry.path} ${what}`);
+  }
+}
+
+/**
+ * Makes a folder and those above it; `mkdir` with `recursive` never ends where a file system takes none, as below `/proc`.
+ * @returns false when something is there already
+ */
+async function makeFolders(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    if (errorCode(error) !== 'ENOENT' || !(await makeFolders(dirname(path)))) throw error;
+    return makeFolders(path);
   }
 }
 

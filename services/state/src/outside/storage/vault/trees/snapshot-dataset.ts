@@ -3,12 +3,14 @@ import { treeMissing } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import type { Dataset, Member } from '../../../../model/model.ts';
 import { pathBytes } from '../../../../model/path-text.ts';
+import { sizeText } from '../../../../rules/machines/sizes.ts';
 import type { SnapshotRequest } from '../../storage.ts';
 import type { Additions } from '../content/additions.ts';
 import type { StatCache } from '../content/stat-cache.ts';
 import { bytesOf, errorCode, lstat, type Stat } from '../files.ts';
 import { type Captured, captureTree } from './capture-tree.ts';
 import { storeManifest } from './manifest.ts';
+import { whileTelling } from './while-telling.ts';
 
 /** Lines about single files that a save sends; the manifest has them all. */
 const MAX_LINES = 20;
@@ -33,9 +35,14 @@ export async function snapshotDataset(
   const isAlone = request.datasets.every(({ role }) => role === 'user');
   if (reason !== undefined && (isAlone || dataset.role !== 'user'))
     throw treeMissing(dataset.path, reason.message);
+  const seen = { entries: 0, bytes: 0 };
+  const howFar = () =>
+    `${dataset.path}: ${seen.entries} entries, ${sizeText(seen.bytes)}, ${sizeText(additions.written)} new`;
   const captured =
     reason === undefined
-      ? await captureTree({ root, leaveOut, additions, cache, signal: request.signal })
+      ? await whileTelling(request.progress, howFar, () =>
+          captureTree({ root, leaveOut, additions, cache, signal: request.signal, seen }),
+        )
       : missingTree(reason.code);
   if (reason === undefined) reportProblems(dataset, captured, request.report);
   else request.report(`${dataset.path}, the home of ${dataset.user}, was not saved: ${reason.message}`);

@@ -1,0 +1,23 @@
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { Misuse } from './parse-command.ts';
+
+/**
+ * Writes a file that is not there yet and that only its owner can read; when that fails it is not there afterwards, because half
+ * of it is none.
+ * @throws Misuse when there is something, or it cannot be made, before anything else is done
+ */
+export async function newFile<T>(name: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(name, 'wx', 0o600).catch((error: Error) => {
+    throw new Misuse(`${name} cannot be written: ${error.message}; --output names another file`);
+  });
+  try {
+    try {
+      return await write(file);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    await unlink(name);
+    throw error;
+  }
+}
