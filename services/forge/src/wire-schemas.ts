@@ -22,8 +22,14 @@ export const repositoryPath = z.object({ owner: z.string(), repo: z.string() });
 /** The path of something with a number in a repository. */
 export const numberedPath = repositoryPath.extend({ index: z.string() });
 
-/** Text without NUL, which PostgreSQL cannot keep and no person writes. */
-const storable = z.string().regex(/^[^\0]*$/, 'NUL is not allowed');
+/**
+ * Text without NUL, which PostgreSQL cannot keep and no person writes. Halves of characters, which it refuses too, become
+ * what Go's decoder makes of them.
+ */
+const storable = z
+  .string()
+  .regex(/^[^\0]*$/, 'NUL is not allowed')
+  .overwrite((text) => text.toWellFormed());
 
 /** Go's decoder takes null for a field's zero value; so do we. */
 export const optional = {

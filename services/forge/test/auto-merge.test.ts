@@ -154,6 +154,58 @@ describe('a scheduled merge', () => {
     await merged(pull.number);
   });
 
+  const elsewhere = async () =>
+    (await ada.call('POST', '/repos/ada/elsewhere/issues', { title: 'first' })).body.number;
+  const wait = async (number: number, method: string, on: number) => {
+    const other = { owner: 'ada', repo: 'elsewhere', index: on };
+    const { status } = await ada.call(method, `${at}/issues/${number}/dependencies`, other);
+    expect(status).toBe(method === 'POST' ? 201 : 200);
+  };
+  const close = (number: number) =>
+    ada.call('PATCH', `/repos/ada/elsewhere/issues/${number}`, { state: 'closed' });
+  const turn = async (settings: object) => expect((await ada.call('PATCH', at, settings)).status).toBe(200);
+
+  it.each<[string, (number: number, issues: number[]) => Promise<unknown>]>([
+    ['closing the last issue it waits for', (_number, [, last = 0]) => close(last)],
+    ['an end of waiting for it', (number, [, last = 0]) => wait(number, 'DELETE', last)],
+    ['removing it', (_number, [, last]) => ada.call('DELETE', `/repos/ada/elsewhere/issues/${last}`)],
+  ])('is brought about by %s, and not before', async (_what, trigger) => {
+    await ada.call('POST', '/user/repos', { name: 'elsewhere' });
+    const { number, head } = await open(CHECKED);
+    expect((await schedule(bob, number)).status).toBe(201);
+    const waitsFor = [await elsewhere(), await elsewhere()];
+    for (const issue of waitsFor) await wait(number, 'POST', issue);
+    await say(head, 'success');
+    await close(waitsFor[0] ?? 0);
+    await settled();
+    expect([await isMerged(number), (await scheduled(number)).length]).toEqual([404, 1]);
+    await trigger(number, waitsFor);
+    await merged(number);
+  });
+
+  it.each<[string, object, object]>([
+    ['its style is allowed again', { allow_rebase: false }, { allow_rebase: true }],
+    ['nothing is archived any more', { archived: true }, { archived: false }],
+  ])('happens once %s', async (_what, off, on) => {
+    await ada.call('POST', '/user/repos', { name: 'elsewhere' });
+    const { number, head } = await open(CHECKED);
+    expect((await schedule(bob, number, { Do: 'rebase' })).status).toBe(201);
+    const issue = await elsewhere();
+    await wait(number, 'POST', issue);
+    await say(head, 'success');
+    await settled();
+    await turn(off);
+    // Something asks for it meanwhile.
+    await close(issue);
+    await settled();
+    expect((await scheduled(number)).length).toBe(1);
+    await turn(on);
+    await merged(number);
+    expect((await ada.call('GET', `${at}/pulls/${number}`)).body).toMatchObject({
+      merged_by: { login: 'bob' },
+    });
+  });
+
   it('outlives a title that says work in progress and a base in conflict', async () => {
     const { number, base, head } = await open(CHECKED);
     expect((await schedule(bob, number)).status).toBe(201);

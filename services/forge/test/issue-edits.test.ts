@@ -171,7 +171,11 @@ describe('what is deleted while it is given', () => {
       create trigger dawdle after delete on forge.${TABLES[what]} for each row execute function forge.dawdle()`);
     const removing = remove();
     await expect
-      .poll(() => scene.sql.rows`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)
+      .poll(
+        () =>
+          scene.sql
+            .rows`select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
+      )
       .toHaveLength(1);
     const giving = how === 'edited' ? patch(number, given) : ada.call('POST', path, { title: 'T', ...given });
     const [removed, { status, body, text }] = await Promise.all([removing, giving]);

@@ -206,6 +206,35 @@ it.each(['at once', 'at last'])(
   },
 );
 
+it.each<[string, (number: number, branch: string) => Promise<unknown>, RegExp]>([
+  ['gets another base', (number) => toOther(number), /^the base branch was updated meanwhile/],
+  [
+    'gets other commits',
+    (_number, branch) => pushBranch(tree, branch, { [`${branch}.txt`]: 'more\n' }, branch),
+    /^head out of date$/,
+  ],
+])(
+  'what %s while its merge is scheduled is not scheduled: nobody looked at that',
+  async (what, change, why) => {
+    const branch = `scheduled-${what.replaceAll(' ', '-')}`;
+    const number = await pull(branch);
+    const [changed, scheduling] = await during(holdIssue(number), async () => {
+      const changing = change(number, branch);
+      await someWait(1);
+      const asked = ada.call('POST', `${path}/${number}/merge`, { merge_when_checks_succeed: true });
+      await someWait(2);
+      return [changing, asked] as const;
+    });
+    await changed;
+    const { status, body } = await scheduling;
+    expect([status, body.message]).toEqual([409, expect.stringMatching(why)]);
+    expect(await rowsOf(scene, 'scheduled_merges')).toEqual([[]]);
+    const { text } = await ada.call('GET', `/repos/ada/work/issues/${number}/timeline`);
+    expect(text).not.toContain('pull_scheduled_merge');
+    expect(await isMerged(number)).toBe(false);
+  },
+);
+
 it('a merge that somebody else announces in the same moment is refused', async () => {
   const number = await pull('twin');
   const before = await git(bare, 'for-each-ref', 'refs/heads');

@@ -151,8 +151,12 @@ describe('manually-merged', () => {
     await git(tree, 'merge', '-q', '--no-ff', '-m', 'by hand', 'by-hand');
     const commit = await git(tree, 'rev-parse', 'main');
     const unknown = '0123456789'.repeat(4);
+    // Of what leads to a commit of the base, or is a part of one.
+    await git(tree, 'tag', '-a', '-m', 'tagged', 'tagged', 'origin/main');
+    await git(tree, 'push', '-q', 'origin', 'tagged');
+    const [tag, folder] = [await git(tree, 'rev-parse', 'tagged'), await tip('main^{tree}')];
     const before = await stored();
-    for (const MergeCommitID of [commit, commit.slice(0, 12), unknown, '', 'main', undefined]) {
+    for (const MergeCommitID of [commit, commit.slice(0, 12), unknown, tag, folder, '', 'main', undefined]) {
       // The first is not on the base yet.
       const refused = await merge(number, { Do: 'manually-merged', MergeCommitID });
       expect([refused.status, refused.body.message]).toEqual([409, 'Wrong commit ID']);
@@ -227,6 +231,55 @@ it('a template on the default branch words the merges of its style', async () =>
   expect(await git(bare, 'log', '-1', '--format=%B', 'main')).toBe(
     'About worded by ada\n\nInto main, close #1.',
   );
+});
+
+describe('a template of rebase', () => {
+  const file = '.gitea/default_merge_message/REBASE_TEMPLATE.md';
+  const words = '${CommitTitle} (${PullRequestReference})\n\n${CommitBody}\n\n${ReviewedOn}\n${ReviewedBy}';
+
+  beforeAll(async () => {
+    await git(tree, 'fetch', '-q', 'origin');
+    await pushBranch(tree, 'main', { [file]: words }, 'origin/main');
+  });
+
+  it.each([true, false])('words the last commit, of a base that moved: %s', async (moved) => {
+    await git(tree, 'fetch', '-q', 'origin');
+    await git(tree, 'reset', '-q', '--hard', 'origin/main');
+    const branch = `reworded-${moved}`;
+    await pushBranch(tree, branch, { [`${branch}-1`]: '1' }, 'main');
+    const first = await git(tree, 'log', '-1', '--format=%s', branch);
+    await git(tree, 'checkout', '-q', branch);
+    const author = ['--author=Zoe <zoe@x.test>', '--date=1700000000 +0130'];
+    await git(tree, 'commit', '-q', '--allow-empty', '-m', 'Last', '-m', 'For reasons.', ...author);
+    await git(tree, 'push', '-q', 'origin', branch);
+    await git(tree, 'checkout', '-q', 'main');
+    if (moved) await pushBranch(tree, 'main', { [`main-of-${branch}`]: '1' }, 'main');
+    const base = await tip('main');
+    const { number } = (await ada.call('POST', path, { head: branch, base: 'main', title: branch })).body;
+    const review = await bob.call('POST', `${path}/${number}/reviews`, { event: 'APPROVED' });
+    expect(review.status).toBe(200);
+    // Words of the caller are for commits that the merge makes.
+    expect((await merge(number, { Do: 'rebase', MergeTitleField: 'Mine' })).status).toBe(200);
+    const bobs = await git(bare, 'log', '-1', '--format=%an|%ad|%cn|%B', '--date=raw', 'main');
+    const mail = (await bob.call('GET', '/user')).body['email'];
+    expect(bobs).toBe(
+      `Zoe|1700000000 +0130|Ada Lovelace|Last (#${number})\n\nFor reasons.\n\n` +
+        `Reviewed-on: ${scene.address}/ada/work/pulls/${number}\nReviewed-by: bob <${String(mail)}>`,
+    );
+    expect(await log(`${base}..main`, '%s')).toBe(`${first}\nLast (#${number})`);
+    await expectMerged(number, await tip('main'));
+  });
+
+  it('says nothing of a head that brings nothing', async () => {
+    const number = await pull('there-already');
+    await git(tree, 'fetch', '-q', 'origin');
+    await git(tree, 'checkout', '-q', '-B', 'main', 'origin/main');
+    await git(tree, 'cherry-pick', 'origin/main..there-already');
+    await git(tree, 'push', '-q', 'origin', 'main');
+    const before = await tip('main');
+    expect((await merge(number, { Do: 'rebase' })).status).toBe(200);
+    expect(await tip('main')).toBe(before);
+  });
 });
 
 it('attributes of the base say how files merge', async () => {

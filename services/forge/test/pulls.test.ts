@@ -419,6 +419,71 @@ describe('editing a pull request', () => {
     expect(await stored()).toEqual(before);
   });
 
+  it('takes halves of characters for what they are: unknown ones', async () => {
+    await pushBranch(tree, 'halves', { 'h.txt': 'h' });
+    const made = await open({ head: 'halves', title: 'half \ud83d', body: '\udc00' });
+    expect([made.status, made.body]).toMatchObject([201, { title: 'half \ufffd', body: '\ufffd' }]);
+    const edited = await patch(made.body.number, { title: '\ud83d\ude00 \ud83d', body: 'x\ud83dx' });
+    expect([edited.status, edited.body]).toMatchObject([
+      201,
+      { title: '\ud83d\ude00 \ufffd', body: 'x\ufffdx' },
+    ]);
+  });
+
+  it('with several faults is refused for the first in the order of the contract, and nothing changes', async () => {
+    await pushBranch(tree, 'faulty', { 'f.txt': 'f' });
+    const { number } = (await open({ head: 'faulty' }, bob)).body;
+    const blocker = (await ada.call('POST', '/repos/ada/work/issues', { title: 'blocks' })).body.number;
+    await ada.call('POST', `/repos/ada/work/issues/${number}/dependencies`, { index: blocker });
+    await open({ head: 'faulty', base: 'right' });
+    const faults: [object, number, RegExp][] = [
+      [{ title: 'x'.repeat(256) }, 422, /^\[Title\]/],
+      [{ assignees: ['nobody'] }, 422, /^Assignee does not exist/],
+      [{ milestone: 999_999 }, 404, /^milestone does not exist/],
+      [{ state: 'closed' }, 412, /open dependencies/],
+      [{ base: 'none' }, 404, /^new base 'none' not exist$/],
+      // Only its poster may, and only who writes to the head.
+      [{ allow_maintainer_edit: true }, 403, /^SetAllowEdits: /],
+    ];
+    const before = await stored();
+    for (let first = 0; first < faults.length; first++) {
+      const change = Object.assign({}, ...faults.slice(first).map(([fault]) => fault)) as object;
+      const { status, body } = await patch(number, change);
+      const [, expected, why] = faults[first] as (typeof faults)[number];
+      expect([status, body.message], JSON.stringify(change)).toEqual([expected, expect.stringMatching(why)]);
+    }
+    // A twin, too, comes before that; who may not edit at all hears of nothing else.
+    expect((await patch(number, { base: 'right', allow_maintainer_edit: true })).status).toBe(409);
+    expect((await patch(1, { title: 'x'.repeat(256), state: 'closed' }, bob)).status).toBe(403);
+    expect(await stored()).toEqual(before);
+
+    await ada.call('DELETE', `/repos/ada/work/issues/${number}/dependencies`, { index: blocker });
+    await patch(number, { state: 'closed' });
+    const closed = await stored();
+    // It stays closed, whatever else is wrong.
+    expect((await patch(number, { base: 'none', allow_maintainer_edit: true })).status).toBe(404);
+    expect((await patch(number, { base: 'left', allow_maintainer_edit: true })).status).toBe(422);
+    expect(await stored()).toEqual(closed);
+  });
+
+  it('reopens one whose base is gone when it gets another', async () => {
+    await pushBranch(tree, 'outliving', { 'o.txt': 'o' });
+    await git(tree, 'push', '-q', 'origin', 'main:refs/heads/short-lived');
+    const { number } = (await open({ head: 'outliving', base: 'short-lived' })).body;
+    await patch(number, { state: 'closed' });
+    await git(tree, 'push', '-q', 'origin', ':short-lived');
+    const before = await stored();
+    const refused = await patch(number, { state: 'open' });
+    expect([refused.status, refused.body.message]).toEqual([
+      422,
+      "the base branch 'short-lived' does not exist",
+    ]);
+    expect((await patch(number, { state: 'open', base: 'none' })).status).toBe(404);
+    expect(await stored()).toEqual(before);
+    const reopened = await patch(number, { state: 'open', base: 'left' });
+    expect([reopened.status, reopened.body]).toMatchObject([201, { state: 'open', base: { ref: 'left' } }]);
+  });
+
   it('is for its poster and writers', async () => {
     await pushBranch(tree, 'bobs', { 'b.txt': 'b' });
     const { number } = (await open({ head: 'bobs' }, bob)).body;

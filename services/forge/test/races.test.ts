@@ -92,7 +92,8 @@ it('a branch that moves between preparing and merging: 409, and nothing changes'
   await expect
     .poll(
       () =>
-        scene.sql.rows`select 1 from pg_stat_activity where query like '%merges%' and wait_event = 'PgSleep'`,
+        scene.sql.rows`select 1 from pg_stat_activity
+          where query like '%merges%' and wait_event = 'PgSleep' and datname = current_database()`,
     )
     .toHaveLength(1);
   await git(bare, 'update-ref', 'refs/heads/main', elsewhere);
@@ -119,7 +120,10 @@ async function withTrigger<T>(body: string, work: () => Promise<T>): Promise<T> 
 }
 async function whenAsleep(): Promise<void> {
   await expect
-    .poll(() => scene.sql.rows`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)
+    .poll(
+      () => scene.sql.rows`
+        select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
+    )
     .toHaveLength(1);
 }
 

@@ -100,6 +100,39 @@ describe('a stack', () => {
     expect((await show(four)).stack).toMatchObject([{ number: three }, { number: four }]);
   });
 
+  it.each(['squash', 'rebase', 'merge'])(
+    'leaves what stands on it with commits of its own, and what comes from its base follows: %s',
+    async (style) => {
+      const stack = await stacked(THREE);
+      const [, two, three] = stack.numbers as [number, number, number];
+      await push(stack.base, { [`faster-${style}`]: '1\n' });
+      const fork = '/repos/cleo/work';
+      // From the second time on there is one.
+      await cleo.call('POST', `${at}/forks`, {});
+      const wish = { head: `ada:${stack.base}`, base: 'main', title: 'Elsewhere' };
+      const elsewhere = await cleo.call('POST', `${fork}/pulls`, wish);
+      expect(elsewhere.status).toBe(201);
+      expect((await merge(two, { Do: style, delete_branch_after_merge: true })).status).toBe(200);
+
+      const commitsOf = async () =>
+        (await ada.call('GET', `${at}/pulls/${three}/commits`)).items.map(({ sha }) => sha as string);
+      await expect.poll(async () => (await commitsOf()).length, SOON).toBe(1);
+      const upper = await show(three);
+      expect(upper).toMatchObject({ state: 'open', base: { ref: stack.base }, mergeable: true });
+      expect(await commitsOf()).toEqual([upper.head.sha]);
+      expect(await git(bare, 'rev-parse', `refs/pull/${three}/head`, `${prefix()}-3`)).toBe(
+        `${upper.head.sha}\n${upper.head.sha}`,
+      );
+      expect(await git(bare, 'diff', '--name-only', `${upper.merge_base}..${upper.head.sha}`)).toBe('three');
+      const tip = await git(bare, 'rev-parse', stack.base);
+      const followed = async () =>
+        (await cleo.call('GET', `${fork}/pulls/${elsewhere.body.number}`)).body.head.sha;
+      await expect.poll(followed, SOON).toBe(tip);
+      await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);
+      expect((await ada.call('POST', `${at}/pulls/${three}/merge`, { Do: style })).status).toBe(200);
+    },
+  );
+
   it('says in its timelines and to webhooks what happened', async () => {
     const stack = await stacked(THREE);
     const config = { url: 'http://127.0.0.1:9/', content_type: 'json' };
@@ -274,7 +307,9 @@ describe('two at once', () => {
       create function forge.slow() returns trigger language plpgsql as 'begin perform pg_sleep(1); return new; end';
       create trigger slow before insert on forge.merges for each row execute function forge.slow()`);
     const alone = merge(stack.numbers[0] as number);
-    const sleeps = () => scene.sql.rows`select pid from pg_stat_activity where wait_event = 'PgSleep'`;
+    const sleeps = () =>
+      scene.sql
+        .rows`select pid from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`;
     await expect.poll(sleeps, SOON).toHaveLength(1);
     const all = merge(top(stack));
     const answers = await Promise.all([alone, all]);
@@ -293,7 +328,9 @@ describe('two at once', () => {
       create function forge.slow() returns trigger language plpgsql as 'begin perform pg_sleep(3); return new; end';
       create trigger slow before insert on forge.merges for each row execute function forge.slow()`);
     const first = merge(top(other));
-    const sleeps = () => scene.sql.rows`select pid from pg_stat_activity where wait_event = 'PgSleep'`;
+    const sleeps = () =>
+      scene.sql
+        .rows`select pid from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`;
     await expect.poll(sleeps, SOON).toHaveLength(1);
     // Both wait for the first, in this order.
     const edit = ada.call('PATCH', `${at}/pulls/${stack.numbers[0]}`, { base: 'main' });

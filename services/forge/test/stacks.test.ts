@@ -94,3 +94,41 @@ it('whoever may not write has no branch of others rebased, whatever base or ref 
   expect(await git(bare, 'for-each-ref')).toBe(before);
   expect((await ada.call('GET', `${at}/pulls/${upper}`)).body.state).toBe('open');
 });
+
+/** Until nothing is to be told or followed any more. */
+async function settled(): Promise<void> {
+  await expect.poll(() => scene.sql.rows`select * from :schema.outbox`, SOON).toEqual([]);
+  await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);
+}
+const baseOf = async (number: number) => {
+  const { text } = await ada.call('GET', `${at}/pulls/${number}`);
+  return (JSON.parse(text) as { base: { ref: string } }).base.ref;
+};
+
+it('the default branch is rewritten for no pull request that brings it somewhere', async () => {
+  await git(tree, 'fetch', '-q', 'origin');
+  await pushBranch(tree, 'release', { 'only-release': '1' }, 'origin/main');
+  const feature = await pull('feature', 'main', { feature: '1' });
+  expect((await ada.call('POST', `${at}/pulls/${feature}/merge`, {})).status).toBe(200);
+  const picked = { head: 'feature', base: 'release', title: 'to the release, too' };
+  const { number } = (await ada.call('POST', `${at}/pulls`, picked)).body;
+  await git(tree, 'fetch', '-q', 'origin');
+  const tip = await pushBranch(tree, 'main', { 'only-main': '1' }, 'origin/main');
+  const wish = { head: 'main', base: 'feature', title: 'what is new on main' };
+  const upward = (await ada.call('POST', `${at}/pulls`, wish)).body.number;
+  expect(await merge(number, 'squash')).toBe(200);
+  expect(await baseOf(upward)).toBe('release');
+  await settled();
+  expect(await git(bare, 'rev-parse', 'main')).toBe(tip);
+});
+
+it('where a branch of the same name was merged long before says nothing of where a pull request goes', async () => {
+  await git(tree, 'push', '-q', 'origin', 'origin/main:refs/heads/old-base');
+  const old = await pull('topic', 'old-base', { topic: '1' });
+  expect(await merge(old, 'merge')).toBe(200);
+  await pushBranch(tree, 'topic', { anew: '1' }, 'origin/main');
+  const child = await pull('child', 'topic', { child: '1' });
+  expect((await ada.call('DELETE', `${at}/branches/topic`)).status).toBe(204);
+  await settled();
+  expect(await baseOf(child)).toBe('main');
+});

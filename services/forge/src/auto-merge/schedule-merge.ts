@@ -1,18 +1,19 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { alreadyScheduled, notFound } from '../failures.ts';
+import { alreadyScheduled, baseMoved, headMoved, notFound } from '../failures.ts';
 import { checkMerger, checkOpen, type PullToMerge } from '../pulls/check-merger.ts';
 import { checkReady, type MergeWish } from '../pulls/prepare-merge.ts';
 import { checkStyle } from '../rules/pulls/merge-style.ts';
 import { checkRelated } from '../rules/pulls/mergeable.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
+import * as pulls from '../store/pulls/pulls.ts';
 import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
 
 /**
  * Merge rule 7: has a pull request merged by itself once what the protection requires is there, at once when it is there
  * already. What no waiting mends is refused as for a merge.
- * @throws 404, 405, 409 when it is scheduled already, and for unrelated histories
+ * @throws 404, 405, 409 when it is scheduled already, for unrelated histories, and when head or base changed meanwhile
  */
 export async function scheduleMerge(
   context: Context,
@@ -25,9 +26,13 @@ export async function scheduleMerge(
   const { protection } = await checkMerger(context, caller, found);
   const { outlook } = await checkReady(context, found, style, protection, { by: 'scheduled' });
   await context.database.transaction(async (tx) => {
-    const issue = await issues.lockById(tx, pull.issue_id);
-    if (issue === undefined) throw notFound();
-    checkOpen(issue);
+    await issues.hold(tx, pull.issue_id);
+    const now = await pulls.findById(tx, pull.id);
+    if (now === undefined) throw notFound();
+    checkOpen(now);
+    // What was decided on was looked at, by whoever asks and by us: from here on, whoever changes it ends the schedule.
+    if (now.base_branch !== pull.base_branch) throw baseMoved();
+    if (now.head_sha !== pull.head_sha) throw headMoved();
     const scheduled = await scheduledMerges.insert(tx, {
       pull_id: pull.id,
       repository_id: repository.id,

@@ -35,15 +35,16 @@ export async function betweenMerges(
 /**
  * Edits the issue half of a pull request, and in the same transaction whatever else there is to change. One that is
  * reopened stands at its head branch as it is now: nobody moved it while it was closed.
+ * @param edit with the base that `also` gives it, if any
  * @throws 409, 412, 422 as for an issue, and 422 when a branch of one to reopen is gone
  */
 export async function changePull(
   context: Context,
   pull: pulls.PullWithIssue,
-  edit: IssueEdit,
+  edit: IssueEdit & { base?: string | undefined },
   also: (tx: Tx, after: IssueWithPull) => Promise<void> = async () => {},
 ): Promise<void> {
-  const head = await headToReopen(context, pull, edit.state);
+  const head = await headToReopen(context, pull, edit);
   await context.database.transaction(async (tx) => {
     const after = await changeIssue(tx, pull.issue_id, edit);
     if (head !== undefined) await pulls.moveHead(tx, pull.id, head);
@@ -57,11 +58,11 @@ export async function changePull(
 async function headToReopen(
   context: Context,
   pull: pulls.PullWithIssue,
-  state: string | null | undefined,
+  { state, base: newBase }: { state?: string | null | undefined; base?: string | undefined },
 ): Promise<string | undefined> {
   const reopens = state !== undefined && state !== null && state !== 'closed';
   if (!reopens || pull.closed_at === null || pull.merged_at !== null) return undefined;
-  const base = await readRef(context.git, pull.repository_id, branchRef(pull.base_branch));
+  const base = newBase ?? (await readRef(context.git, pull.repository_id, branchRef(pull.base_branch)));
   if (base === undefined) throw unacceptable(`the base branch '${pull.base_branch}' does not exist`);
   const tip = await bringHead(context, pull);
   if (tip === undefined) throw unacceptable(`the head branch '${pull.head_branch}' does not exist`);

@@ -1,3 +1,4 @@
+import type { Tx } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, mergedMeanwhile, notFound, pullExists, unacceptable } from '../failures.ts';
@@ -7,6 +8,7 @@ import { resolveWishes } from '../issues/resolve-wishes.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
+import { checkTexts } from '../rules/issues/issue-edit.ts';
 import { noChanges } from '../rules/pulls/head-ref.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
@@ -21,7 +23,11 @@ export interface WantedPullEdit extends WantedIssueEdit {
   allowMaintainerEdit?: boolean | null | undefined;
 }
 
-/** Edits a pull request: its poster and writers may, and some of it only writers. Everything or nothing. */
+/**
+ * Edits a pull request: its poster and writers may, and some of it only writers. Everything or nothing; of several faults
+ * the first in the order of the contract is told.
+ * @throws 403, 404, 409, 412, 422, 423
+ */
 export async function editPull(
   context: Context,
   caller: Caller,
@@ -33,27 +39,26 @@ export async function editPull(
   const isWriter = mayWrite(found, 'pulls');
   checkMayEdit(caller, pull, isWriter);
   checkNotArchived(found);
+  checkTexts(wanted);
   const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
   // 0 leaves the milestone: unlike an issue's, it cannot be taken away.
-  const allowEdit = await decideMaintainerEdit(context, caller, found, wanted.allowMaintainerEdit);
+  const allowEdit = wanted.allowMaintainerEdit ?? undefined;
+  const mayLend = allowEdit !== undefined && (await mayLendHead(context, caller, found));
 
   const apply = async (now: pulls.PullWithIssue) => {
+    const base = isWriter ? await findNewBase(context, now, wanted.base) : undefined;
     // It was merged while this waited: into the branch that it was to leave.
-    const isLate = pull.merged_at === null && now.merged_at !== null;
-    if (isLate && isWriter && wanted.base && wanted.base !== now.base_branch) throw mergedMeanwhile();
-    const base = isWriter ? await readNewBase(context, now, wanted.base) : undefined;
+    const isLate = isWriter && pull.merged_at === null && now.merged_at !== null;
     // A body applies when it is not empty: unlike an issue's, it cannot be cleared.
     const { assignees, labels, milestone } = wishes;
     const texts = { ...wanted, body: wanted.body || undefined };
-    const edit = { ...texts, actorId: caller.userId, isWriter, assignees, labels, milestone };
-    await changePull(context, now, edit, async (tx, after) => {
-      if (allowEdit !== undefined) await pulls.updateMaintainerEdit(tx, pull.id, allowEdit);
-      if (base === undefined || after.merged_at !== null) return;
-      if (after.closed_at !== null) throw unacceptable('the base of a closed pull request cannot change');
-      await repositories.lock(tx, repository.id);
-      const twin = await pulls.findOpenTwin(tx, { ...pulls.branchesOf(now), baseBranch: base }, pull.id);
-      if (twin !== undefined) throw pullExists(twin);
-      await changeBase(tx, now, base, { actorId: caller.userId, chosen: true });
+    const wish = { ...texts, base: base?.name, assignees, labels, milestone };
+    await changePull(context, now, { ...wish, actorId: caller.userId, isWriter }, async (tx, after) => {
+      if (isLate && wanted.base && wanted.base !== now.base_branch) throw mergedMeanwhile();
+      if (base !== undefined) await moveToBase(tx, { ...now, closed_at: after.closed_at }, base, caller);
+      if (allowEdit === undefined) return;
+      if (!mayLend) throw forbidden('SetAllowEdits: user not allowed to do this action');
+      await pulls.updateMaintainerEdit(tx, pull.id, allowEdit);
     });
   };
   if (wanted.base || typeof wanted.state === 'string')
@@ -61,32 +66,47 @@ export async function editPull(
   else await apply(pull);
 }
 
-/** Edit rule 5: the new base must exist; the base of a merged pull request stays what it was, silently. */
-async function readNewBase(
+/** Another base that is wished for, and whether there is such a branch. */
+interface NewBase {
+  name: string;
+  exists: boolean;
+}
+
+/** Edit rule 5: undefined also for a merged pull request, whose base stays what it was, silently. */
+async function findNewBase(
   { git }: Context,
-  pull: pulls.PullWithIssue,
-  wanted: string | null | undefined,
-): Promise<string | undefined> {
-  if (!wanted || wanted === pull.base_branch || pull.merged_at !== null) return undefined;
-  if (wanted === pull.head_branch && pull.head_repository_id === pull.repository_id) throw noChanges();
-  const tip = isBranchName(wanted) ? await readRef(git, pull.repository_id, branchRef(wanted)) : undefined;
-  if (tip === undefined) throw notFound(`new base '${wanted}' not exist`);
-  return wanted;
+  { merged_at, base_branch, repository_id }: pulls.PullWithIssue,
+  name: string | null | undefined,
+): Promise<NewBase | undefined> {
+  if (!name || name === base_branch || merged_at !== null) return undefined;
+  const tip = isBranchName(name) ? await readRef(git, repository_id, branchRef(name)) : undefined;
+  return { name, exists: tip !== undefined };
 }
 
 /**
- * Edit rule 6: only the poster decides, and only with write access to the head.
- * @throws 403
+ * Edit rule 5: the new base must exist, and be another branch than the head, for a pull request that is open then.
+ * @param pull held, and as it is to become
+ * @throws 404, 409, 422
  */
-async function decideMaintainerEdit(
-  context: Context,
+async function moveToBase(
+  tx: Tx,
+  pull: pulls.PullWithIssue,
+  { name, exists }: NewBase,
   caller: Caller,
-  found: VisiblePull,
-  wanted: boolean | null | undefined,
-): Promise<boolean | undefined> {
-  if (wanted === undefined || wanted === null) return undefined;
+): Promise<void> {
+  if (!exists) throw notFound(`new base '${name}' not exist`);
+  if (pull.closed_at !== null) throw unacceptable('the base of a closed pull request cannot change');
+  if (name === pull.head_branch && pull.head_repository_id === pull.repository_id) throw noChanges();
+  await repositories.lock(tx, pull.repository_id);
+  const twin = await pulls.findOpenTwin(tx, { ...pulls.branchesOf(pull), baseBranch: name }, pull.id);
+  if (twin !== undefined) throw pullExists(twin);
+  await changeBase(tx, pull, name, { actorId: caller.userId, chosen: true });
+}
+
+/** Edit rule 6: only the poster decides who else may push to the head, and only with write access to it. */
+async function mayLendHead(context: Context, caller: Caller, found: VisiblePull): Promise<boolean> {
   const { pull } = found;
-  const head = pull.poster_id === caller.userId && (await accessToHead(context, caller, found, pull));
-  if (!head || !mayWrite(head, 'code')) throw forbidden('SetAllowEdits: user not allowed to do this action');
-  return wanted;
+  if (pull.poster_id !== caller.userId) return false;
+  const head = await accessToHead(context, caller, found, pull);
+  return head !== undefined && mayWrite(head, 'code');
 }

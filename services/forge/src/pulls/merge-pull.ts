@@ -154,7 +154,9 @@ async function markMerged(
   if (!/^[0-9a-f]{40}$/.test(commit) || !(await hasCommit(context.git, repositoryId, base, commit)))
     throw wrongCommit();
   const object = await readObject(context.git, repositoryId, commit);
-  const parents = object === undefined ? [] : parseCommit(object).parents;
+  // The id of a tag leads to the base, too.
+  if (object?.type !== 'commit') throw wrongCommit();
+  const { parents, author } = parseCommit(object);
   const merge = {
     pull_id: pull.id,
     merged_by: caller.userId,
@@ -164,15 +166,9 @@ async function markMerged(
     merge_base: (await findOriginalBase(context, pull, { base, commit, parents })) ?? base,
     commit_sha: commit,
   };
-  const at = object === undefined ? undefined : parseCommit(object).author.at;
-  if (
-    !(await recordMerge(context, pull, merge, {
-      by: 'hand',
-      at,
-      headWritten: pull.written_sha === pull.head_sha,
-    }))
-  )
-    throw baseMoved();
+  const headWritten = pull.written_sha === pull.head_sha;
+  const details = { by: 'hand', at: author.at, headWritten } as const;
+  if (!(await recordMerge(context, pull, merge, details))) throw baseMoved();
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { loadPeople } from '../issues/load-people.ts';
 import type { Git } from '../outside/git/git.ts';
 import { mayHaveFolder, readTrees } from '../outside/git/merging/tree-entries.ts';
 import { readNode } from '../outside/git/reading/commit-nodes.ts';
@@ -6,29 +7,61 @@ import { readObject } from '../outside/git/reading/objects.ts';
 import { findEntry } from '../outside/git/reading/trees.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { accessTo, type VisibleRepository } from '../repositories/find-repository.ts';
-import { mergeMessage, templatePath, type WantedMessage } from '../rules/pulls/merge-message.ts';
+import {
+  mergeMessage,
+  type PullWords,
+  rebaseMessage,
+  templatePath,
+  type WantedMessage,
+} from '../rules/pulls/merge-message.ts';
 import type { MergeStyle } from '../rules/pulls/merge-style.ts';
 import { readReferences } from '../rules/texts/references.ts';
 import type { UserRow } from '../store/people/users.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import * as reviews from '../store/reviews/reviews.ts';
+import { signatureOf } from '../users/signature-of.ts';
+import { nameOf } from './write-merge.ts';
 
-/**
- * The message of a merge: the caller's, or by the template on the default branch, or the style's own.
- * @param of what is merged, and where the base branch is, when that is known
- */
+/** What is merged, who proposed it, and where its base branch is, when that is known. */
+export interface Worded {
+  pull: PullWithIssue;
+  poster: UserRow;
+  baseTip: string | undefined;
+}
+
+/** The message of a merge: the caller's, or by the template on the default branch, or the style's own. */
 export async function messageOf(
   context: Context,
-  { repository, owner }: VisibleRepository,
-  { pull, poster, baseTip }: { pull: PullWithIssue; poster: UserRow; baseTip: string | undefined },
+  found: VisibleRepository,
+  of: Worded,
   style: MergeStyle,
   wanted: WantedMessage,
 ): Promise<string> {
-  const tip = pull.base_branch === repository.default_branch ? baseTip : undefined;
-  const template =
-    wanted.title.trim() === '' ? await readTemplate(context, repository, style, tip) : undefined;
+  const template = wanted.title.trim() === '' ? await templateOf(context, found, of, style) : undefined;
+  return mergeMessage(wanted, style, await wordsOf(context, found, of, template), template);
+}
+
+/** What becomes of the words of the last commit of a rebase; undefined where no template says so. */
+export async function rewordingOf(
+  context: Context,
+  found: VisibleRepository,
+  of: Worded,
+): Promise<((original: string) => string) | undefined> {
+  const template = await templateOf(context, found, of, 'rebase');
+  if (template === undefined) return undefined;
+  const words = await wordsOf(context, found, of, template);
+  return (original) => rebaseMessage(original, words, template);
+}
+
+async function wordsOf(
+  context: Context,
+  { repository, owner }: VisibleRepository,
+  { pull, poster }: Worded,
+  template: string | undefined,
+): Promise<PullWords> {
   const place = { owner: owner.login, name: repository.name };
-  const words = {
+  return {
     title: pull.title,
     number: pull.number,
     body: pull.body,
@@ -38,8 +71,18 @@ export async function messageOf(
     baseRepository: place,
     headRepository: await placeOfHead(context, repository, place, pull),
     closes: closedBy(`${pull.title}\n${pull.body}`, context.links.root),
+    page: `${context.links.repository(place.owner, place.name)}/pulls/${pull.number}`,
+    approvers: template?.includes('${ReviewedBy}') ? await listApprovers(context, pull) : [],
   };
-  return mergeMessage(wanted, style, words, template);
+}
+
+/** The reference names no more. */
+const MAX_APPROVERS = 10;
+
+async function listApprovers(context: Context, pull: PullWithIssue): Promise<string[]> {
+  const ids = await reviews.listApprovers(context.database.autocommit(), pull.id, MAX_APPROVERS);
+  const people = await loadPeople(context, ids);
+  return ids.map((id) => nameOf(signatureOf(context, people.byId(id))));
 }
 
 /** The head's repository where everybody may know of it, as everybody reads what is merged; else, and when it is deleted, undefined. */
@@ -61,12 +104,13 @@ const closedBy = (text: string, root: string): number[] =>
     .map(({ number }) => number);
 
 /** The repository's own words for a style, on its default branch. */
-async function readTemplate(
+async function templateOf(
   { git }: Context,
-  repository: { id: number; default_branch: string },
+  { repository }: VisibleRepository,
+  { pull, baseTip }: Worded,
   style: MergeStyle,
-  known: string | undefined,
 ): Promise<string | undefined> {
+  const known = pull.base_branch === repository.default_branch ? baseTip : undefined;
   const tip = known ?? (await readRef(git, repository.id, branchRef(repository.default_branch)));
   if (tip === undefined) return undefined;
   const path = templatePath(style);

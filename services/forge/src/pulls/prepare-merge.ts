@@ -11,7 +11,7 @@ import type { MergeIntent } from '../store/pulls/merges.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import type { PullToMerge } from './check-merger.ts';
 import { checkRequirements, type RequirementsPast } from './check-requirements.ts';
-import { messageOf } from './merge-words.ts';
+import { messageOf, rewordingOf } from './merge-words.ts';
 import { bringHead } from './read-head.ts';
 import { writeDecided } from './write-merge.ts';
 
@@ -132,8 +132,9 @@ export async function writeMergeOf(
   const { style } = wanted;
   const people = known.people ?? (await loadPeople(context, [pull.poster_id], [caller.user]));
   const poster = people.byId(pull.poster_id);
-  const message = () => messageOf(context, found, { pull, poster, baseTip: known.baseTip }, style, wanted);
-  const decided = { style, ...sides, message, poster };
+  const of = { pull, poster, baseTip: known.baseTip };
+  const message = () => messageOf(context, found, of, style, wanted);
+  const decided = { style, ...sides, message, reword: () => rewordingOf(context, found, of), poster };
   return {
     pull_id: pull.id,
     merged_by: caller.userId,

@@ -39,7 +39,10 @@ export async function retargetPulls(
     const there = new Set(names.filter((_, index) => tips[index] !== undefined));
     for (const pull of open.filter(({ base_branch: base }) => !there.has(base))) {
       await settleMergeOf(context, pull);
-      const wanted = [merged.get(pull.base_branch)?.base_branch ?? fallback, fallback];
+      const lower = merged.get(pull.base_branch);
+      // One that was merged before there was this one had a branch of the same name at most.
+      const stoodOn = lower?.closed_at && lower.closed_at >= pull.created_at ? lower.base_branch : fallback;
+      const wanted = [stoodOn, fallback];
       await retarget(
         context,
         pull,

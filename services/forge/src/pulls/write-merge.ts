@@ -26,6 +26,8 @@ export interface DecidedMerge {
   upstream?: string | undefined;
   /** Not asked for by styles that make no commit of their own. */
   message(): Promise<string>;
+  /** What becomes of the words of the last commit of a rebase; undefined when they stay. */
+  reword(): Promise<((original: string) => string) | undefined>;
   poster: UserRow;
 }
 
@@ -73,10 +75,11 @@ export async function writeDecided(
     case 'rebase':
     case 'rebase-merge': {
       const message = style === 'rebase' ? '' : await merge.message();
+      const reword = style === 'rebase' ? await merge.reword() : undefined;
       const rebased = await writeRebase(
         git,
         repositoryId,
-        { onto: base, head, upstream, committer, sign },
+        { onto: base, head, upstream, committer, sign, reword },
         ({ tip, tree }) =>
           // Nothing was left to merge, as when all of it is there already in other words.
           style === 'rebase' || tip === base ? undefined : commit(tree, [base, tip], message),
@@ -92,4 +95,4 @@ export async function writeDecided(
 }
 
 /** `Name <address>`, as a commit's header has it before the time. */
-const nameOf = (signature: Signature) => signatureLine(signature).replace(/ \d+ [+-]\d{4}$/, '');
+export const nameOf = (signature: Signature) => signatureLine(signature).replace(/ \d+ [+-]\d{4}$/, '');

@@ -36,6 +36,8 @@ export async function restackHead(
   const acting = await findActing(context, actorId, id);
   if (acting === undefined || acting.found.repository.archived || !mayWrite(acting.found, 'code')) return;
   const { found, caller } = acting;
+  // Everybody stands on that one.
+  if (pull.head_branch === found.repository.default_branch) return;
   const rules = await loadPushRules(context, found, actorId);
   const { git, database } = context;
   const committer = signatureOf(context, caller.user);

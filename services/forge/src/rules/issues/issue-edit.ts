@@ -34,22 +34,32 @@ export interface PlannedEdit {
 
 /**
  * Plans an edit; deadlines change for writers only, and are dropped silently for others.
- * @throws 412 for the state of a merged pull request, 422 for a title that is too long
+ * @throws 412 for the state of a merged pull request, 422 for texts that are too long
  */
 export function planEdit(current: Editable, wanted: WantedEdit, isWriter: boolean, now: Date): PlannedEdit {
+  checkTexts(wanted);
   const transition = decideTransition(current, wanted.state);
   const deadline = isWriter ? decideDeadline(wanted) : undefined;
   return {
     transition,
     result: {
       // Edit rule: a title applies when it is not empty.
-      title: checkTitle(wanted.title?.trim() || current.title),
-      body: checkText(wanted.body ?? current.body),
+      title: wanted.title?.trim() || current.title,
+      body: wanted.body ?? current.body,
       ref: wanted.ref ?? current.ref,
       deadline_at: deadline === undefined ? current.deadline_at : deadline,
       closed_at: transition === undefined ? current.closed_at : transition === 'close' ? now : null,
     },
   };
+}
+
+/**
+ * What an edit is refused for first.
+ * @throws 422 for texts that are too long
+ */
+export function checkTexts({ title, body }: WantedEdit): void {
+  checkTitle(title?.trim() ?? '');
+  checkText(body ?? '');
 }
 
 /** @throws 422 for a title that is too long */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { coAuthors, mergeMessage, type PullWords, templatePath } from './merge-message.ts';
+import { coAuthors, mergeMessage, type PullWords, rebaseMessage, templatePath } from './merge-message.ts';
 
 const pull: PullWords = {
   title: 'T',
@@ -11,6 +11,8 @@ const pull: PullWords = {
   baseRepository: { owner: 'ada', name: 'work' },
   headRepository: { owner: 'ada', name: 'work' },
   closes: [3, 4],
+  page: 'https://forge.test/ada/work/pulls/7',
+  approvers: ['Bob <bob@x>', 'cleo <cleo@x>'],
 };
 const none = { title: '', message: '' };
 
@@ -59,12 +61,37 @@ describe('a template', () => {
     expect(mergeMessage(none, 'merge', sly, '${PullRequestTitle}')).toBe('${PullRequestDescription} $& $1');
   });
 
+  it('names its page and who approved', () => {
+    expect(mergeMessage(none, 'squash', pull, 'T\n${ReviewedOn}\n${ReviewedBy}')).toBe(
+      'T\n\nReviewed-on: https://forge.test/ada/work/pulls/7\nReviewed-by: Bob <bob@x>\nReviewed-by: cleo <cleo@x>',
+    );
+    expect(mergeMessage(none, 'squash', { ...pull, approvers: [] }, 'T\n${ReviewedBy}')).toBe('T');
+  });
+
   it('that says nothing leaves the default', () => {
     expect(mergeMessage(none, 'squash', pull, ' \n')).toBe('T (#7)');
   });
 
   it('has a file for each style', () => {
     expect(templatePath('rebase-merge')).toBe('.gitea/default_merge_message/REBASE-MERGE_TEMPLATE.md');
+  });
+});
+
+describe('the last commit of a rebase', () => {
+  const original = ' Fix it \n\nFor reasons.\n';
+
+  it('gets the words of the template, which knows its own', () => {
+    const template = '${CommitTitle} ${PullRequestReference}\n${CommitBody}\n${ReviewedBy}\n';
+    expect(rebaseMessage(original, { ...pull, approvers: [] }, template)).toBe('Fix it #7\n\nFor reasons.');
+    expect(rebaseMessage('Fix it', pull, '${CommitTitle}\n\n${CommitBody}')).toBe('Fix it');
+  });
+
+  it('keeps its own where the template says nothing', () => {
+    expect(rebaseMessage(original, pull, ' \n')).toBe(original);
+  });
+
+  it('is the only one with them', () => {
+    expect(mergeMessage(none, 'merge', pull, 'T ${CommitTitle}')).toBe('T ${CommitTitle}');
   });
 });
 

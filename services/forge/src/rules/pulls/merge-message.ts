@@ -13,6 +13,10 @@ export interface PullWords {
   headRepository: { owner: string; name: string } | undefined;
   /** Numbers of issues that its words close. */
   closes: readonly number[];
+  /** Address of its page. */
+  page: string;
+  /** Who approves it, as `Name <address>`. */
+  approvers: readonly string[];
 }
 
 /** The caller's words, if any. */
@@ -31,12 +35,30 @@ export function mergeMessage(
   pull: PullWords,
   template: string | undefined,
 ): string {
-  const standard = template === undefined ? '' : fillTemplate(template, pull);
-  const [standardTitle = '', ...rest] = standard.trimStart().split('\n');
-  const title = wanted.title.trim() || standardTitle.trim() || standardTitleOf(style, pull);
-  const body = wanted.message.trim() || (wanted.title.trim() === '' ? rest.join('\n').trim() : '');
-  return body === '' ? title : `${title}\n\n${body}`;
+  const standard = splitMessage(template === undefined ? '' : fillTemplate(template, valuesOf(pull)));
+  const title = wanted.title.trim() || standard.title || standardTitleOf(style, pull);
+  const body = wanted.message.trim() || (wanted.title.trim() === '' ? standard.body : '');
+  return joinMessage(title, body);
 }
+
+/**
+ * The words of the last commit of a rebase by the template for that: the only commit of it that has words of the
+ * repository, as none is made but those of the head. Where the template says nothing it keeps its own.
+ */
+export function rebaseMessage(original: string, pull: PullWords, template: string): string {
+  const { title: CommitTitle, body: CommitBody } = splitMessage(original);
+  const { title, body } = splitMessage(
+    fillTemplate(template, { ...valuesOf(pull), CommitTitle, CommitBody }),
+  );
+  return title === '' ? original : joinMessage(title, body);
+}
+
+function splitMessage(text: string): { title: string; body: string } {
+  const [title = '', ...rest] = text.trimStart().split('\n');
+  return { title: title.trim(), body: rest.join('\n').trim() };
+}
+
+const joinMessage = (title: string, body: string) => (body === '' ? title : `${title}\n\n${body}`);
 
 /** Trailers of a squash whose author is not who merges. */
 export function coAuthors(message: string, author: string, committer: string): string {
@@ -61,9 +83,9 @@ function placeOf({ baseRepository: base, headRepository: head }: PullWords): str
   return same ? '' : `${head.owner}/${head.name}:`;
 }
 
-/** Replaces `${Name}`; a name nobody knows stays as it is. */
-function fillTemplate(template: string, pull: PullWords): string {
-  const values: Readonly<Record<string, string>> = {
+/** What a template can name. */
+function valuesOf(pull: PullWords): Readonly<Record<string, string>> {
+  return {
     PullRequestTitle: pull.title,
     PullRequestDescription: pull.body,
     PullRequestPosterName: pull.posterName,
@@ -76,8 +98,13 @@ function fillTemplate(template: string, pull: PullWords): string {
     HeadRepoName: pull.headRepository?.name ?? '',
     HeadBranch: pull.headBranch,
     ClosingIssues: pull.closes.map((number) => `close #${number}`).join(', '),
+    ReviewedOn: `Reviewed-on: ${pull.page}`,
+    ReviewedBy: pull.approvers.map((approver) => `Reviewed-by: ${approver}`).join('\n'),
   };
-  return template.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) =>
+}
+
+/** Replaces `${Name}`; a name nobody knows stays as it is. */
+const fillTemplate = (template: string, values: Readonly<Record<string, string>>): string =>
+  template.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] as string) : whole,
   );
-}

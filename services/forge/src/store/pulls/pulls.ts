@@ -105,10 +105,11 @@ export function listLastMerged(
   tx: Tx,
   repositoryId: number,
   headBranches: readonly string[],
-): Promise<Pick<PullRow, 'head_branch' | 'base_branch' | 'head_sha'>[]> {
-  return tx.rows<Pick<PullRow, 'head_branch' | 'base_branch' | 'head_sha'>>`
-    select distinct on (head_branch) head_branch, base_branch, head_sha from :schema.pulls
-    where repository_id = ${repositoryId} and head_repository_id = ${repositoryId}
+): Promise<Pick<PullWithIssue, 'head_branch' | 'base_branch' | 'head_sha' | 'closed_at'>[]> {
+  return tx.rows<Pick<PullWithIssue, 'head_branch' | 'base_branch' | 'head_sha' | 'closed_at'>>`
+    select distinct on (head_branch) head_branch, base_branch, head_sha, closed_at
+    from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+    where p.repository_id = ${repositoryId} and head_repository_id = ${repositoryId}
       and head_branch = any(${headBranches}::text[]) and merged_at is not null
     order by head_branch, merged_at desc`;
 }

@@ -66,6 +66,18 @@ export async function listByIds(
     order by e.id`;
 }
 
+/** Whose latest word is an official approval that was not dismissed, the first to give it first. */
+export async function listApprovers(tx: Tx, pullId: number, most: number): Promise<number[]> {
+  const rows = await tx.rows<{ reviewer_id: number }>`
+    select reviewer_id from (
+      select distinct on (reviewer_id) * from :schema.reviews
+      where pull_id = ${pullId} and official and dismissed_at is null and kind in ('APPROVED', 'REQUEST_CHANGES')
+        and reviewer_id is not null
+      order by reviewer_id, submitted_at desc, id desc) words
+    where kind = 'APPROVED' order by submitted_at, id limit ${most}`;
+  return rows.map(({ reviewer_id: id }) => id);
+}
+
 /** A review, held against others who change it until the transaction ends. */
 export function lockById(tx: Tx, pullId: number, id: number): Promise<ReviewRow | undefined> {
   return tx.row<ReviewRow>`select * from :schema.reviews where id = ${id} and pull_id = ${pullId} for update`;

@@ -38,6 +38,8 @@ export interface RebasePlan {
   upstream?: string | undefined;
   /** Signs what is made; then every commit is made anew, also one that is where it belongs. */
   sign?: ((commit: GitObject) => GitObject) | undefined;
+  /** Gives the last of the commits other words; then that one is made anew, also where it is where it belongs. */
+  reword?: ((message: string) => string) | undefined;
 }
 
 /** Bytes of new objects; a rebase of thousands of commits keeps them on the disk. */
@@ -74,10 +76,11 @@ export async function writeRebase(
       size += object.bytes.length;
     },
   };
+  const endOf = (picked: Progress) => finish?.(picked) ?? rewordLast(picked, plan);
   const plain = await pickAll(inMemory, plan, trees, { ...start, left: picks });
   if (plain.conflict !== undefined) return plain;
   if (plain.left.length === 0) {
-    const last = finish?.(plain);
+    const last = endOf(plain);
     await writeObjects(git, repositoryId, last === undefined ? objects : [...objects, last]);
     return { tip: last?.id ?? plain.tip, tree: plain.tree };
   }
@@ -87,7 +90,7 @@ export async function writeRebase(
     const inRoom = { merge: (sides: PickedTrees) => mergeTrees(room, sides), write };
     const rebased = await pickAll(inRoom, plan, trees, plain);
     if (rebased.conflict !== undefined) return rebased;
-    const last = finish?.(rebased);
+    const last = endOf(rebased);
     if (last !== undefined) await write(last);
     await adoptObjects(git, repositoryId, room.objects);
     return { tip: last?.id ?? rebased.tip, tree: rebased.tree };
@@ -116,6 +119,8 @@ interface Workbench {
 /** How far it has come. */
 interface Progress extends Rebased {
   left: readonly Pick[];
+  /** The commit that was picked last, as it was, and what it stands on now. */
+  last?: { content: Buffer; parent: string } | undefined;
 }
 
 /** Picks until nothing is left, or until one that cannot be picked here. */
@@ -125,26 +130,28 @@ async function pickAll(
   trees: ReadonlyMap<string, string>,
   { left, ...start }: Progress,
 ): Promise<Progress | RebaseConflict> {
-  let { tip, tree } = start;
+  let { tip, tree, last } = start;
   for (const [index, { commit, content }] of left.entries()) {
     const [parent] = commit.parents;
     if (parent === tip && sign === undefined) {
+      last = { content, parent: tip };
       [tip, tree] = [commit.id, commit.tree];
       continue;
     }
     const before = parent === undefined ? EMPTY_TREE : (trees.get(parent) ?? EMPTY_TREE);
     const picked = { before, after: commit.tree, onto: tree };
     const merged = withoutMerging(picked) ?? (await workbench.merge(picked));
-    if (merged === undefined) return { tip, tree, left: left.slice(index) };
+    if (merged === undefined) return { tip, tree, last, left: left.slice(index) };
     if (merged.conflicts.length > 0) return { conflict: { commit: commit.id, files: merged.conflicts } };
     const wasEmpty = commit.tree === before;
     if (merged.tree === tree && !wasEmpty) continue;
     const unsigned = recommit(content, { tree: merged.tree, parent: tip, committer });
     const made = sign?.(unsigned) ?? unsigned;
     await workbench.write(made);
+    last = { content, parent: tip };
     [tip, tree] = [made.id, merged.tree];
   }
-  return { tip, tree, left: [] };
+  return { tip, tree, last, left: [] };
 }
 
 function withoutMerging({ before, after, onto }: PickedTrees): MergedTree | undefined {
@@ -177,6 +184,23 @@ function scaffold(tree: string, parent?: string): GitObject {
   const who = 'croft <> 0 +0000';
   const parents = parent === undefined ? '' : `parent ${parent}\n`;
   return gitObject('commit', Buffer.from(`tree ${tree}\n${parents}author ${who}\ncommitter ${who}\n\n`));
+}
+
+/** The last commit with other words, where it got some. */
+function rewordLast(
+  { tree, last }: Progress,
+  { reword, committer, sign }: RebasePlan,
+): GitObject | undefined {
+  if (reword === undefined || last === undefined) return undefined;
+  const { headers, message, decode } = splitCommit(last.content);
+  const [before, author] = [decode(message), headers.find(({ name }) => name === 'author')?.value];
+  const after = reword(before);
+  if (after === before) return undefined;
+  // All of it in UTF-8, as the new words are: so it names no encoding.
+  const lines = author === undefined ? [] : [`author ${decode(author)}`];
+  const content = [...lines, '', `${after.replaceAll('\0', '').trimEnd()}\n`].join('\n');
+  const made = recommit(Buffer.from(content), { tree, parent: last.parent, committer });
+  return sign?.(made) ?? made;
 }
 
 /** The same commit elsewhere: its author and its message to the byte, without what was signed for the old place. */
