@@ -52,6 +52,31 @@ it.each(['squash', 'rebase', 'merge'])(
   },
 );
 
+it('what stands on one that was rebased is rebased, too, and so up to the top', async () => {
+  const shown = async (number: number) => (await ada.call('GET', `${at}/pulls/${number}`)).body;
+  const lowest = await pull('first', 'main', { first: '1' });
+  const numbers = [
+    await pull('second', 'first', { second: '1' }),
+    await pull('third', 'second', { third: '1' }),
+    await pull('fourth', 'third', { fourth: '1' }),
+  ];
+  // On the third as well, and gone its own way: it does not have what the third had at the end.
+  await pushBranch(tree, 'aside', { aside: '1' }, 'origin/main');
+  const aside = (await ada.call('POST', `${at}/pulls`, { head: 'aside', base: 'third', title: 'aside' }))
+    .body;
+  expect(await merge(lowest, 'squash')).toBe(200);
+  const counts = () => Promise.all(numbers.map(async (number) => (await commitsOf(number)).length));
+  await expect.poll(counts, SOON).toEqual([1, 1, 1]);
+  await settled();
+  const tips = await Promise.all(numbers.map(async (number) => (await shown(number)).head.sha));
+  expect(await git(bare, 'log', '--format=%H', '-4', 'fourth')).toBe(
+    [...tips.reverse(), await git(bare, 'rev-parse', 'main')].join('\n'),
+  );
+  expect((await shown(aside.number)).head.sha).toBe(aside.head.sha);
+  for (const number of numbers) expect((await shown(number))['mergeable']).toBe(true);
+  expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+});
+
 it('where its commits do not fit it gets the other base only, and says why', async () => {
   const lower = await pull('lower', 'main', { shared: '1\n' });
   const upper = await pull('upper', 'lower', { shared: '2\n' });

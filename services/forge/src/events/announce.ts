@@ -64,6 +64,8 @@ export interface RefEvent {
   ref: string;
   before: string;
   after: string;
+  /** As in a push: what stands on it follows. */
+  restacked?: boolean;
 }
 
 /** What happened to a repository as a whole. */

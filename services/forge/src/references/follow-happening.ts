@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Happening } from '../events/announce.ts';
-import { restackHead } from '../stacks/restack-head.ts';
+import { restackAbove, restackHead } from '../stacks/restack-head.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import { followCommits } from './follow-commits.ts';
 import { followMerge } from './follow-merge.ts';
@@ -20,7 +20,10 @@ export async function followHappening(
   signal: AbortSignal,
 ): Promise<void> {
   const { kind, actorId, repositoryId } = happening;
-  if (kind === 'ref') return await followCommits(context, repositoryId, actorId, happening, signal);
+  if (kind === 'ref') {
+    if (happening.restacked) await restackAbove(context, repositoryId, happening, actorId);
+    return await followCommits(context, repositoryId, actorId, happening, signal);
+  }
   if (issue === undefined) return;
   if (kind === 'comment') {
     if (happening.action !== 'deleted')

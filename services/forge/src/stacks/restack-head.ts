@@ -9,14 +9,15 @@ import { writeRebase } from '../outside/git/merging/rebase.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
 import { findActing } from '../repositories/find-acting.ts';
 import { mayWrite } from '../repositories/find-repository.ts';
+import { branchOf } from '../rules/git/push-request.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import type { RefMove } from '../store/repositories/pushes.ts';
 import { signatureOf } from '../users/signature-of.ts';
 
 /**
  * Rebases the head of a pull request that stood on another one and got its base when that was merged in other words, by a
- * squash or a rebase: it then brings only commits of its own. The branch moves as by a push of the actor, where he may;
- * where a commit does not fit, it stays and the pull request says so. Doing it again does nothing again.
+ * squash or a rebase.
  * @param from the base it had
  */
 export async function restackHead(
@@ -27,12 +28,39 @@ export async function restackHead(
 ): Promise<void> {
   const tx = context.database.autocommit();
   const pull = await pulls.findById(tx, pullId);
-  if (pull === undefined || pull.closed_at !== null) return;
-  const { repository_id: id } = pull;
+  if (pull === undefined) return;
+  const [below] = await pulls.listLastMerged(tx, pull.repository_id, [from]);
+  if (below?.base_branch === pull.base_branch) await restack(context, pull, below.head_sha, actorId);
+}
+
+/** The same for the heads that stand on a branch that was rebased so. */
+export async function restackAbove(
+  context: Context,
+  repositoryId: number,
+  { ref, before }: RefMove,
+  actorId: number,
+): Promise<void> {
+  const branch = branchOf(ref);
+  if (branch === undefined) return;
+  const above = await pulls.listOpenByBase(context.database.autocommit(), repositoryId, [branch]);
+  for (const pull of above) await restack(context, pull, before, actorId);
+}
+
+/**
+ * Rebases the head of a pull request onto its base, which has what it stood on in other words: it then brings only commits of
+ * its own. The branch moves as by a push of the actor, where he may; where a commit does not fit, it stays and the pull
+ * request says so. Doing it again does nothing again.
+ * @param upstream the commit it stood on
+ */
+async function restack(
+  context: Context,
+  pull: pulls.PullWithIssue,
+  upstream: string,
+  actorId: number,
+): Promise<void> {
+  const { repository_id: id, base_branch: base } = pull;
   // Only within the repository: nobody who merges here need be allowed to push elsewhere.
-  const [below] = pull.head_repository_id === id ? await pulls.listLastMerged(tx, id, [from]) : [];
-  if (below === undefined || below.base_branch !== pull.base_branch) return;
-  const stack = { upstream: below.head_sha, base: below.base_branch };
+  if (pull.closed_at !== null || pull.head_repository_id !== id) return;
   const acting = await findActing(context, actorId, id);
   if (acting === undefined || acting.found.repository.archived || !mayWrite(acting.found, 'code')) return;
   const { found, caller } = acting;
@@ -44,15 +72,14 @@ export async function restackHead(
   const nothing = { moves: [], result: undefined };
   const prepare = async () => {
     const ref = branchRef(pull.head_branch);
-    const [before, onto] = await readRefs(git, id, [ref, branchRef(stack.base)]);
+    const [before, onto] = await readRefs(git, id, [ref, branchRef(base)]);
     if (before === undefined || onto === undefined) return nothing;
-    const { upstream } = stack;
     // Merged as it was, or not what this one stands on.
     if ((await hasCommit(git, id, onto, upstream)) || !(await hasCommit(git, id, before, upstream)))
       return nothing;
     const rebased = await writeRebase(git, id, { onto, head: before, upstream, committer });
     if (rebased.conflict !== undefined) return { moves: [], result: rebased.conflict.files };
-    const move = { ref, before, after: rebased.tip };
+    const move = { ref, before, after: rebased.tip, restacked: true };
     const refusal = await refuseArrived(context, found.repository, move, rules);
     return { moves: refusal === undefined ? [move] : [], result: undefined };
   };
@@ -60,7 +87,7 @@ export async function restackHead(
     orNothing,
   );
   if (files === undefined) return;
-  const body = `Not rebased onto ${stack.base}: it conflicts in ${files.join(', ')}`;
+  const body = `Not rebased onto ${base}: it conflicts in ${files.join(', ')}`;
   const comment = { issueId: pull.issue_id, posterId: actorId, body, evenLocked: true };
   await database.transaction((tx) => comments.write(tx, comment));
 }

@@ -6,6 +6,8 @@ export interface RefMove {
   ref: string;
   before: string;
   after: string;
+  /** A head that was rebased because what it stood on was merged: what stands on it follows. */
+  restacked?: boolean;
 }
 
 /** What a push does. */
