@@ -1,7 +1,7 @@
 # Auth and forge in one container; states belong to the machine itself (services/state/packaging).
 #
 #   docker build -t croft .
-#   docker run --init -v croft:/data -p 8081:8081 -p 3000:3000 croft
+#   docker run --init --stop-timeout 30 -v croft:/data -p 8081:8081 -p 3000:3000 croft
 #
 # Settings are variables (docs/configuration.md): -e DATABASE_URL=… for a PostgreSQL of your own, -e FORGE_ROOT_URL=… and
 # -e AUTHSVC_API_EXTERNAL_URL=… for the addresses that the world sees. Commands: docker exec … npx croft auth admin --help

@@ -30,8 +30,11 @@ it('starts auth and forge, and its health check tells whether they answer', { ti
   );
   const isHealthy = () => spawnSync(check[0] as string, check.slice(1), { timeout: 20_000 }).status === 0;
   const croft = await startCroft({ ...place, command: commandOf(/^CMD (\[.*\])$/m) });
-  expect(croft.printed).not.toContain('state ');
-  expect(isHealthy()).toBe(true);
-  expect(await croft.stop()).toBe(0);
+  try {
+    expect(croft.printed).not.toContain('state ');
+    expect(isHealthy()).toBe(true);
+  } finally {
+    expect(await croft.stop()).toBe(0);
+  }
   expect(isHealthy()).toBe(false);
 });

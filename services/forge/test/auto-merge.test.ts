@@ -66,6 +66,20 @@ const stored = () =>
 const CHECKED = { enable_status_check: true, status_check_contexts: ['ci'] };
 
 describe('a scheduled merge', () => {
+  it('is of the head that its caller has seen', async () => {
+    const { number, head } = await open(CHECKED);
+    const seen = await git(bare, 'rev-parse', head);
+    await git(tree, 'checkout', '-q', head);
+    await commit(tree, { [`${head}.txt`]: '2' }, 'more');
+    await git(tree, 'push', '-q', 'origin', head);
+    const before = await stored();
+    const refused = await schedule(cleo, number, { head_commit_id: seen });
+    expect([refused.status, refused.body.message]).toEqual([409, 'head out of date']);
+    expect(await stored()).toEqual(before);
+    const head_commit_id = await git(bare, 'rev-parse', head);
+    expect((await schedule(cleo, number, { head_commit_id })).status).toBe(201);
+  });
+
   it('waits for what is required, and happens as it was asked for', async () => {
     const { number, base, head } = await open(CHECKED);
     const wish = { Do: 'squash', MergeTitleField: 'In its time', delete_branch_after_merge: true };

@@ -270,6 +270,18 @@ describe('a template of rebase', () => {
     await expectMerged(number, await tip('main'));
   });
 
+  it('that changes no words leaves the commit as it is', async () => {
+    await git(tree, 'fetch', '-q', 'origin');
+    await pushBranch(tree, 'main', { [file]: '${CommitTitle}\n\n${CommitBody}\n' }, 'origin/main');
+    const head = await pushBranch(tree, 'worded-already', { 'worded.txt': '1' }, 'main');
+    const wish = { head: 'worded-already', base: 'main', title: 'worded already' };
+    const { number } = (await ada.call('POST', path, wish)).body;
+    expect((await merge(number, { Do: 'rebase' })).status).toBe(200);
+    expect(await tip('main')).toBe(head);
+    await git(tree, 'fetch', '-q', 'origin');
+    await pushBranch(tree, 'main', { [file]: words }, 'origin/main');
+  });
+
   it('says nothing of a head that brings nothing', async () => {
     const number = await pull('there-already');
     await git(tree, 'fetch', '-q', 'origin');

@@ -480,7 +480,12 @@ describe('editing a pull request', () => {
     ]);
     expect((await patch(number, { state: 'open', base: 'none' })).status).toBe(404);
     expect(await stored()).toEqual(before);
+    // Into the former base there is another one by now.
+    await git(tree, 'push', '-q', 'origin', 'main:refs/heads/short-lived');
+    const twin = (await open({ head: 'outliving', base: 'short-lived' })).body;
+    expect((await patch(number, { state: 'open' })).status).toBe(409);
     const reopened = await patch(number, { state: 'open', base: 'left' });
+    expect((await patch(twin.number, { state: 'closed' })).status).toBe(201);
     expect([reopened.status, reopened.body]).toMatchObject([201, { state: 'open', base: { ref: 'left' } }]);
   });
 

@@ -77,6 +77,18 @@ it('what stands on one that was rebased is rebased, too, and so up to the top', 
   expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
 });
 
+it('what stands on a head from before that was amended and merged brings only its own', async () => {
+  const lower = await pull('amended', 'main', { amended: '1' });
+  const upper = await pull('on-amended', 'amended', { 'on-amended': '1' });
+  for (const text of ['2', '3']) await pushBranch(tree, 'amended', { amended: text }, 'origin/main');
+  await settled();
+  expect(await commitsOf(upper)).toHaveLength(2);
+  expect(await merge(lower, 'squash')).toBe(200);
+  await expect.poll(async () => (await commitsOf(upper)).length, SOON).toBe(1);
+  await settled();
+  expect(await git(bare, 'show', 'on-amended:amended')).toBe('3');
+});
+
 it('where its commits do not fit it gets the other base only, and says why', async () => {
   const lower = await pull('lower', 'main', { shared: '1\n' });
   const upper = await pull('upper', 'lower', { shared: '2\n' });

@@ -19,10 +19,10 @@ export async function scheduleMerge(
   context: Context,
   caller: Caller,
   found: PullToMerge,
-  wanted: MergeWish & { deleteBranch: boolean },
+  wanted: MergeWish & { deleteBranch: boolean; headCommit: string },
 ): Promise<void> {
   const { pull, repository } = found;
-  const { style, title, message } = wanted;
+  const { style, title, message, headCommit } = wanted;
   const { protection } = await checkMerger(context, caller, found);
   const { outlook } = await checkReady(context, found, style, protection, { by: 'scheduled' });
   await context.database.transaction(async (tx) => {
@@ -32,7 +32,7 @@ export async function scheduleMerge(
     checkOpen(now);
     // What was decided on was looked at, by whoever asks and by us: from here on, whoever changes it ends the schedule.
     if (now.base_branch !== pull.base_branch) throw baseMoved();
-    if (now.head_sha !== pull.head_sha) throw headMoved();
+    if (now.head_sha !== (headCommit || pull.head_sha)) throw headMoved();
     const scheduled = await scheduledMerges.insert(tx, {
       pull_id: pull.id,
       repository_id: repository.id,

@@ -26,6 +26,8 @@ export interface IssueEdit extends WantedEdit {
   milestone?: MilestoneRow | null | undefined;
   /** The version of the content that the editor saw. */
   contentVersion?: number | null | undefined;
+  /** Of a pull request, the base that it gets together with this. */
+  base?: string | undefined;
 }
 
 /**
@@ -46,7 +48,7 @@ export async function changeIssue(tx: Tx, issueId: number, edit: IssueEdit): Pro
   if (transition !== undefined) {
     // Takes the repository's row first, as creating does: that keeps twins apart.
     await repositories.addClosed(tx, current.repository_id, kind, transition === 'close' ? 1 : -1);
-    if (transition === 'reopen' && current.is_pull) await checkNoTwin(tx, current);
+    if (transition === 'reopen' && current.is_pull) await checkNoTwin(tx, current, edit.base);
   }
   const rewritten = result.title !== current.title || result.body !== current.body;
   const change: issues.IssueChange = {
@@ -97,9 +99,14 @@ export async function assign(
   ];
 }
 
-async function checkNoTwin(tx: Tx, current: issues.IssueWithPull): Promise<void> {
+async function checkNoTwin(tx: Tx, current: issues.IssueWithPull, base?: string): Promise<void> {
   const pull = await pulls.findByNumber(tx, current.repository_id, current.number);
   if (pull === undefined) throw notFound();
-  const twin = await pulls.findOpenTwin(tx, pulls.branchesOf(pull), pull.id);
+  const branches = pulls.branchesOf(pull);
+  const twin = await pulls.findOpenTwin(
+    tx,
+    { ...branches, baseBranch: base ?? branches.baseBranch },
+    pull.id,
+  );
   if (twin !== undefined) throw pullExists(twin);
 }

@@ -35,13 +35,12 @@ export async function betweenMerges(
 /**
  * Edits the issue half of a pull request, and in the same transaction whatever else there is to change. One that is
  * reopened stands at its head branch as it is now: nobody moved it while it was closed.
- * @param edit with the base that `also` gives it, if any
  * @throws 409, 412, 422 as for an issue, and 422 when a branch of one to reopen is gone
  */
 export async function changePull(
   context: Context,
   pull: pulls.PullWithIssue,
-  edit: IssueEdit & { base?: string | undefined },
+  edit: IssueEdit,
   also: (tx: Tx, after: IssueWithPull) => Promise<void> = async () => {},
 ): Promise<void> {
   const head = await headToReopen(context, pull, edit);
@@ -58,7 +57,7 @@ export async function changePull(
 async function headToReopen(
   context: Context,
   pull: pulls.PullWithIssue,
-  { state, base: newBase }: { state?: string | null | undefined; base?: string | undefined },
+  { state, base: newBase }: Pick<IssueEdit, 'state' | 'base'>,
 ): Promise<string | undefined> {
   const reopens = state !== undefined && state !== null && state !== 'closed';
   if (!reopens || pull.closed_at === null || pull.merged_at !== null) return undefined;

@@ -21,7 +21,7 @@ export async function followHappening(
 ): Promise<void> {
   const { kind, actorId, repositoryId } = happening;
   if (kind === 'ref') {
-    if (happening.restacked) await restackAbove(context, repositoryId, happening, actorId);
+    if (happening.restacked) await restackAbove(context, repositoryId, happening, actorId, signal);
     return await followCommits(context, repositoryId, actorId, happening, signal);
   }
   if (issue === undefined) return;

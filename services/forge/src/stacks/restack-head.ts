@@ -11,6 +11,7 @@ import { findActing } from '../repositories/find-acting.ts';
 import { mayWrite } from '../repositories/find-repository.ts';
 import { branchOf } from '../rules/git/push-request.ts';
 import * as comments from '../store/issues/comments.ts';
+import * as issues from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import type { RefMove } from '../store/repositories/pushes.ts';
 import { signatureOf } from '../users/signature-of.ts';
@@ -30,32 +31,44 @@ export async function restackHead(
   const pull = await pulls.findById(tx, pullId);
   if (pull === undefined) return;
   const [below] = await pulls.listLastMerged(tx, pull.repository_id, [from]);
-  if (below?.base_branch === pull.base_branch) await restack(context, pull, below.head_sha, actorId);
+  if (below?.base_branch !== pull.base_branch) return;
+  // It may stand on a head from before one that was rebased or amended.
+  const former = await comments.listFormerHeads(tx, below.issue_id, FORMER_HEADS);
+  await restack(context, pull, [below.head_sha, ...former], actorId);
 }
 
-/** The same for the heads that stand on a branch that was rebased so. */
+const FORMER_HEADS = 20;
+
+/**
+ * The same for the heads that stand on a branch that was rebased so.
+ * @param signal ends it between two of them
+ */
 export async function restackAbove(
   context: Context,
   repositoryId: number,
   { ref, before }: RefMove,
   actorId: number,
+  signal: AbortSignal,
 ): Promise<void> {
   const branch = branchOf(ref);
   if (branch === undefined) return;
   const above = await pulls.listOpenByBase(context.database.autocommit(), repositoryId, [branch]);
-  for (const pull of above) await restack(context, pull, before, actorId);
+  for (const pull of above) {
+    signal.throwIfAborted();
+    await restack(context, pull, [before], actorId);
+  }
 }
 
 /**
  * Rebases the head of a pull request onto its base, which has what it stood on in other words: it then brings only commits of
  * its own. The branch moves as by a push of the actor, where he may; where a commit does not fit, it stays and the pull
  * request says so. Doing it again does nothing again.
- * @param upstream the commit it stood on
+ * @param upstreams the commits it may have stood on; the first that it has is the one
  */
 async function restack(
   context: Context,
   pull: pulls.PullWithIssue,
-  upstream: string,
+  upstreams: readonly string[],
   actorId: number,
 ): Promise<void> {
   const { repository_id: id, base_branch: base } = pull;
@@ -71,12 +84,15 @@ async function restack(
   const committer = signatureOf(context, caller.user);
   const nothing = { moves: [], result: undefined };
   const prepare = async () => {
-    const ref = branchRef(pull.head_branch);
+    // It may have been merged, closed or given another base while this waited.
+    const now = await pulls.findById(database.autocommit(), pull.id);
+    if (now === undefined || now.closed_at !== null || now.base_branch !== base) return nothing;
+    const ref = branchRef(now.head_branch);
     const [before, onto] = await readRefs(git, id, [ref, branchRef(base)]);
     if (before === undefined || onto === undefined) return nothing;
-    // Merged as it was, or not what this one stands on.
-    if ((await hasCommit(git, id, onto, upstream)) || !(await hasCommit(git, id, before, upstream)))
-      return nothing;
+    const upstream = await findFirst(upstreams, (commit) => hasCommit(git, id, before, commit));
+    // Not what this one stands on, or merged as it was.
+    if (upstream === undefined || (await hasCommit(git, id, onto, upstream))) return nothing;
     const rebased = await writeRebase(git, id, { onto, head: before, upstream, committer });
     if (rebased.conflict !== undefined) return { moves: [], result: rebased.conflict.files };
     const move = { ref, before, after: rebased.tip, restacked: true };
@@ -89,7 +105,18 @@ async function restack(
   if (files === undefined) return;
   const body = `Not rebased onto ${base}: it conflicts in ${files.join(', ')}`;
   const comment = { issueId: pull.issue_id, posterId: actorId, body, evenLocked: true };
-  await database.transaction((tx) => comments.write(tx, comment));
+  await database.transaction(async (tx) => {
+    await issues.hold(tx, pull.issue_id);
+    if (!(await comments.hasBeenSaid(tx, comment))) await comments.write(tx, comment);
+  });
+}
+
+async function findFirst<T>(
+  items: readonly T[],
+  isWanted: (item: T) => Promise<boolean>,
+): Promise<T | undefined> {
+  for (const item of items) if (await isWanted(item)) return item;
+  return undefined;
 }
 
 /** Whoever may not, or was overtaken five times, has the head stay where it is. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { MergeFacts } from '../pulls/merge-facts.ts';
 import type { Protection } from '../rules/git/protection.ts';
+import * as dependencies from '../store/issues/dependencies.ts';
 import * as mergeFacts from '../store/pulls/merge-facts.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import * as stackFacts from '../store/pulls/stack-facts.ts';
@@ -32,7 +33,7 @@ export async function loadStackFacts(
     ? {}
     : await stackFacts.loadVerdicts(tx, pull, head, approvers);
   const issueIds = below.map(({ issue_id: id }) => id);
-  const waits = facts.waits && (await stackFacts.waitsForOthers(tx, pull.issue_id, issueIds));
+  const waits = facts.waits && (await dependencies.hasOpen(tx, pull.issue_id, issueIds));
   return { ...facts, ...verdicts, waits };
 }
 

@@ -5,6 +5,7 @@ import { forbidden, stopwatchMissing, stopwatchRuns } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { viewerOf } from '../rules/access/permission.ts';
+import { decideTracking } from '../rules/issues/time-tracking.ts';
 import { durationText } from '../rules/texts/duration-text.ts';
 import { MAX_SECONDS } from '../rules/texts/spent-time.ts';
 import * as comments from '../store/issues/comments.ts';
@@ -24,7 +25,7 @@ export async function startStopwatch(context: Context, caller: Caller, path: Num
   await context.database.transaction(async (tx) => {
     if (!(await stopwatches.start(tx, issue.id, caller.userId))) throw stopwatchRuns();
     const others = await stopwatches.takeOthers(tx, issue.id, viewerOf(caller));
-    for (const other of others.filter(({ is_open: isOpen }) => isOpen))
+    for (const other of others.filter((one) => mayStillTrack(one, caller.userId)))
       await note(tx, other.issue_id, caller.userId, other.started_at);
     await comments.add(tx, { issueId: issue.id, kind: 'start_tracking', posterId: caller.userId });
   });
@@ -65,6 +66,10 @@ export async function listStopwatches(
   const tx = context.database.autocommit();
   const { rows, total } = await stopwatches.listOf(tx, viewerOf(caller), page);
   return { page, total, items: rows.map((row) => stopwatchJson(row, context.clock.now())) };
+}
+
+function mayStillTrack(taken: stopwatches.TakenStopwatch, userId: number): boolean {
+  return taken.is_open && decideTracking(taken, { userId, isWriter: taken.is_writer }, taken) === 'allowed';
 }
 
 /** Where no time is noted that is 403 here, as in the reference. */

@@ -140,6 +140,26 @@ export async function countByRepository(
   return row?.count ?? 0;
 }
 
+/** Whether somebody wrote the same to an issue before. */
+export async function hasBeenSaid(
+  tx: Tx,
+  { issueId, posterId, body }: { issueId: number; posterId: number; body: string },
+): Promise<boolean> {
+  const row = await tx.row`
+    select from :schema.comments
+    where issue_id = ${issueId} and kind = 'comment' and poster_id = ${posterId} and body = ${body} limit 1`;
+  return row !== undefined;
+}
+
+/** Where the head of a pull request was before it went elsewhere than forward, the last one first. */
+export async function listFormerHeads(tx: Tx, issueId: number, most: number): Promise<string[]> {
+  const rows = await tx.rows<{ head: string }>`
+    select details->'commit_ids'->>0 as head from :schema.comments
+    where issue_id = ${issueId} and kind = 'pull_push' and details->>'is_force_push' = 'true'
+    order by id desc limit ${most}`;
+  return rows.map(({ head }) => head);
+}
+
 /**
  * Adds what somebody wrote, and counts it; undefined when the issue is gone, or locked and `evenLocked` is not set.
  * Others who write wait at the issue's row, so the count is right.

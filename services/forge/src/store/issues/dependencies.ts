@@ -5,12 +5,13 @@ import { reviveSurroundings } from './issues.ts';
 /** Which end of a dependency an issue is at: what it waits for, or what waits for it. */
 export type DependencySide = 'dependencies' | 'blocks';
 
-/** Whether something an issue depends on is open, where its repository has dependencies. */
-export async function hasOpen(tx: Tx, issueId: number): Promise<boolean> {
+/** Whether something an issue depends on is open, besides some others, where its repository has dependencies. */
+export async function hasOpen(tx: Tx, issueId: number, besides: readonly number[] = []): Promise<boolean> {
   const row = await tx.row`
     select from :schema.dependencies d join :schema.issues i on i.id = d.blocked_by
       join :schema.issues w on w.id = d.issue_id join :schema.repositories r on r.id = w.repository_id
-    where d.issue_id = ${issueId} and i.closed_at is null and r.has_dependencies limit 1`;
+    where d.issue_id = ${issueId} and i.closed_at is null and r.has_dependencies
+      and not d.blocked_by = any(${besides}::bigint[]) limit 1`;
   return row !== undefined;
 }
 

@@ -11,12 +11,12 @@ export async function exists(tx: Tx, followerId: number, followedId: number): Pr
   return row !== undefined;
 }
 
-/** Follows a person; nothing happens when it is done already, when he is gone, or when it is the same person. */
+/** Follows a person; nothing happens when it is done already, when one of them is gone, or when it is the same person. */
 export async function add(tx: Tx, followerId: number, followedId: number): Promise<void> {
   await tx.run`
     insert into :schema.follows (follower_id, followed_id, created_at)
-    select ${followerId}::bigint, id, ${tx.now}::timestamptz from :schema.users
-    where id = ${followedId} and id <> ${followerId} and kind = 'person' for key share
+    select f.id, u.id, ${tx.now}::timestamptz from :schema.users u, :schema.users f
+    where u.id = ${followedId} and u.id <> ${followerId} and u.kind = 'person' and f.id = ${followerId} for key share
     on conflict do nothing`;
 }
 

@@ -100,14 +100,17 @@ export function listOpenByBase(
     order by p.id`;
 }
 
+/** What there is to know of a pull request that was merged from a branch. */
+type LastMerged = Pick<PullWithIssue, 'issue_id' | 'head_branch' | 'base_branch' | 'head_sha' | 'closed_at'>;
+
 /** The last pull request within a repository that was merged from each of some branches. */
 export function listLastMerged(
   tx: Tx,
   repositoryId: number,
   headBranches: readonly string[],
-): Promise<Pick<PullWithIssue, 'head_branch' | 'base_branch' | 'head_sha' | 'closed_at'>[]> {
-  return tx.rows<Pick<PullWithIssue, 'head_branch' | 'base_branch' | 'head_sha' | 'closed_at'>>`
-    select distinct on (head_branch) head_branch, base_branch, head_sha, closed_at
+): Promise<LastMerged[]> {
+  return tx.rows<LastMerged>`
+    select distinct on (head_branch) issue_id, head_branch, base_branch, head_sha, closed_at
     from :schema.pulls p join :schema.issues i on i.id = p.issue_id
     where p.repository_id = ${repositoryId} and head_repository_id = ${repositoryId}
       and head_branch = any(${headBranches}::text[]) and merged_at is not null

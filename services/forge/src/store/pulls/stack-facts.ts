@@ -50,13 +50,3 @@ export async function loadVerdicts(
   if (row === undefined) throw new Error('a select without a table returned no row');
   return row;
 }
-
-/** Whether an issue depends on something that is open, besides some others, where its repository has dependencies. */
-export async function waitsForOthers(tx: Tx, issueId: number, besides: readonly number[]): Promise<boolean> {
-  const row = await tx.row`
-    select from :schema.dependencies d join :schema.issues i on i.id = d.blocked_by
-      join :schema.issues w on w.id = d.issue_id join :schema.repositories r on r.id = w.repository_id
-    where d.issue_id = ${issueId} and i.closed_at is null and r.has_dependencies
-      and not d.blocked_by = any(${besides}::bigint[]) limit 1`;
-  return row !== undefined;
-}

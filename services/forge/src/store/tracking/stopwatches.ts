@@ -46,20 +46,28 @@ export async function listOf(
   return { total: rows[0]?.list_total ?? 0, rows: rows.filter((row) => row.issue_id !== null) };
 }
 
-/** Takes somebody's stopwatches on all other issues away, and tells on which of these he may still note something. */
-export function takeOthers(
-  tx: Tx,
-  issueId: number,
-  viewer: Reader,
-): Promise<{ issue_id: number; started_at: Date; is_open: boolean }[]> {
-  return tx.rows<{ issue_id: number; started_at: Date; is_open: boolean }>`
+/** A stopwatch that was taken away, with what decides whether its owner may still note its time. */
+export interface TakenStopwatch {
+  issue_id: number;
+  started_at: Date;
+  tracks_time: boolean;
+  only_contributors_track_time: boolean;
+  poster_id: number | null;
+  assignee_ids: number[];
+  is_writer: boolean;
+  /** Whether he may read the issue, in a repository that is not archived. */
+  is_open: boolean;
+}
+
+/** Takes somebody's stopwatches on all other issues away. */
+export function takeOthers(tx: Tx, issueId: number, viewer: Reader): Promise<TakenStopwatch[]> {
+  return tx.rows<TakenStopwatch>`
     delete from :schema.stopwatches s using :schema.issues i, :schema.repositories r
     where s.user_id = ${viewer.userId} and s.issue_id <> ${issueId} and i.id = s.issue_id and r.id = i.repository_id
-    returning s.issue_id, s.started_at, not r.archived and r.tracks_time
-      and (not r.only_contributors_track_time or ${viewer.seesAll}::boolean or i.poster_id = ${viewer.userId}
-        or exists (select from :schema.issue_assignees a where a.issue_id = i.id and a.user_id = ${viewer.userId})
-        or exists (select from :schema.grants g where g.repository_id = r.id and g.user_id = ${viewer.userId}
-          and case when i.is_pull then g.pulls else g.issues end >= 2))
-      and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
+    returning s.issue_id, s.started_at, r.tracks_time, r.only_contributors_track_time, i.poster_id,
+      array(select user_id from :schema.issue_assignees a where a.issue_id = i.id) as assignee_ids,
+      (${viewer.seesAll}::boolean or exists (select from :schema.grants g where g.repository_id = r.id
+        and g.user_id = ${viewer.userId} and case when i.is_pull then g.pulls else g.issues end >= 2)) as is_writer,
+      not r.archived and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
       ${viewer.publicOnly}, r.id, case when i.is_pull then 'pulls' else 'issues' end) as is_open`;
 }

@@ -195,7 +195,7 @@ function rewordLast(
   const { headers, message, decode } = splitCommit(last.content);
   const [before, author] = [decode(message), headers.find(({ name }) => name === 'author')?.value];
   const after = reword(before);
-  if (after === before) return undefined;
+  if (after.trimEnd() === before.trimEnd()) return undefined;
   // All of it in UTF-8, as the new words are: so it names no encoding.
   const lines = author === undefined ? [] : [`author ${decode(author)}`];
   const content = [...lines, '', `${after.replaceAll('\0', '').trimEnd()}\n`].join('\n');
