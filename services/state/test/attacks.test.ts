@@ -175,32 +175,38 @@ describe('a forged manifest', () => {
 });
 
 describe('a target of a restore', () => {
-  it.each(['a link to a folder', 'a folder that is not empty', 'a file'])(
-    'that is %s is refused',
-    async (what) => {
-      const daemon = await startDaemon();
-      await daemon.save('good');
-      const { machines, storage } = await daemon.dump();
-      const place = temporaryFolder();
-      const target = join(place, 'target');
-      const other = join(place, 'other');
-      mkdirSync(other);
-      if (what === 'a link to a folder') symlinkSync(other, target);
-      if (what === 'a file') writeFileSync(target, 'precious');
-      if (what.endsWith('not empty')) {
-        mkdirSync(target);
-        writeFileSync(join(target, 'precious'), 'x');
-      }
-      const restoring = materialise(
-        storage.location,
-        machines[0]?.states[0]?.members[0]?.snapshot as string,
-        target,
-      );
-      await expect(restoring).rejects.toThrow(/cannot restore into/);
-      expect(readdirSync(other)).toEqual([]);
-      expect(existsSync(join(target, 'precious'))).toBe(what.endsWith('not empty'));
-    },
-  );
+  it.each([
+    'a link to a folder',
+    'a folder that is not empty',
+    'a file',
+    'beside what a link leads to, and not empty',
+  ])('that is %s is refused', async (what) => {
+    const daemon = await startDaemon();
+    await daemon.save('good');
+    const { machines, storage } = await daemon.dump();
+    const place = temporaryFolder();
+    const isBeside = what.startsWith('beside');
+    const target = isBeside ? `${place}/link/../target` : join(place, 'target');
+    const other = join(place, 'other');
+    mkdirSync(join(place, 'far/away'), { recursive: true });
+    symlinkSync(join(place, 'far/away'), join(place, 'link'));
+    mkdirSync(other);
+    if (what === 'a link to a folder') symlinkSync(other, target);
+    if (what === 'a file') writeFileSync(target, 'precious');
+    if (what.endsWith('not empty')) {
+      mkdirSync(target);
+      writeFileSync(`${target}/precious`, 'x');
+    }
+    const restoring = materialise(
+      storage.location,
+      machines[0]?.states[0]?.members[0]?.snapshot as string,
+      target,
+    );
+    await expect(restoring).rejects.toThrow(/cannot restore into/);
+    expect(readdirSync(other)).toEqual([]);
+    expect(existsSync(`${target}/precious`)).toBe(what.endsWith('not empty'));
+    expect(existsSync(join(place, 'target'))).toBe(!isBeside);
+  });
 });
 
 it('a client that talks nonsense does not disturb the others', async () => {

@@ -9,6 +9,8 @@ import { freeContent, haveDependants, removeStates } from './remove-states.ts';
 
 /** So many removals in a row may bring no space, as states share what did not change between them. */
 const FRUITLESS = 8;
+/** So many in a row of which the storage cannot tell who needs them, and it tells nothing of the others: each may take it minutes. */
+const UNTOLD = 2;
 
 /**
  * Removes the states that the policy does not keep, then more automatic ones while a pool is short of space. What cannot be
@@ -22,12 +24,15 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
     await context.turns.take(machine.id, call.operation, call.signal, async () => {
       const ofMachine = ({ machine: id }: State) => id === machine.id;
       let here = 0;
+      let untold = 0;
       try {
         // Planned when it is our turn, and carried out before anybody else's.
         for (const state of planCollection(index.model, policy.policy, clock.now(), all).filter(ofMachine)) {
           call.signal.throwIfAborted();
           const needed = await isNeeded(state, call, context);
           if (needed === undefined) failed++;
+          untold = needed === undefined ? untold + 1 : 0;
+          if (untold === UNTOLD) break;
           if (needed !== false) continue;
           if (await wasRemoved(state, call, context, { collect: false })) here++;
           else failed++;
@@ -58,6 +63,7 @@ export async function makeRoom(
   let removed = 0;
   let failed = 0;
   let fruitless = 0;
+  let untold = 0;
   let most = Number.NEGATIVE_INFINITY;
   try {
     for (const state of planForSpace(context.index.model, machine)) {
@@ -68,10 +74,12 @@ export async function makeRoom(
       most = Math.max(most, short.free);
       // Others fill the disk then, and the history would go for nothing.
       if (fruitless === FRUITLESS) break;
+      call.signal.throwIfAborted();
       const needed = await isNeeded(state, call, context);
       if (needed === undefined) failed++;
+      untold = needed === undefined ? untold + 1 : 0;
+      if (untold === UNTOLD) break;
       if (needed !== false) continue;
-      call.signal.throwIfAborted();
       call.info(`${short.name} is short of space`);
       if (await wasRemoved(state, call, context, { collect: true })) {
         removed++;

@@ -89,6 +89,8 @@ describe('install.sh', () => {
     expect(readdirSync(join(root, 'usr/local'))).toEqual(['bin']);
     expect(install({ CLIENT: '/usr/local/bin/croft-state' }).status).toBe(0);
     expect(filesIn(root)).toEqual(expect.arrayContaining([...before, '/usr/local/bin/croft-state']));
+    // What completes `croft` would be for the other one.
+    expect(filesIn(root).filter((file) => file.startsWith('/usr/local/share'))).toEqual([]);
     expect(readFileSync(join(root, 'etc/systemd/system/croft-state-gc.service'), 'utf8')).toContain(
       '/usr/local/bin/croft-state state gc',
     );

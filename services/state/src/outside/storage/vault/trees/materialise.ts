@@ -1,6 +1,6 @@
 import { constants, fchmod, fchown, futimes } from 'node:fs';
 import { chmod, lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { contentDamaged, restoreTargetRefused, storageChanged } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
@@ -83,7 +83,7 @@ class Restore {
 
   async #checkTarget(): Promise<void> {
     const refuse = (reason: string) => restoreTargetRefused(this.#target, reason);
-    const isMade = await makeFolders(resolve(this.#target)).catch((error) => {
+    const isMade = await makeFolders(this.#target).catch((error) => {
       throw refuse((error as Error).message);
     });
     if (isMade) return;
