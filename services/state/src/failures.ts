@@ -94,9 +94,13 @@ export const dependantInUse = (name: string, dependant: string): Failure =>
     `${shown(name)} cannot be removed, not even with force: ${dependant} was made from it and is in use`,
   );
 
-/** Another call is removing this state, or a crashed one was and the rest is still being cleared away. */
+/** Another call is removing this state, or one stopped and what it left is still there. */
 export const stateBeingRemoved = (name: string): Failure =>
-  new Failure('locked', 'state_being_removed', `state ${shown(name)} is being removed already`);
+  new Failure(
+    'locked',
+    'state_being_removed',
+    `state ${shown(name)} is being removed already. If that has stopped, ask again with force, or restart the daemon`,
+  );
 
 /** Saving would leave a pool with less free space than is allowed. */
 export const notEnoughSpace = (pool: string, free: string, needed: string): Failure =>
@@ -131,7 +135,7 @@ export const removalUnfinished = (cause: Failure): Failure =>
   new Failure(
     cause.kind,
     'removal_unfinished',
-    `${cause.message}. The removal has begun and is finished at the next start of the daemon`,
+    `${cause.message}. The removal has begun: ask again with force, or restart the daemon, which finishes it`,
     { cause },
   );
 
@@ -141,7 +145,7 @@ export const removalStopped = (cause: Failure, gone: number, left: number): Fail
   return new Failure(
     cause.kind,
     'removal_unfinished',
-    `${first.message}. The removal has begun: of ${gone + left} things that it takes ${gone} went, and the lines before this say which did not. When nothing is in the way any more, restart the daemon, which finishes it`,
+    `${first.message}. The removal has begun: of ${gone + left} things that it takes ${gone} went, and the lines before this say which did not. When nothing is in the way any more, ask again with force, or restart the daemon, which finishes it`,
     { cause },
   );
 };

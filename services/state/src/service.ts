@@ -12,6 +12,7 @@ import {
 } from '@croft/runtime';
 import { settleOnce } from './boot/boot-once.ts';
 import { readBoot } from './boot/read-boot.ts';
+import { settleMenu } from './boot/update-boot-menu.ts';
 import type { Context } from './context.ts';
 import { Happenings } from './daemon/happenings.ts';
 import { openMetrics } from './daemon/metrics.ts';
@@ -69,7 +70,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   opened.use(lock(folder));
   const storage = await explained(() => openStorage(settings, folder, (line) => log.warn({}, line)));
   opened.defer(() => storage.close?.());
-  const index = await explained(() => settleStates(folder, storage, log));
+  const { index, differs, hasRemovals } = await explained(() => settleStates(folder, storage, log));
   opened.defer(() => index.close());
   const policy = await explained(() => PolicyFile.open(settings.POLICY));
   const gate = new Gate();
@@ -97,6 +98,13 @@ export async function startState(options: StartOptions): Promise<RunningState> {
     stop: () => (options.onStop === undefined ? void close(OWN_GRACE_MS) : options.onStop()),
   };
   await settleOnce(context);
+  if (hasRemovals) await settleMenu(context);
+  // What is written down already is not written again: with thousands of states that takes longer than all before.
+  if (differs)
+    await index.checkpoint().catch((error) => {
+      // A daemon that starts on a full disk is needed to make room on it; what is settled now is settled again next time.
+      log.error({ err: error }, 'the checkpoint could not be written');
+    });
   index.tell((before, after) => context.happenings.tellChanges(before, after));
   const service = { context, gate, access: doors.access };
   const server = await GrpcServer.start(doors, { ...stateService(service), ...stateExtras(service) });

@@ -61,3 +61,28 @@ it('refuses the hundred and first who waits', async () => {
   held.resolve();
   await Promise.all(all);
 });
+
+it('takes the turns of several keys in one order, whatever order they are asked in', async () => {
+  const turns = new Turns();
+  const seen: string[] = [];
+  const work = (name: string) => async () => {
+    const keys = () =>
+      turns
+        .list()
+        .map(({ key }) => key)
+        .join();
+    seen.push(`${name} has ${keys()}`);
+    await sleep(5);
+    seen.push(`${name} ends`);
+  };
+  await Promise.all([
+    turns.takeAll(['b', 'a', 'b'], 'one', never, work('one')),
+    turns.takeAll(['a', 'b'], 'two', never, work('two')),
+    turns.take('b', 'three', never, work('three')),
+  ]);
+  expect(seen.toSorted()).toEqual(
+    ['one has a,b', 'one ends', 'two has a,b', 'two ends', 'three has a,b', 'three ends'].toSorted(),
+  );
+  expect(seen.filter((_, at) => at % 2 === 1).every((line) => line.endsWith('ends'))).toBe(true);
+  expect(turns.list()).toEqual([]);
+});

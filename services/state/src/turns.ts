@@ -39,6 +39,18 @@ export class Turns {
     }
   }
 
+  /** The same under several keys at once, always in the same order, or two of them could wait for each other. */
+  async takeAll<T>(
+    keys: readonly string[],
+    label: string,
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const [first, ...others] = [...new Set(keys)].sort();
+    if (first === undefined) return await work();
+    return await this.take(first, label, signal, () => this.takeAll(others, label, signal, work));
+  }
+
   /** What runs now, for people. */
   list(): Turn[] {
     return [...this.#lines].map(([key, line]) => ({

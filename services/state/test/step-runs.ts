@@ -149,7 +149,10 @@ async function fails(
   await host.restart();
   // A start may finish what was interrupted; otherwise the index knows what the storage does.
   const files = subject.goesOn === undefined ? live.files : expect.anything();
-  const settled = subject.settles === undefined ? {} : { next: expect.anything(), heads: expect.anything() };
+  const { settles } = subject;
+  const settled = settles
+    ? { next: expect.anything(), heads: expect.anything(), menu: expect.anything() }
+    : {};
   expect([at, await look(host)]).toEqual([at, { ...live, files, ...settled }]);
   await checkSettled(trial, round, `with ${answer.code} after ${failed} ${ending}`);
   return true;

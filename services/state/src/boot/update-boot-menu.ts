@@ -8,6 +8,9 @@ import type { RequestOf } from '../wire.ts';
 
 const NEVER = new AbortController().signal;
 
+/** Who is told what is done. */
+type Told = Pick<Call, 'operation' | 'info' | 'warning' | 'debug'>;
+
 /** Writes the boot menu of the machine that runs, from what is known of its states. */
 export async function updateBootMenu(
   { auto }: RequestOf<'UpdateBootMenu'>,
@@ -30,7 +33,7 @@ export async function updateBootMenu(
 export async function writeMenu(
   loaders: readonly BootLoader[],
   auto: boolean,
-  call: Call,
+  call: Told,
   context: Context,
 ): Promise<readonly MenuEntry[]> {
   const { index, policy, boot, turns, storage } = context;
@@ -73,7 +76,7 @@ export async function writeMenu(
  * The menu after something changed: what goes wrong with it is a warning, because what was asked for is done.
  * @param make also where there is none yet; else only one that somebody asked for before is kept up
  */
-export async function refreshMenu(call: Call, context: Context, { make }: { make: boolean }): Promise<void> {
+export async function refreshMenu(call: Told, context: Context, { make }: { make: boolean }): Promise<void> {
   try {
     const found = await findBootLoaders(context.boot.settings);
     const kept = await Promise.all(found.map(async (loader) => make || (await loader.hasMenu())));
@@ -83,4 +86,12 @@ export async function refreshMenu(call: Call, context: Context, { make }: { make
     context.log.error({ err: error }, 'the boot menu could not be written');
     call.warning(`the boot menu was not updated: ${(error as Error).message}`);
   }
+}
+
+/** At start: the menu after removals of which a crash may have kept it from being told. */
+export async function settleMenu(context: Context): Promise<void> {
+  const { log } = context;
+  const info = (line: string) => log.info({}, line);
+  const warning = (line: string) => log.warn({}, line);
+  await refreshMenu({ operation: 'start', info, warning, debug: () => {} }, context, { make: false });
 }

@@ -4,7 +4,9 @@ import { reconcile } from '../rules/states/reconcile.ts';
 /** Reads the storage again while nobody writes, believes it, and tells what differed. */
 export async function refresh(call: Call, context: Context): Promise<void> {
   const { index, storage } = context;
-  await inTurnOfAll(call, context, async () => {
+  // No machine has a writer, and none begins meanwhile.
+  const machines = index.model.machines.map(({ id }) => id);
+  await context.turns.takeAll(machines, call.operation, call.signal, async () => {
     const scan = await storage.scan({ alone: true });
     // No write is under way, so what no record needs came too late or lost its record.
     const doubts = { ...scan, canKeep: storage.keep !== undefined };
@@ -25,16 +27,4 @@ export async function refresh(call: Call, context: Context): Promise<void> {
     if (!homes) call.info('the homes differed and were read anew');
     if (notes.length === 0 && homes) call.info(`nothing differed: ${scan.states.length} states`);
   });
-}
-
-/** Waits until no machine has a writer, and lets none begin meanwhile. */
-async function inTurnOfAll(call: Call, context: Context, work: () => Promise<void>): Promise<void> {
-  // Always in the same order, or two of them could wait for each other.
-  const machines = context.index.model.machines.map(({ id }) => id).sort();
-  const next = (at: number): Promise<void> => {
-    const machine = machines[at];
-    if (machine === undefined) return work();
-    return context.turns.take(machine, call.operation, call.signal, () => next(at + 1));
-  };
-  await next(0);
 }

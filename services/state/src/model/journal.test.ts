@@ -45,10 +45,42 @@ it('goes on from a checkpoint', async () => {
   const folder = newFolder();
   const { journal } = await Journal.open(folder);
   await journal.append({ event: 'begun', intent: { do: 'save', id: 'a' } });
-  await journal.writeCheckpoint([state('x')]);
+  await journal.writeCheckpoint([state('x')], []);
   await journal.append(saved('y'));
   await journal.close();
   expect(await reopen(folder)).toEqual({ states: ['x', 'y'], intents: [] });
+});
+
+it('a checkpoint remembers what was begun, and is not all there is to know then', async () => {
+  const folder = newFolder();
+  const { journal } = await Journal.open(folder);
+  const intent = { do: 'remove', id: 'x', ids: ['x', 'y'], dependants: [] } as const;
+  await journal.writeCheckpoint([state('x')], [intent]);
+  await journal.close();
+  const { journal: again, remembered } = await Journal.open(folder);
+  expect(remembered).toMatchObject({ intents: [intent], isSettled: false, hasRemovals: true });
+  await again.append({ event: 'undone', id: 'x' });
+  await again.writeCheckpoint([state('x')], []);
+  await again.close();
+  const { journal: last, remembered: nothing } = await Journal.open(folder);
+  await last.close();
+  expect(nothing).toMatchObject({ intents: [], isSettled: true, hasRemovals: false });
+});
+
+it('a removal that is asked for again takes the place of the one that stopped, and of no other', async () => {
+  const folder = newFolder();
+  const { journal } = await Journal.open(folder);
+  const remove = (...ids: [string, ...string[]]) =>
+    ({ do: 'remove', id: ids[0], ids, dependants: [] }) as const;
+  for (const intent of [
+    remove('a', 'b', 'c'),
+    remove('d'),
+    { do: 'save', id: 's' } as const,
+    remove('c', 'b'),
+  ])
+    await journal.append({ event: 'begun', intent });
+  await journal.close();
+  expect((await reopen(folder)).intents).toEqual([remove('d'), { do: 'save', id: 's' }, remove('c', 'b')]);
 });
 
 it('a checkpoint remembers of states whose they are and whether they are whole', async () => {
@@ -56,7 +88,7 @@ it('a checkpoint remembers of states whose they are and whether they are whole',
   const { journal } = await Journal.open(folder);
   const members = [{ guid: 'g', unreadable: 2, torn: 1 } as Member];
   const user = aState({ id: 'u', kind: 'user', user: 'ada', system: 'a', members });
-  await journal.writeCheckpoint([state('a'), user]);
+  await journal.writeCheckpoint([state('a'), user], []);
   await journal.close();
   const { journal: again, remembered } = await Journal.open(folder);
   await again.close();

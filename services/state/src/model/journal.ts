@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskFailure } from '../rules/machines/disk-failure.ts';
-import type { Intent } from '../rules/states/reconcile.ts';
+import { addIntent, type Intent } from '../rules/states/reconcile.ts';
 import type { Remembered, State } from './model.ts';
 
 /** One line of the journal: a write is begun, ends well, or is undone. */
@@ -19,11 +19,13 @@ const VERSION = 2;
 interface Memory {
   readonly states: readonly Remembered[];
   readonly intents: readonly Intent[];
-  /** It is all in the checkpoint. */
-  readonly isCheckpoint: boolean;
+  /** It is all in the checkpoint, and nothing was under way. */
+  readonly isSettled: boolean;
+  /** Something was removed since the checkpoint, or was being removed. */
+  readonly hasRemovals: boolean;
 }
 
-/** The states at the time of the last checkpoint, and everything since, one line each, on the disk before it counts. */
+/** States and open intents at the time of the last checkpoint, and everything since, one line each, on the disk before it counts. */
 export class Journal {
   readonly #file: FileHandle;
   readonly #checkpoint: string;
@@ -68,11 +70,11 @@ export class Journal {
     });
   }
 
-  /** Replaces checkpoint and journal by the states of now. Only while no write is under way. */
-  writeCheckpoint(states: readonly State[]): Promise<void> {
+  /** Replaces checkpoint and journal by the states of now and what was begun and has not ended. */
+  writeCheckpoint(states: readonly State[], intents: readonly Intent[]): Promise<void> {
     return this.#inOrder(async () => {
       const temporary = `${this.#checkpoint}.new`;
-      const content = JSON.stringify({ version: VERSION, states: states.map(rememberedOf) });
+      const content = JSON.stringify({ version: VERSION, intents, states: states.map(rememberedOf) });
       await writeFile(temporary, content, { mode: 0o600, flush: true });
       await rename(temporary, this.#checkpoint);
       await this.#file.truncate(0);
@@ -106,14 +108,16 @@ function rememberedOf({ id, system, machine, user, name, members }: State): Reme
 }
 
 /** What a checkpoint and the lines after it add up to; a line that is not whole was never acknowledged. */
-function replay(checkpoint: readonly Remembered[], lines: readonly string[]): Memory {
-  const states = new Map(checkpoint.map((state) => [state.id, state]));
-  const intents = new Map<string, Intent>();
+function replay(checkpoint: Checkpoint, lines: readonly string[]): Memory {
+  const states = new Map(checkpoint.states.map((state) => [state.id, state]));
+  const intents = new Map(checkpoint.intents.map((intent) => [intent.id, intent]));
+  let hasRemovals = checkpoint.intents.some((intent) => intent.do === 'remove');
   for (const line of lines) {
     const entry = parse(line);
     if (entry === undefined) continue;
     if (entry.event === 'begun') {
-      intents.set(entry.intent.id, entry.intent);
+      addIntent(intents, entry.intent);
+      hasRemovals ||= entry.intent.do === 'remove';
       continue;
     }
     if (entry.event === 'annotated') {
@@ -128,7 +132,8 @@ function replay(checkpoint: readonly Remembered[], lines: readonly string[]): Me
   return {
     states: [...states.values()],
     intents: [...intents.values()],
-    isCheckpoint: lines.join('') === '',
+    isSettled: intents.size === 0 && lines.join('') === '',
+    hasRemovals,
   };
 }
 
@@ -140,15 +145,21 @@ function parse(line: string): JournalEntry | undefined {
   }
 }
 
-/** A damaged checkpoint only costs messages about what was found: the storage is the truth. */
-async function readCheckpoint(path: string): Promise<readonly Remembered[]> {
+interface Checkpoint {
+  readonly states: readonly Remembered[];
+  readonly intents: readonly Intent[];
+}
+
+/** A damaged checkpoint costs messages about what was found, and removals that stopped: the storage is the truth. */
+async function readCheckpoint(path: string): Promise<Checkpoint> {
   try {
-    const { version, states } = JSON.parse(await readFile(path, 'utf8')) as {
+    const { version, states, intents } = JSON.parse(await readFile(path, 'utf8')) as {
       version: number;
       states: Remembered[];
+      intents?: Intent[];
     };
-    return version === VERSION ? states : [];
-  } catch {
-    return [];
-  }
+    // An older daemon wrote no intents.
+    if (version === VERSION) return { states, intents: intents ?? [] };
+  } catch {}
+  return { states: [], intents: [] };
 }

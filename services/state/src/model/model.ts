@@ -157,6 +157,8 @@ export interface Model {
   readonly states: readonly State[];
   /** Ids of states whose removal has begun. */
   readonly removing: ReadonlySet<string>;
+  /** The same ids and those that are gone already, by removal; nobody but the daemon knows. */
+  readonly removals?: readonly (readonly string[])[];
 }
 
 /** Everything that a save of a machine takes: its system and the homes linked to it. */

@@ -1,4 +1,4 @@
-import type { Removal } from '../rules/states/reconcile.ts';
+import { addIntent, type Intent, type Removal } from '../rules/states/reconcile.ts';
 import type { Journal } from './journal.ts';
 import type { Machine, Model, State } from './model.ts';
 
@@ -13,13 +13,21 @@ export class StateIndex {
   readonly #journal: Journal;
   #model: Model;
   #lines = 0;
-  #open = 0;
+  /** Writes that were begun and have not ended, by their ids. */
+  readonly #open = new Map<string, Intent>();
   #told: (before: Model, after: Model) => void = () => {};
   readonly #uncollected: Ids[] = [];
 
-  constructor(journal: Journal, found: Pick<Model, 'machines' | 'homes' | 'states'>) {
+  /** @param removals that wait for somebody to ask again, or for the next start; they are written down already */
+  constructor(
+    journal: Journal,
+    found: Pick<Model, 'machines' | 'homes' | 'states'>,
+    removals: readonly Removal[],
+  ) {
     this.#journal = journal;
-    this.#model = freeze({ ...found, removing: new Set() });
+    for (const removal of removals) addIntent(this.#open, intentOf(removal));
+    const removing = new Set(removals.flatMap(({ ids }) => ids));
+    this.#model = freeze({ ...found, removing, removals: this.#removals() });
   }
 
   /** The model of this instant. */
@@ -34,14 +42,21 @@ export class StateIndex {
 
   /** Before the first step of a save. */
   async beginSave(id: string): Promise<void> {
-    await this.#journal.append({ event: 'begun', intent: { do: 'save', id } });
-    this.#open++;
+    const intent = { do: 'save', id } as const;
+    // A checkpoint that is written meanwhile has it.
+    addIntent(this.#open, intent);
+    await this.#journal.append({ event: 'begun', intent }).catch((error) => {
+      this.#open.delete(id);
+      throw error;
+    });
   }
 
   /** The states have their completion mark. They are there even if this cannot be written down. */
   async saved(id: string, states: readonly State[]): Promise<void> {
-    this.#change({ states: newestFirst([...states, ...this.#model.states]) });
-    await this.#end({ event: 'saved', id, states });
+    await this.#end(
+      { event: 'saved', id, states },
+      { states: newestFirst([...states, ...this.#model.states]) },
+    );
   }
 
   /** Something else is written down of states. */
@@ -53,18 +68,21 @@ export class StateIndex {
 
   /** Nothing is left of a save, or nothing was done of a removal. */
   async undone(id: string, ids: readonly string[] = [id]): Promise<void> {
-    this.#change({ removing: without(this.#model.removing, ids) });
-    await this.#end({ event: 'undone', id });
+    await this.#end({ event: 'undone', id }, { removing: without(this.#model.removing, ids) });
   }
 
-  /** Before the first step of a removal, which goes by its first id. When it throws, the states are marked all the same. */
-  async beginRemoval({ ids, dependants }: Removal): Promise<void> {
-    this.#open++;
-    this.#change({ removing: new Set([...this.#model.removing, ...ids]) });
-    await this.#journal.append({ event: 'begun', intent: { do: 'remove', id: ids[0], ids, dependants } });
+  /**
+   * Before the first step of a removal, which goes by its first id; it takes the place of those that stopped and had some of its
+   * states. When it throws, the states are marked all the same, and it may be called again.
+   */
+  async beginRemoval(removal: Removal): Promise<void> {
+    const intent = intentOf(removal);
+    addIntent(this.#open, intent);
+    this.#change({ removing: new Set([...this.#model.removing, ...removal.ids]) });
+    await this.#journal.append({ event: 'begun', intent });
   }
 
-  /** Some states of a removal are gone, and it stays begun: the next start finishes it. */
+  /** Some states of a removal are gone, and it stays begun: who asks again, or the next start, finishes it. */
   partlyRemoved(ids: readonly string[]): void {
     const gone = new Set(ids);
     const states = this.#model.states.filter(({ id }) => !gone.has(id));
@@ -95,36 +113,43 @@ export class StateIndex {
   /** The storage was read again. Only while no write is under way. */
   async refreshed(found: Pick<Model, 'machines' | 'homes' | 'states'>): Promise<void> {
     this.#change({ ...found, machines: worthKnowing(found.machines, found.states) });
-    // A removal that waits for the next start has its intent in the journal.
-    if (this.#open === 0) await this.#checkpoint();
+    await this.checkpoint();
   }
 
-  /** Leaves a checkpoint, unless a write is under way whose intent must stay. */
+  /** Leaves a checkpoint. */
   async close(): Promise<void> {
     // On a full disk the journal is as good: it only takes longer to read.
-    if (this.#open === 0) await this.#checkpoint().catch(() => {});
+    await this.checkpoint().catch(() => {});
     await this.#journal.close();
   }
 
-  async #end(entry: Parameters<Journal['append']>[0]): Promise<void> {
-    this.#open--;
+  /** Replaces the journal by what it adds up to, with what is under way. */
+  async checkpoint(): Promise<void> {
+    this.#lines = 0;
+    await this.#journal.writeCheckpoint(this.#model.states, [...this.#open.values()]);
+  }
+
+  async #end(
+    entry: Extract<Parameters<Journal['append']>[0], { readonly id: string }>,
+    changes: Partial<Model> = {},
+  ): Promise<void> {
+    this.#open.delete(entry.id);
+    this.#change(changes);
     await this.#write(entry);
   }
 
   async #write(entry: Parameters<Journal['append']>[0]): Promise<void> {
     await this.#journal.append(entry);
-    if (++this.#lines < CHECKPOINT_LINES || this.#open > 0) return;
-    await this.#checkpoint();
+    if (++this.#lines >= CHECKPOINT_LINES) await this.checkpoint();
   }
 
-  async #checkpoint(): Promise<void> {
-    this.#lines = 0;
-    await this.#journal.writeCheckpoint(this.#model.states);
+  #removals(): readonly Ids[] {
+    return [...this.#open.values()].flatMap(({ do: what, ids }) => (what === 'remove' && ids ? [ids] : []));
   }
 
   #change(changes: Partial<Model>): void {
     const before = this.#model;
-    this.#model = freeze({ ...before, ...changes });
+    this.#model = freeze({ ...before, ...changes, removals: this.#removals() });
     this.#told(before, this.#model);
   }
 }
@@ -133,6 +158,10 @@ export class StateIndex {
 export function worthKnowing(machines: readonly Machine[], states: readonly State[]): readonly Machine[] {
   const withStates = new Set(states.map(({ machine }) => machine));
   return machines.filter(({ id, current, lasting }) => current || lasting || withStates.has(id));
+}
+
+function intentOf({ ids, dependants }: Removal): Intent {
+  return { do: 'remove', id: ids[0], ids, dependants };
 }
 
 /** What was saved together stays in its order. */

@@ -1,11 +1,12 @@
 import { Failure } from '@croft/failure';
 import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
-import { needsForce, othersDependOnIt, removalStopped } from '../failures.ts';
+import { needsForce, othersDependOnIt, removalStopped, removalUnfinished } from '../failures.ts';
 import { type State, storageName } from '../model/model.ts';
 import type { Dependant, Storage } from '../outside/storage/storage.ts';
 import { sizeText } from '../rules/machines/sizes.ts';
 import { findState, type Wanted } from '../rules/states/find-state.ts';
+import type { Removal } from '../rules/states/reconcile.ts';
 import {
   describePart,
   describeStep,
@@ -47,9 +48,13 @@ export async function removeNamed(
     for (const step of (await plan()).steps) call.info(describeStep(step));
     return;
   }
-  await context.turns.take(machine, call.operation, call.signal, async () => {
+  let held: readonly string[] = [machine];
+  /** @returns the machines whose turns it takes as well, and nothing was done */
+  const removeOrAsk = async () => {
     // Planned when it is our turn: the writer before may have changed what depends on it.
     const { parts } = await plan();
+    const machines = new Set([...held, ...statesAmong(parts).map((state) => state.machine)]);
+    if (machines.size > held.length) return [...machines];
     try {
       await removeStates(parts, call, context);
     } finally {
@@ -57,7 +62,10 @@ export async function removeNamed(
       if (statesAmong(parts).some(({ user, system }) => user === undefined || system !== undefined))
         await refreshMenu(call, context, { make: false });
     }
-  });
+    return [];
+  };
+  // Among what was made from a state may be states of other machines.
+  while (held.length > 0) held = await context.turns.takeAll(held, call.operation, call.signal, removeOrAsk);
 }
 
 /** A user removes his states: what somebody made from them, and states of others, are not his. */
@@ -87,8 +95,8 @@ export async function haveDependants(states: readonly State[], { storage }: Cont
 }
 
 /**
- * Removes what a plan names, in its order and as one write, for whoever has the machine's turn: what a crash or a failure leaves
- * of it goes at the next start.
+ * Removes what a plan names, in its order and as one write, for whoever has the turns of their machines: what a crash or a failure
+ * leaves of it goes at the next start, or when somebody asks again with force.
  * @param collect frees their content as well; whoever removes many does that once, as it reads through everything
  * @throws `removal_unfinished` when something is gone and not all; whatever else it throws, nothing is
  */
@@ -99,9 +107,13 @@ export async function removeStates(
   { collect }: { collect: boolean } = { collect: true },
 ): Promise<void> {
   const { index } = context;
-  const ids = idsOf(statesAmong(parts));
-  const dependants = parts.filter(isDependant).map(({ name, guid }) => ({ name, guid }));
-  await index.beginRemoval({ ids, dependants }).catch(unwritten(context));
+  const removal = removalOf(parts);
+  const { ids } = removal;
+  const stopped = { isEarlier: ids.some((id) => index.model.removing.has(id)), isWritten: true };
+  await index.beginRemoval(removal).catch((error) => {
+    stopped.isWritten = false;
+    unwritten(context)(error);
+  });
   // From here on it is carried through, also when the caller goes away: half a removal helps nobody.
   let collected = false;
   let isSure = true;
@@ -112,7 +124,8 @@ export async function removeStates(
       case 'release':
       case 'destroy':
         isSure =
-          (await take(step, context).catch((error) => stop(error, parts, at, call, context))) && isSure;
+          (await take(step, context).catch((error) => stop(error, parts, at, stopped, call, context))) &&
+          isSure;
         break;
       case 'collect':
         // A removal that may be undone by a power cut has its content as long as that: the next start frees it.
@@ -145,24 +158,30 @@ async function take(step: TakingStep<Dependant>, { storage }: Context): Promise<
 /**
  * Ends a removal that cannot go on.
  * @param count so many of the parts are gone
+ * @param given whether it goes on with one that stopped before, and whether its intent is written down
  * @throws what stopped it when nothing is gone, so that it is taken back; else `removal_unfinished`
  */
 async function stop(
   error: unknown,
   parts: readonly Part<Dependant>[],
   count: number,
+  { isEarlier, isWritten }: { readonly isEarlier: boolean; readonly isWritten: boolean },
   call: Call,
-  { index }: Context,
+  context: Context,
 ): Promise<never> {
-  const hasBegun = count > 0 || (error instanceof Failure && error.code === 'removal_unfinished');
-  if (!hasBegun) {
-    const ids = idsOf(statesAmong(parts));
-    await index.undone(ids[0], ids);
+  const { index } = context;
+  const removal = removalOf(parts);
+  const isUnfinished = error instanceof Failure && error.code === 'removal_unfinished';
+  if (!isEarlier && count === 0 && !isUnfinished) {
+    await index.undone(removal.ids[0], removal.ids);
     throw error;
   }
+  // What went may have made room for it: without it no start would know.
+  if (!isWritten) await index.beginRemoval(removal).catch(unwritten(context));
   const [gone, left] = [parts.slice(0, count), parts.slice(count)];
   index.partlyRemoved(statesAmong(gone).map(({ id }) => id));
-  if (parts.length === 1 || !(error instanceof Failure)) throw error;
+  if (!(error instanceof Failure)) throw error;
+  if (parts.length === 1) throw isUnfinished ? error : removalUnfinished(error);
   for (const part of gone) call.info(`gone: ${describePart(part)}`);
   for (const part of left) call.warning(`not gone: ${describePart(part)}`);
   throw removalStopped(error, gone.length, left.length);
@@ -193,6 +212,11 @@ export async function freeContent(call: Call, context: Context): Promise<boolean
   }
   await context.index.collected().catch(unwritten(context));
   return true;
+}
+
+function removalOf(parts: readonly Part<Dependant>[]): Removal {
+  const dependants = parts.filter(isDependant).map(({ name, guid }) => ({ name, guid }));
+  return { ids: idsOf(statesAmong(parts)), dependants };
 }
 
 function idsOf(states: readonly State[]): readonly [string, ...string[]] {

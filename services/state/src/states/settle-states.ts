@@ -6,8 +6,17 @@ import type { Storage } from '../outside/storage/storage.ts';
 import { reconcile } from '../rules/states/reconcile.ts';
 import { finishRemovals } from './finish-removals.ts';
 
+/** The index as it is opened. */
+interface Settled {
+  readonly index: StateIndex;
+  /** Something differs from what is written down, so that a checkpoint is due. */
+  readonly differs: boolean;
+  /** A boot menu may offer what is gone. */
+  readonly hasRemovals: boolean;
+}
+
 /** Opens the index at start: finishes or clears away what a crash left, and believes the storage where the two differ. */
-export async function settleStates(folder: string, storage: Storage, log: Log): Promise<StateIndex> {
+export async function settleStates(folder: string, storage: Storage, log: Log): Promise<Settled> {
   const { journal, remembered } = await Journal.open(folder);
   await using opened = new AsyncDisposableStack();
   opened.defer(() => journal.close());
@@ -15,8 +24,10 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
   const doubts = { ...scan, canKeep: storage.keep !== undefined };
   const plan = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers, doubts);
   for (const note of [...(scan.notes ?? []), ...plan.notes]) log.warn({}, note);
-  const removing = await finishRemovals(plan.finish, storage, log);
-  const kept = new Set([...plan.states, ...removing.flatMap((removal) => removal.states)]);
+  const removals = await finishRemovals(plan.finish, scan, storage, log);
+  const { unfinished } = removals;
+  const left = unfinished.flatMap((removal) => removal.states);
+  const kept = new Set([...plan.states, ...removals.kept, ...left]);
   const states = scan.states.filter((state) => kept.has(state));
   for (const id of plan.keep) await storage.keep?.(id);
   // What cannot be cleared away now, as somebody needs it or a list is damaged, keeps nobody from the rest.
@@ -29,21 +40,15 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
       (freed) => log.info({ ...freed }, 'freed what interrupted writes had left'),
       (error) => log.error({ err: error }, 'what interrupted writes had left could not be freed'),
     );
-  // What is written down already is not written again: with thousands of states that takes longer than all before.
-  if (removing.length === 0 && (plan.notes.length > 0 || !remembered.isCheckpoint))
-    await journal.writeCheckpoint(states).catch((error) => {
-      // A daemon that starts on a full disk is needed to make room on it; what is settled now is settled again next time.
-      log.error({ err: error }, 'the checkpoint could not be written');
-    });
   const machines = worthKnowing(scan.machines, states);
   const homes = await finishEmptying(scan.homes, storage, log);
-  const index = new StateIndex(journal, { machines, homes, states });
-  for (const removal of removing)
-    await index
-      .beginRemoval(removal)
-      .catch((error) => log.error({ err: error }, 'the journal could not be written'));
+  const index = new StateIndex(journal, { machines, homes, states }, unfinished);
   opened.move();
-  return index;
+  return {
+    index,
+    differs: plan.notes.length > 0 || !remembered.isSettled,
+    hasRemovals: remembered.hasRemovals,
+  };
 }
 
 /** Homes whose content was being deleted. What cannot be deleted now does not keep the daemon from starting. */

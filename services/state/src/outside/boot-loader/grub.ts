@@ -44,7 +44,8 @@ export class Grub implements BootLoader {
     const temporary = `${file}.new`;
     try {
       await writeFile(temporary, text, { flush: true });
-      await check(temporary);
+      // What holds no entries has no commands, which the program calls an error.
+      if (entries.length > 0) await check(temporary);
       // Somebody at a broken menu may want the one before it.
       if (old !== undefined) await writeFile(`${file}.old`, old);
       await rename(temporary, file);

@@ -56,6 +56,8 @@ export interface Dependant {
   readonly kind: 'clone' | 'dataset' | 'snapshot';
   /** It runs, or is somebody's home: it does not go, not even by force. */
   readonly inUse: boolean;
+  /** Somebody may work in it, so it goes only while whoever wants that is there. */
+  readonly isMounted: boolean;
 }
 
 /** What removing content freed. */

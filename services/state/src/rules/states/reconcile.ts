@@ -15,6 +15,17 @@ export interface Intent extends Partial<Removal> {
   readonly id: string;
 }
 
+/**
+ * Remembers a write that begins. A removal that was asked for again names all that is left of the one that stopped, so it takes
+ * its place.
+ */
+export function addIntent(open: Map<string, Intent>, intent: Intent): void {
+  const ids = new Set(idsOf(intent));
+  for (const [id, other] of open)
+    if (other.do === 'remove' && idsOf(other).some((one) => ids.has(one))) open.delete(id);
+  open.set(intent.id, intent);
+}
+
 /** A removal that was begun, and states of it that are there. */
 export interface UnfinishedRemoval extends Removal {
   readonly states: readonly State[];
@@ -71,7 +82,7 @@ export function reconcile(
     .map((removal) => ({ ...removal, states: removal.ids.flatMap((id) => storedById.get(id) ?? []) }))
     .filter(({ states }) => states.length > 0);
   for (const state of stored.filter(({ id }) => removals.has(id)))
-    notes.push(`the removal of ${storageName(state)} was interrupted and is finished now`);
+    notes.push(`the removal of ${storageName(state)} was interrupted and is to be finished`);
   const known = new Set(remembered.map((state) => state.system ?? state.id));
   const keep = canKeep
     ? leftovers.filter((id) => known.has(id) && !saves.has(id) && !removals.has(id) && !storedById.has(id))
@@ -109,6 +120,10 @@ export function reconcile(
 }
 
 /** An older daemon wrote less of it. */
-function removalOf({ id, ids = [id], dependants = [] }: Intent): Removal {
-  return { ids, dependants };
+function removalOf(intent: Intent): Removal {
+  return { ids: idsOf(intent), dependants: intent.dependants ?? [] };
+}
+
+function idsOf({ id, ids = [id] }: Intent): Removal['ids'] {
+  return ids;
 }

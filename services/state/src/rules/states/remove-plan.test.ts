@@ -66,3 +66,38 @@ describe('what was made from a state', () => {
     ).toThrow('cannot be removed, not even with force');
   });
 });
+
+describe('what is being removed', () => {
+  const given = aModel({
+    states,
+    removing: new Set(['base', 'later', 'home']),
+    removals: [['later', 'home', 'base']],
+  });
+  const named = (name: string, force: boolean) =>
+    planRemoval(given, { name, user: undefined }, force).parts.map((part) =>
+      'name' in part ? part.name : part.map(({ id }) => id),
+    );
+
+  it('is not removed a second time without force', () => {
+    expect(() => named('base', false)).toThrow(
+      'is being removed already. If that has stopped, ask again with force',
+    );
+  });
+
+  it('goes by force with all that is left of its removal, whichever of it is named', () => {
+    const all = [['base'], ['later', 'home']];
+    expect(named('base', true)).toEqual(all);
+    expect(named('later', true)).toEqual(all);
+  });
+
+  it('leaves what another removal takes', () => {
+    const other = {
+      ...given,
+      removals: [
+        ['gone', 'base'],
+        ['later', 'home'],
+      ],
+    };
+    expect(planRemoval(other, { name: 'base', user: undefined }, true).parts).toEqual([[states[0]]]);
+  });
+});

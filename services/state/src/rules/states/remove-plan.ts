@@ -48,7 +48,8 @@ export function planRemoval<D extends Dependant>(
   const inUse = statesInUse(model);
   for (const each of all) {
     if (inUse.has(each.system ?? each.id)) throw currentStateRefused(each.name);
-    if (model.removing.has(each.id)) throw stateBeingRemoved(each.name);
+    // Whoever has the turns of their machines knows that what has begun has stopped.
+    if (!force && model.removing.has(each.id)) throw stateBeingRemoved(each.name);
   }
   const running = dependants.find((dependant) => dependant.inUse);
   if (running !== undefined) throw dependantInUse(state.name, running.name);
@@ -66,9 +67,11 @@ export function planRemoval<D extends Dependant>(
   };
 }
 
-/** What goes with a state: with that of a system those of its users. */
-function removedWith(model: Model, state: State): readonly State[] {
-  return state.kind === 'system' ? savedWith(model.states, state) : [state];
+/** What goes with a state: with that of a system those of its users, and what is left of a removal that stopped. */
+function removedWith({ states, removals = [] }: Model, state: State): readonly State[] {
+  const saved = state.kind === 'system' ? savedWith(states, state) : [state];
+  const begun = new Set(removals.filter((ids) => saved.some(({ id }) => ids.includes(id))).flat());
+  return states.filter((one) => saved.includes(one) || begun.has(one.id));
 }
 
 /** States, and those whose snapshots are among what depends on them, each with what goes with it. */

@@ -30,12 +30,14 @@ export async function findDependants(
         guid: guids.get(name)?.get('guid')?.value ?? '',
         kind: 'snapshot' as const,
         inUse: false,
+        isMounted: false,
       })),
     {
       name: system.name,
       guid: system.guid,
       kind: system.origin === '' ? ('dataset' as const) : ('clone' as const),
       inUse: used.has(system.name),
+      isMounted: system.isMounted,
     },
   ]);
 }

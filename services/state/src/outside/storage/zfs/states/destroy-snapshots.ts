@@ -32,7 +32,8 @@ export async function destroySnapshots(
       // The first last, and alone: while it is there, what is left of the save can be found.
       const some = left.length === 1 ? left : left.slice(1).slice(-AT_ONCE);
       const ended = await zfs.destroyAtOnce(some.map(({ snapshot }) => snapshot));
-      hasBegun ||= ended.some((one) => one.status === 'fulfilled' && one.value.ok);
+      // What did not end may still happen.
+      hasBegun ||= ended.some((one) => one.status === 'rejected' || one.value.ok);
       const ran = ended.map((one) => {
         if (one.status === 'rejected') throw one.reason;
         return one.value;
