@@ -3,6 +3,7 @@ import type { Socket, Server as SocketServer } from 'node:net';
 import { type Log, StartError } from '@croft/runtime';
 import {
   credentials,
+  Metadata,
   makeGenericClientConstructor,
   Server,
   ServerCredentials,
@@ -153,7 +154,9 @@ async function checkHealth(path: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const deadline = Date.now() + READY_MS;
       const check = client['Check'] as HealthCheck;
-      check.call(client, { service: '' }, { deadline }, (error) =>
+      // On a machine that has much else to do, such as one that boots, a first connection may come to nothing.
+      const patient = new Metadata({ waitForReady: true });
+      check.call(client, { service: '' }, patient, { deadline }, (error) =>
         error === null ? resolve() : reject(error),
       );
     });
@@ -164,6 +167,7 @@ async function checkHealth(path: string): Promise<void> {
 
 type HealthCheck = (
   request: { service: string },
+  metadata: Metadata,
   options: { deadline: number },
   done: (error: Error | null) => void,
 ) => void;
