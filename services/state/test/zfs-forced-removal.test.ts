@@ -233,7 +233,9 @@ it('is written down later when the disk was full at first', async (context) => {
   const storage = await poolFor(context);
   mkdirSync(storage.folder);
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', storage.folder], { stdio: 'ignore' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', storage.folder], {
+      stdio: 'ignore',
+    });
   } catch {
     context.skip('tmpfs cannot be mounted here');
   }
