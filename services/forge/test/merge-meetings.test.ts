@@ -3,6 +3,7 @@ import { silentLog } from '@croft/runtime';
 import { type Database, openDatabase, type Tx } from '@croft/sql';
 import { git } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { announce } from '../src/events/announce.ts';
 import { commit, type Person, pushBranch, pushedRepository, type Reply, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 
@@ -333,4 +334,42 @@ it('a push to a fork while its pull request is reopened is not lost', async () =
       join :schema.repositories r on r.id = i.repository_id where r.name = 'work' and i.number = ${number}`;
   expect(row).toEqual({ head_sha: next, written_sha: next });
   expect(await git(bare, 'rev-parse', `refs/pull/${number}/head`)).toBe(next);
+});
+
+it.each([
+  [
+    'given another base',
+    (id: number) => scene.sql.run`update :schema.pulls set base_branch = 'other' where id = ${id}`,
+  ],
+  [
+    'closed',
+    (id: number) => scene.sql.run`
+      update :schema.issues set closed_at = now() where id = (select issue_id from :schema.pulls where id = ${id})`,
+  ],
+])('the head of what is %s while its rebase waits stays where it is', async (what, change) => {
+  const [lower, upper] = [`lower ${what}`, `upper ${what}`].map((name) => name.replaceAll(' ', '-')) as [
+    string,
+    string,
+  ];
+  const blocked = await pull(`holds-${lower}`);
+  await git(tree, 'fetch', '-q', 'origin');
+  const before = await pushBranch(tree, lower, { [lower]: '1' }, 'origin/main');
+  const head = await pushBranch(tree, upper, { [upper]: '1' }, lower);
+  const { id } = (await ada.call('POST', path, { head: upper, base: lower, title: upper })).body;
+  const after = await pushBranch(tree, lower, { [lower]: '2' }, 'origin/main');
+  await expect.poll(() => rowsOf(scene, 'outbox', 'pushes'), { timeout: 15_000 }).toEqual([[], []]);
+  const { repositoryId, actorId } = (await scene.sql.row<{ repositoryId: number; actorId: number }>`
+    select id as "repositoryId", owner_id as "actorId" from :schema.repositories where name = 'work'`) as never;
+  await during(holdIssue(blocked), async () => {
+    // Has the turn, and waits in it.
+    const ahead = toOther(blocked);
+    await someWait(1);
+    const ref = { kind: 'ref', ref: `refs/heads/${lower}`, before, after, restacked: true } as const;
+    await database.transaction((tx) => announce(tx, { ...ref, repositoryId, actorId }));
+    await sleep(ARRIVED_MS);
+    await change(id as number);
+    return ahead;
+  });
+  await expect.poll(() => rowsOf(scene, 'outbox', 'pushes'), { timeout: 15_000 }).toEqual([[], []]);
+  expect(await git(bare, 'rev-parse', upper)).toBe(head);
 });

@@ -53,6 +53,16 @@ const failing = (name: string) =>
 
 const FORCED = { stateName: 'base', force: true };
 
+/** Kills a daemon that removes `base`, once what `zfs` does instead has made the file `reached`. */
+async function killWhileRemoving(storage: ZfsPool, settings: Record<string, string>): Promise<void> {
+  const killed = await startProcess(storage.folder, storage.systemPath, { ...storage.settings, ...settings });
+  const removing = callAt(killed.address, 'RemoveSystemState', FORCED);
+  const reached = join(storage.base, 'reached');
+  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000 });
+  await killed.kill();
+  expect((await removing).code).not.toBe(0);
+}
+
 it('takes all that the machine went back to from a state, the last first', {
   timeout: 120_000,
 }, async (context) => {
@@ -146,12 +156,7 @@ it('that was killed takes nothing that was made since', async (context) => {
     `case "$*" in destroy*/second) touch ${base}/reached; exec sleep 600;; esac`;
   const { storage, settings, flag, daemon, clone, left, told } = await cloned(context, hangs);
   await daemon.service.close(0);
-  const killed = await startProcess(storage.folder, storage.systemPath, { ...storage.settings, ...settings });
-  const removing = callAt(killed.address, 'RemoveSystemState', FORCED);
-  const reached = join(storage.base, 'reached');
-  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000 });
-  await killed.kill();
-  expect((await removing).code).not.toBe(0);
+  await killWhileRemoving(storage, settings);
   rmSync(flag);
   clone('third');
   const hindered = await daemonOn(storage);
@@ -232,13 +237,8 @@ it('is written down later when the disk was full at first', async (context) => {
     `case "$*" in destroy*/first) rm -f ${base}/state/filler;; esac; ${failing('second')}`;
   const storage = await poolFor(context);
   mkdirSync(storage.folder);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', storage.folder], {
-      stdio: 'ignore',
-    });
-  } catch {
-    context.skip('tmpfs cannot be mounted here');
-  }
+  const options = ['-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs'];
+  execFileSync('mount', [...options, storage.folder]);
   onTestFinished(() => void execFileSync('umount', ['-l', storage.folder]));
   const { settings, flag, daemon, left, told } = await cloned(context, script, {}, storage);
   execFileSync('sh', ['-c', 'cat /dev/zero > "$0" || true', join(storage.folder, 'filler')], {
@@ -304,12 +304,7 @@ it('whose state was booted since is taken back by the start', async (context) =>
   );
   const { snapshot } = (await memberOf(daemon, 'base')).member;
   await daemon.service.close(0);
-  const killed = await startProcess(storage.folder, storage.systemPath, { ...storage.settings, ...settings });
-  const removing = callAt(killed.address, 'RemoveSystemState', FORCED);
-  const reached = join(storage.base, 'reached');
-  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000 });
-  await killed.kill();
-  expect((await removing).code).not.toBe(0);
+  await killWhileRemoving(storage, settings);
   rmSync(flag);
   const cmdline = join(storage.base, 'cmdline');
   const [words, all] = [readFileSync(cmdline, 'utf8'), left()];

@@ -1,18 +1,12 @@
 import { once } from 'node:events';
 import type { Socket, Server as SocketServer } from 'node:net';
 import { type Log, StartError } from '@croft/runtime';
-import {
-  credentials,
-  Metadata,
-  makeGenericClientConstructor,
-  Server,
-  ServerCredentials,
-  type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-import { HealthImplementation, service as healthService } from 'grpc-health-check';
+import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
 import type { PeerLookup } from '../outside/identity/peer-lookup.ts';
 import type { LateAddresses } from '../outside/late-addresses.ts';
 import { limitCalls } from './calls-in-flight.ts';
+import { checkHealth } from './check-health.ts';
 import { loadDefinition, stateExtrasOf, stateServiceOf } from './definition.ts';
 import { acceptLocal } from './doors/accept-local.ts';
 import type { AccessControl } from './doors/access-control.ts';
@@ -27,8 +21,6 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 const MAX_STREAMS = 100;
 /** A connection without a call is closed after this; clients connect again by themselves. */
 const IDLE_MS = 10 * 60_000;
-/** How long the daemon waits for its own answer; finding out who it is itself may take ten seconds. */
-const READY_MS = 15_000;
 /** How long last messages get to leave; streams without an end, such as a watched health, are cut then. */
 const FLUSH_MS = 500;
 
@@ -146,28 +138,3 @@ export class GrpcServer {
     this.#server.forceShutdown();
   }
 }
-
-async function checkHealth(path: string): Promise<void> {
-  const Client = makeGenericClientConstructor(healthService, 'Health');
-  const client = new Client(`unix:${path}`, credentials.createInsecure());
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const deadline = Date.now() + READY_MS;
-      const check = client['Check'] as HealthCheck;
-      // On a machine that has much else to do, such as one that boots, a first connection may come to nothing.
-      const patient = new Metadata({ waitForReady: true });
-      check.call(client, { service: '' }, patient, { deadline }, (error) =>
-        error === null ? resolve() : reject(error),
-      );
-    });
-  } finally {
-    client.close();
-  }
-}
-
-type HealthCheck = (
-  request: { service: string },
-  metadata: Metadata,
-  options: { deadline: number },
-  done: (error: Error | null) => void,
-) => void;
