@@ -25,6 +25,14 @@ export interface Tables {
     stored: boolean;
     created_at: Date;
   };
+  base_moves: {
+    id: number;
+    repository_id: number;
+    branch: string;
+    before_sha: string;
+    after_sha: string;
+    moved_at: Date;
+  };
   branch_protections: {
     id: number;
     repository_id: number;

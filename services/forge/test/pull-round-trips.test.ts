@@ -6,6 +6,7 @@ import { git as command } from '@croft/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Caller, callerOf } from '../src/caller/caller.ts';
 import type { Context } from '../src/context.ts';
+import { beginPush, recordPush } from '../src/git-http/record-push.ts';
 import { forgeSettings } from '../src/index.ts';
 import { Links } from '../src/links.ts';
 import { Git } from '../src/outside/git/git.ts';
@@ -59,6 +60,7 @@ beforeAll(async () => {
     git,
     outlooks,
     clock: systemClock,
+    log: silentLog,
     identity: {},
     queues: new Queues(1),
   } as unknown as Context;
@@ -110,6 +112,20 @@ it('and no program when the base moves', async () => {
   const { items } = await list();
   expect(items).toHaveLength(PULLS);
   for (const item of items) expect(item).toMatchObject({ mergeable: true, base: { sha: base } });
+});
+
+it('a push to their base is recorded in seven, and starts no program, however many there are', async () => {
+  const repository = await scene.sql.row<{
+    id: number;
+  }>`select id from :schema.repositories where name = 'work'`;
+  const id = Number(repository?.id);
+  const [before, after] = (await command(tree, 'log', '-2', '--reverse', '--format=%H', 'main')).split('\n');
+  const moves = [{ ref: 'refs/heads/main', before: `${before}`, after: `${after}` }];
+  const known = () => scene.sql.rows`select before_sha, after_sha from :schema.base_moves order by id`;
+  const already = await known();
+  const push = await beginPush(context, id, reader.userId, { moves });
+  expect(await cost(() => recordPush(context, push, moves))).toEqual({ trips: 7, programs: 0 });
+  expect(await known()).toEqual([...already, { before_sha: before, after_sha: after }]);
 });
 
 it('a single one takes four, of which two at the same time', async () => {

@@ -5,7 +5,7 @@ import { removeStaleLocks } from '../outside/git/repository.ts';
 import { retargetPulls } from '../pulls/retarget-pulls.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
 import { chooseDefaultBranch } from '../rules/git/default-branch.ts';
-import { branchOf } from '../rules/git/push-request.ts';
+import { branchOf, kindOf } from '../rules/git/push-request.ts';
 import { settleEach } from '../settle-each.ts';
 import * as contents from '../store/repositories/contents.ts';
 import type { PushDetails, PushRow, RefMove } from '../store/repositories/pushes.ts';
@@ -75,13 +75,20 @@ async function takeOver(
   if (deleted.length > 0) await retargetPulls(context, repositoryId, deleted, actorId);
   if (details.again !== undefined) return await pushes.removeSeen(database.autocommit(), push);
   await database.transaction(async (tx) => {
-    if (!(await pushes.remove(tx, id)) || actorId === null) return;
+    if (!(await pushes.conclude(tx, id, moves.flatMap(branchMove))) || actorId === null) return;
     await announceAll(
       tx,
       moves.map((move) => ({ kind: 'ref', ...move, repositoryId, actorId })),
     );
   });
   context.queues.bell.ring(repositoryId);
+}
+
+/** What a move is that takes a branch from one commit to another. */
+function branchMove(move: RefMove): pushes.BranchMove[] {
+  const { ref, before, after } = move;
+  const branch = branchOf(ref);
+  return branch === undefined || kindOf(move) !== 'update' ? [] : [{ branch, before, after }];
 }
 
 /** Whether a move adds or takes away a branch. */

@@ -5,6 +5,7 @@ import { noteContents } from '../languages/note-contents.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
 import { measureStorage, type Storage, startUpkeep } from '../outside/git/upkeep.ts';
 import * as issueLists from '../store/issues/issue-lists.ts';
+import * as baseMoves from '../store/pulls/base-moves.ts';
 import * as idempotencyKeys from '../store/upkeep/idempotency-keys.ts';
 import * as maintenance from '../store/upkeep/maintenance.ts';
 
@@ -56,6 +57,10 @@ async function keepGoing(context: Context, closing: AbortSignal): Promise<void> 
     await idempotencyKeys.sweep(context.database.autocommit()).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       context.log.warn({ reason }, 'old idempotency keys were not removed; it is tried again');
+    });
+    await baseMoves.sweep(context.database.autocommit()).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      context.log.warn({ reason }, 'old moves of branches were not removed; it is tried again');
     });
     await sleep(pause, undefined, { signal: closing, ref: false }).catch(() => {});
   }

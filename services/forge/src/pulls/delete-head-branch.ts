@@ -63,6 +63,6 @@ async function swap(
   const moves = [{ ref, before: pull.head_sha, after: NO_COMMIT }];
   const push = await beginPush(context, repository.id, caller.userId, { moves });
   if ((await moveRefs(git, repository.id, [{ ref, old: pull.head_sha }])) === 'done') return push;
-  await pushes.remove(database.autocommit(), push.id);
+  await pushes.removeAll(database.autocommit(), [push.id]);
   throw headKept();
 }

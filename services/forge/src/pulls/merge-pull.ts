@@ -6,7 +6,7 @@ import { baseMoved, notFound, wrongCommit } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { joinQueue } from '../merge-queue/join-queue.ts';
 import { queueOptionsOf } from '../merge-queue/queue-terms.ts';
-import { findMergeBase, hasCommit } from '../outside/git/merging/merge.ts';
+import { hasCommit } from '../outside/git/merging/merge.ts';
 import { readObject } from '../outside/git/reading/objects.ts';
 import { parseCommit } from '../outside/git/reading/parse-commit.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
@@ -18,6 +18,7 @@ import { checkStackWish, mergeStack } from '../stacks/merge-stack.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import { checkMergeIsPossible, checkMerger, type PullToMerge } from './check-merger.ts';
 import { deleteHeadBranch } from './delete-head-branch.ts';
+import { findOriginalBase } from './find-original-base.ts';
 import { findPull, findToMerge } from './find-pull.ts';
 import { landMerges } from './land-merges.ts';
 import { checkSides, prepareMerge } from './prepare-merge.ts';
@@ -169,22 +170,4 @@ async function markMerged(
   const headWritten = pull.written_sha === pull.head_sha;
   const details = { by: 'hand', at: author.at, headWritten } as const;
   if (!(await recordMerge(context, pull, merge, details))) throw baseMoved();
-}
-
-/**
- * The merge base from before a merge by hand. The base has the head by now, so that theirs is the head itself; the side of the
- * commit that did not have it says where the two met. After a fast-forward nothing says so.
- */
-async function findOriginalBase(
-  { git, outlooks }: Context,
-  { repository_id: repositoryId, head_sha: head }: PullWithIssue,
-  { base, commit, parents }: { base: string; commit: string; parents: readonly string[] },
-): Promise<string | undefined> {
-  const { mergeBase } = await outlooks.of(repositoryId, base, head);
-  if (mergeBase !== head || commit === head) return mergeBase;
-  for (const parent of parents) {
-    const met = await findMergeBase(git, repositoryId, parent, head);
-    if (met !== head) return met ?? parent;
-  }
-  return mergeBase;
 }

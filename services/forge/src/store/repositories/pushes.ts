@@ -52,12 +52,33 @@ export async function removeSeen(tx: Tx, { id, details }: PushRow): Promise<void
   await tx.run`delete from :schema.pushes where id = ${id} and (details->>'again')::bigint = ${details.again ?? 0}`;
 }
 
-/** What the push changed is recorded; false when somebody else did it, or the repository is gone. */
-export async function remove(tx: Tx, id: number): Promise<boolean> {
-  return (await tx.run`delete from :schema.pushes where id = ${id}`) > 0;
+/** A branch that went from one commit to another. */
+export interface BranchMove {
+  branch: string;
+  before: string;
+  after: string;
 }
 
-/** The same for several that have nothing to record. */
+/**
+ * What the push changed is recorded, and where branches that pull requests go into were before it is remembered; false when
+ * somebody else did it, or the repository is gone.
+ */
+export async function conclude(tx: Tx, id: number, moved: readonly BranchMove[]): Promise<boolean> {
+  const row = await tx.row`
+    with ended as (delete from :schema.pushes where id = ${id} returning repository_id),
+    remembered as (
+      insert into :schema.base_moves (repository_id, branch, before_sha, after_sha, moved_at)
+      select e.repository_id, m.branch, m.before, m.after, ${tx.now}
+      from ended e cross join jsonb_to_recordset(${JSON.stringify(moved)}::jsonb) as m (branch text, before text, after text)
+      where exists (
+        select from :schema.pulls p
+        where p.repository_id = e.repository_id and p.base_branch = m.branch and p.merged_at is null)
+    )
+    select from ended`;
+  return row !== undefined;
+}
+
+/** Some ended that have nothing to record. */
 export async function removeAll(tx: Tx, ids: readonly number[]): Promise<void> {
   await tx.run`delete from :schema.pushes where id = any(${ids}::bigint[])`;
 }
@@ -80,6 +101,8 @@ export async function followRename(
     ), heads as (
       update :schema.pulls set head_branch = ${to}
       where head_repository_id = ${repositoryId} and head_branch = ${from} and merged_at is null
+    ), former as (
+      update :schema.base_moves set branch = ${to} where repository_id = ${repositoryId} and branch = ${from}
     )
     update :schema.repositories set default_branch = ${to} where id = ${repositoryId} and default_branch = ${from}`;
 }
