@@ -253,12 +253,12 @@ describe('merges', () => {
     expect((await tryMerge(git, 1, left, clash)).conflicts).toEqual(['left']);
     expect((await tryMerge(git, 1, left, right)).conflicts).toEqual([]);
     expect(await command(git.folderOf(1), 'count-objects', '-v')).toBe(before);
-    const commit = await writeMerge(git, 1, { ours: left, theirs: right }, (tree) =>
-      commitObject({ tree, parents: [left, right], author: ada, committer: ada, message: 'merged' }),
-    );
+    const toCommit = (tree: string) =>
+      commitObject({ tree, parents: [left, right], author: ada, committer: ada, message: 'merged' });
+    const commit = await writeMerge(git, 1, { ours: left, theirs: right }, toCommit);
     expect(await command(git.folderOf(1), 'ls-tree', '--name-only', commit.id)).toBe('left\nright');
     expect(await command(git.folderOf(1), 'fsck', '--strict', '--no-dangling')).toBe('');
-    await expect(writeMerge(git, 1, { ours: left, theirs: clash }, () => commit)).rejects.toThrow(
+    await expect(writeMerge(git, 1, { ours: left, theirs: clash }, toCommit)).rejects.toThrow(
       'has conflicts now',
     );
   });

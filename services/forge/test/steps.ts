@@ -7,7 +7,7 @@ import { Broker, type Program } from '../src/outside/git/broker.ts';
 import { Conversation } from '../src/outside/git/conversation.ts';
 
 // Stops a request before a thing it does that another process, or the next one, could see: statements that write,
-// questions and programs of git that write, objects that get their name in the repository. A request with the header
+// questions and programs of git that write, objects and branches that get their name in the repository. A request with the header
 // `x-stop: <name> <steps>` goes on until a step that is not among those, and does nothing any more, as if the process had
 // died there; others go on.
 
@@ -51,8 +51,8 @@ export function stopRequests(): void {
   keepContext(Pool.prototype, 'connect');
   stopBefore(Conversation.prototype, 'ask', ([question]) => writingQuestion(String(question)));
   stopBefore(Broker.prototype, 'start', ([program]) => writingProgram(program as Program));
-  // What lies in a folder of its own is not in the repository yet.
-  stopBefore(fs, 'rename', ([, name]) => (String(name).includes('tmp_objdir') ? undefined : 'an object'));
+  stopBefore(fs, 'rename', ([, name]) => nameOfNaming(String(name)));
+  stopBefore(fs, 'link', () => 'the lock of a branch');
   syncBuiltinESMExports();
 }
 
@@ -103,6 +103,12 @@ const writingQuestion = (question: string) =>
   /^(info|contents) /.test(question) ? undefined : nameOf(question.split('\0', 2).join(' '));
 
 const READING = new Set(['rev-list', 'merge-base', 'show-ref', 'for-each-ref', 'cat-file', 'diff-tree']);
+
+/** What lies in a folder of its own is not in the repository yet. */
+function nameOfNaming(name: string): string | undefined {
+  if (name.includes('tmp_objdir')) return undefined;
+  return name.includes('/refs/') ? 'a branch' : 'an object';
+}
 
 /** A conversation that begins has done nothing yet. */
 const writingProgram = ({ args }: Program) =>

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { readChanges } from '../outside/git/reading/changes.ts';
-import { readObjects } from '../outside/git/reading/objects.ts';
+import { readSmallObjects } from '../outside/git/reading/objects.ts';
 import { parseCommit } from '../outside/git/reading/parse-commit.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { type CommitParts, commitJson, type commitSchema } from './commit-json.ts';
@@ -19,7 +19,7 @@ export async function presentCommits(
   const { git, links } = context;
   const { id } = found.repository;
   const [objects, changes] = await Promise.all([
-    readObjects(git, id, ids),
+    readSmallObjects(git, id, ids),
     readChanges(git, id, ids, { stats: parts.stat, files: parts.files }),
   ]);
   const commits = objects.flatMap((object) => (object?.type === 'commit' ? [parseCommit(object)] : []));

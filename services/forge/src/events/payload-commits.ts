@@ -1,7 +1,7 @@
 import { matchPeople } from '../commits/match-people.ts';
 import type { Context } from '../context.ts';
 import { type CommitChanges, readChanges } from '../outside/git/reading/changes.ts';
-import { readObjects } from '../outside/git/reading/objects.ts';
+import { readSmallObjects } from '../outside/git/reading/objects.ts';
 import { parseCommit, type Stamp } from '../outside/git/reading/parse-commit.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { wireTime } from '../wire-time.ts';
@@ -13,7 +13,7 @@ export async function presentPayloadCommits(
   ids: readonly string[],
 ): Promise<(object | null)[]> {
   const { git, links } = context;
-  const objects = await readObjects(git, repository.id, ids);
+  const objects = await readSmallObjects(git, repository.id, ids);
   const parsed = objects.map((object) => (object?.type === 'commit' ? parseCommit(object) : undefined));
   const changes = await readChanges(git, repository.id, [...new Set(ids)], { stats: false, files: true });
   const stamps = parsed.flatMap((commit) => (commit === undefined ? [] : [commit.author, commit.committer]));

@@ -8,7 +8,7 @@ import * as pulls from '../store/pulls/pulls.ts';
 import * as pushes from '../store/repositories/pushes.ts';
 import { recordMerge, settleMergeOf } from './settle-merges.ts';
 
-/** A merge that is written and on no branch yet. */
+/** A merge that is on no branch yet. */
 export interface Landing {
   pull: PullWithIssue;
   intent: merges.MergeIntent;
@@ -18,16 +18,28 @@ export interface Landing {
  * Merges pull requests into one branch, each standing on the one before: intents, one compare-and-swap, records in their
  * order. All of them or none. For whoever has the queue of branches.
  * @param landings at least one; all name the same branch
+ * @param written settles when their commits are on the disk
  * @returns reminders of the open pull requests that have that branch as head, for `followHeads`
  * @throws 409 when somebody moved the branch, or a pull request is no longer open with that base
  */
-export async function landMerges(context: Context, landings: readonly Landing[]): Promise<number[]> {
+export async function landMerges(
+  context: Context,
+  landings: readonly Landing[],
+  written: Promise<void> = Promise.resolve(),
+): Promise<number[]> {
   const { database, git } = context;
   const [first, last] = [landings[0], landings.at(-1)];
   if (first === undefined || last === undefined) return [];
   const ids = landings.map(({ pull }) => pull.id);
   const intents = landings.map(({ intent }) => intent);
-  if (!(await merges.begin(database.autocommit(), intents))) throw baseMoved();
+  let begun = false;
+  try {
+    begun = await merges.begin(database.autocommit(), intents);
+  } finally {
+    // Nothing of ours goes on once this has failed and the next one has the queue.
+    if (!begun) await written.catch(() => {});
+  }
+  if (!begun) throw baseMoved();
   try {
     const { base_branch: branch, base_sha: old } = first.intent;
     const base = { ref: branchRef(branch), new: last.intent.commit_sha, old };
@@ -35,7 +47,7 @@ export async function landMerges(context: Context, landings: readonly Landing[])
     const heads = landings
       .filter(({ pull, intent }) => pull.written_sha !== intent.head_sha)
       .map(({ pull, intent }) => ({ ref: pullRef(pull.number), new: intent.head_sha }));
-    const moved = await moveRefs(git, first.pull.repository_id, [base, ...heads]);
+    const moved = await moveRefs(git, first.pull.repository_id, [base, ...heads], written);
     if (moved === 'done') {
       const recorded = [];
       for (const { pull, intent } of landings) recorded.push(await recordMerge(context, pull, intent));

@@ -130,8 +130,8 @@ export async function mergeInTurn(
     await joinQueue(context, caller, found, { ...wanted, style, head });
     return 'queued';
   }
-  const intent = await prepareMerge(context, caller, found, { ...wanted, style }, protection, { by });
-  const reminders = await landMerges(context, [{ pull, intent }]);
+  const merge = await prepareMerge(context, caller, found, { ...wanted, style }, protection, { by });
+  const reminders = await landMerges(context, [{ pull, intent: merge.intent }], merge.written);
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(repository.id);
   // The base may itself be the head of other pull requests.

@@ -2,6 +2,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { headMoved, notFound } from '../failures.ts';
 import { loadPeople, type People } from '../issues/load-people.ts';
+import { readAhead } from '../outside/git/merging/merge.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import type { Protection } from '../rules/git/protection.ts';
 import { checkStyle, type MergeStyle } from '../rules/pulls/merge-style.ts';
@@ -31,6 +32,13 @@ export interface MergeSides {
   upstream?: string | undefined;
 }
 
+/** A merge that was decided on, whose commit is on its way to the disk. */
+export interface MergeUnderWay {
+  intent: MergeIntent;
+  /** Whoever gets this waits for it, whatever else goes wrong. */
+  written: Promise<void>;
+}
+
 /**
  * Decides, and writes the merge to where nobody sees it yet. For whoever has the queue of branches.
  * @throws 404, 405, 409 as the endpoint
@@ -42,13 +50,13 @@ export async function prepareMerge(
   wanted: MergeWish & { headCommit: string },
   protection: Protection | undefined,
   past: RequirementsPast = {},
-): Promise<MergeIntent> {
+): Promise<MergeUnderWay> {
   const loading = loadPeople(context, [found.pull.poster_id], [caller.user]);
   // Nothing of ours goes on once this has failed and the next one has the queue: the sides, which take longer, come first.
   loading.catch(() => {});
   const sides = await checkSides(context, found, wanted, protection, past);
   const people = await loading;
-  return await writeMergeOf(context, caller, found, wanted, sides, { people, baseTip: sides.base });
+  return await beginMergeOf(context, caller, found, wanted, sides, { people, baseTip: sides.base });
 }
 
 /**
@@ -85,6 +93,7 @@ export async function checkReady(
   const [base, tip] = await Promise.all([
     readRef(context.git, pull.repository_id, baseRef),
     bringHead(context, pull),
+    readAhead(context.git, pull.repository_id, pull.head_sha),
   ]);
   if (base === undefined) throw notFound('the base branch does not exist');
   const head = tip ?? pull.head_sha;
@@ -116,18 +125,31 @@ export async function checkMerge(
   return outlook.mergeBase ?? base;
 }
 
-/**
- * Writes a merge of two commits that merge, and says what there is to be done with it.
- * @param known the poster among other people, and where the base branch of the pull request is, when those are at hand
- */
+/** Writes a merge of two commits that merge, and says what there is to be done with it. */
 export async function writeMergeOf(
   context: Context,
   caller: Caller,
   found: PullToMerge,
   wanted: MergeWish,
   sides: MergeSides,
-  known: { people?: People; baseTip?: string } = {},
 ): Promise<MergeIntent> {
+  const { intent, written } = await beginMergeOf(context, caller, found, wanted, sides);
+  await written;
+  return intent;
+}
+
+/**
+ * The same, but returns as soon as the commit is known.
+ * @param known the poster among other people, and where the base branch of the pull request is, when those are at hand
+ */
+async function beginMergeOf(
+  context: Context,
+  caller: Caller,
+  found: PullToMerge,
+  wanted: MergeWish,
+  sides: MergeSides,
+  known: { people?: People; baseTip?: string } = {},
+): Promise<MergeUnderWay> {
   const { pull } = found;
   const { style } = wanted;
   const people = known.people ?? (await loadPeople(context, [pull.poster_id], [caller.user]));
@@ -135,13 +157,15 @@ export async function writeMergeOf(
   const of = { pull, poster, baseTip: known.baseTip };
   const message = () => messageOf(context, found, of, style, wanted);
   const decided = { style, ...sides, message, reword: () => rewordingOf(context, found, of), poster };
-  return {
+  const { id, written } = await writeDecided(context, pull.repository_id, caller, decided);
+  const intent = {
     pull_id: pull.id,
     merged_by: caller.userId,
     base_branch: pull.base_branch,
     base_sha: sides.base,
     head_sha: sides.head,
     merge_base: sides.mergeBase,
-    commit_sha: await writeDecided(context, pull.repository_id, caller, decided),
+    commit_sha: id,
   };
+  return { intent, written };
 }

@@ -48,10 +48,10 @@ export async function settleMerges(context: Context): Promise<void> {
     context.log,
     'merge',
     await merges.list(database.autocommit()),
-    async ({ pull_id: id }) => {
+    async ({ pull_id: id, commit_sha: commit }) => {
       const pull = await pulls.findById(database.autocommit(), id);
       if (pull === undefined) return;
-      await removeStaleLocks(context.git, pull.repository_id);
+      await removeStaleLocks(context.git, pull.repository_id, commit);
       // Whoever has the branch as head follows when pushes are settled, which comes next.
       await finish(context, pull);
     },

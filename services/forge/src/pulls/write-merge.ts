@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFastForward, notMergeable, rebaseConflicts } from '../failures.ts';
-import { writeMerge } from '../outside/git/merging/merge.ts';
+import { beginMerge, type CommitUnderWay, underWay } from '../outside/git/merging/merge.ts';
 import { writeRebase } from '../outside/git/merging/rebase.ts';
 import { writeSquash } from '../outside/git/merging/squash.ts';
 import {
@@ -32,7 +32,7 @@ export interface DecidedMerge {
 }
 
 /**
- * Writes what the base branch is to become, on no branch yet, and gives its commit. Not twice at once in one repository.
+ * Writes what the base branch is to become, on no branch yet. Not twice at once in one repository.
  * @throws 409 when a commit does not fit, or the base cannot just follow
  */
 export async function writeDecided(
@@ -40,7 +40,7 @@ export async function writeDecided(
   repositoryId: number,
   merger: Caller,
   merge: DecidedMerge,
-): Promise<string> {
+): Promise<CommitUnderWay> {
   const { style, base, head, mergeBase, upstream } = merge;
   const { git } = context;
   const committer = signatureOf(context, merger.user);
@@ -59,18 +59,17 @@ export async function writeDecided(
   switch (style) {
     case 'merge': {
       const message = await merge.message();
-      const made = await writeMerge(git, repositoryId, sides, (tree) => commit(tree, [base, head], message));
-      return made.id;
+      return await beginMerge(git, repositoryId, sides, (tree) => commit(tree, [base, head], message));
     }
     case 'squash': {
       const author = signatureOf(context, merge.poster);
       const message = coAuthors(await merge.message(), nameOf(author), nameOf(committer));
       const toCommit = (tree: string) => commit(tree, [base], message, author);
-      if (upstream === undefined) return (await writeMerge(git, repositoryId, sides, toCommit)).id;
+      if (upstream === undefined) return await beginMerge(git, repositoryId, sides, toCommit);
       const change = { from: mergeBase, to: head, onto: base };
       const { made, conflicts } = await writeSquash(git, repositoryId, change, toCommit);
       if (made === undefined) throw notMergeable('Please try again later', { conflicted_files: conflicts });
-      return made.id;
+      return underWay(made.id);
     }
     case 'rebase':
     case 'rebase-merge': {
@@ -86,11 +85,11 @@ export async function writeDecided(
       );
       if (rebased.conflict !== undefined)
         throw rebaseConflicts(style, rebased.conflict.commit, rebased.conflict.files);
-      return rebased.tip;
+      return underWay(rebased.tip);
     }
     case 'fast-forward-only':
       if (mergeBase !== base) throw notFastForward();
-      return head;
+      return underWay(head);
   }
 }
 

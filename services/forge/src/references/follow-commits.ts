@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Git } from '../outside/git/git.ts';
 import { walkNewCommits } from '../outside/git/merging/merge-base.ts';
 import { listCommits } from '../outside/git/reading/history.ts';
-import { readObjects } from '../outside/git/reading/objects.ts';
+import { readSmallObjects } from '../outside/git/reading/objects.ts';
 import { type CommitData, parseCommit } from '../outside/git/reading/parse-commit.ts';
 import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
 import * as references from '../store/issues/references.ts';
@@ -59,7 +59,7 @@ async function readNewCommits(
     : await readRef(git, repository.id, branchRef(repository.default_branch));
   const not = [before, main].filter((id) => id !== undefined && id !== NO_COMMIT && id !== after);
   const ids = await listNew(git, repository.id, after, not as string[]);
-  const objects = await readObjects(git, repository.id, ids.reverse());
+  const objects = await readSmallObjects(git, repository.id, ids.reverse());
   return objects.flatMap((object) => (object?.type === 'commit' ? [parseCommit(object)] : []));
 }
 

@@ -11,7 +11,10 @@ export class ConversationEnded extends Error {
   }
 }
 
-/** Takes one answer from the front of what arrived; undefined while it is not complete. */
+/**
+ * Takes one answer from the front of what arrived; undefined while it is not complete.
+ * @throws what the question is to fail with, when the rest of the answer is not worth waiting for: that ends the program
+ */
 export type TakeAnswer<T> = (received: Buffer) => { answer: T; length: number } | undefined;
 
 interface Question {
@@ -33,10 +36,12 @@ export class Conversation {
   /** Where the program writes objects, when that is not the repository. */
   quarantine: string | undefined;
   #exit: Exit | undefined;
+  #isGivenUp = false;
 
   constructor(program: RunningProgram) {
     this.#program = program;
     program.stdout.on('data', (chunk: Buffer) => {
+      if (this.#isGivenUp) return;
       this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
       while (this.#questions[0]?.take() === true) this.#questions.shift();
     });
@@ -80,12 +85,17 @@ export class Conversation {
       const timer = setTimeout(() => this.#program.kill(), ANSWER_TIMEOUT_MS);
       this.#questions.push({
         take: () => {
-          const taken = takeAnswer(this.#received);
-          if (taken === undefined) return false;
+          try {
+            const taken = takeAnswer(this.#received);
+            if (taken === undefined) return false;
+            this.#received = this.#received.subarray(taken.length);
+            resolve(taken.answer);
+          } catch (error) {
+            this.#giveUp();
+            reject(error as Error);
+          }
           clearTimeout(timer);
-          this.#received = this.#received.subarray(taken.length);
-          resolve(taken.answer);
-          return true;
+          return !this.#isGivenUp;
         },
         fail: (error) => {
           clearTimeout(timer);
@@ -94,6 +104,13 @@ export class Conversation {
       });
       this.#write(question);
     });
+  }
+
+  /** What it still says answers nobody; those who wait are told when it has ended. */
+  #giveUp(): void {
+    this.#isGivenUp = true;
+    this.#received = Buffer.alloc(0);
+    this.#program.kill();
   }
 
   /** Questions asked together go together: a write for each would wake the program as often. */

@@ -72,11 +72,14 @@ export const treeObject = (...files: readonly (readonly [name: string, blobId: s
 export async function writeObject(git: Git, repositoryId: number, object: GitObject): Promise<void> {
   assertOutsideTransaction('writing a git object');
   const objects = join(git.folderOf(repositoryId), 'objects');
-  const temporary = join(objects, `tmp_obj_${randomBytes(6).toString('hex')}`);
+  const temporary = temporaryFile(git, repositoryId);
   const file = await open(temporary, 'wx', 0o444);
+  // Most often it is there. Else it is made meanwhile; what is in the way is told when the object is placed.
+  const folder = mkdir(dirname(loosePath(objects, object.id))).catch(() => {});
   try {
     await file.writeFile(await deflated(object.bytes));
     await file.sync();
+    await folder;
     await Promise.all([file.close(), place(temporary, objects, object.id)]);
   } catch (error) {
     await file.close();
@@ -84,6 +87,10 @@ export async function writeObject(git: Git, repositoryId: number, object: GitObj
     throw error;
   }
 }
+
+/** A place for a file that is not complete; what a crash leaves there, maintenance takes away. */
+export const temporaryFile = (git: Git, repositoryId: number) =>
+  join(git.folderOf(repositoryId), 'objects', `tmp_obj_${randomBytes(6).toString('hex')}`);
 
 /** The same in a folder of objects that nobody else looks into yet: without a detour and not yet on the disk. */
 export async function writeQuarantined(objects: string, object: GitObject): Promise<void> {

@@ -1,5 +1,6 @@
 import { ConversationEnded, type TakeAnswer } from './conversation.ts';
 import type { Git } from './git.ts';
+import { swapBranch } from './swap-branch.ts';
 
 /** The value of a ref that does not exist. */
 export const NO_COMMIT = '0'.repeat(40);
@@ -86,12 +87,20 @@ export async function pointHeadAt(git: Git, repositoryId: number, branch: string
   if (code !== 0) throw new Error(`HEAD of repository ${repositoryId} could not be set: ${stderr}`);
 }
 
-/** Moves refs together or not at all: `moved` when one of them is no longer at its old value. */
+/**
+ * Moves refs together or not at all: `moved` when one of them is no longer at its old value.
+ * @param written settles when the new commits are on the disk, where that is still to come
+ */
 export async function moveRefs(
   git: Git,
   repositoryId: number,
   changes: readonly RefChange[],
+  written?: Promise<void>,
 ): Promise<'done' | 'moved'> {
+  if (written !== undefined) {
+    const swapped = await swapMeanwhile(git, repositoryId, changes, written);
+    if (swapped !== undefined) return swapped;
+  }
   const commands = changes.map(({ ref, new: next, old = '' }) =>
     next === undefined ? `delete ${ref}\0${old}\0` : `update ${ref}\0${next}\0${old}\0`,
   );
@@ -103,6 +112,20 @@ export async function moveRefs(
     if (!(error instanceof ConversationEnded)) throw error;
     return await judgeFailure(git, repositoryId, changes, error);
   }
+}
+
+/** A single branch can be made ready while its commit is being written. */
+async function swapMeanwhile(
+  git: Git,
+  repositoryId: number,
+  [change, ...others]: readonly RefChange[],
+  written: Promise<void>,
+): Promise<'done' | 'moved' | undefined> {
+  const { ref = '', old, new: next } = change ?? {};
+  if (others.length === 0 && old !== undefined && next !== undefined && ref.startsWith(branchRef('')))
+    return await swapBranch(git, repositoryId, { ref, old, new: next }, written);
+  await written;
+  return undefined;
 }
 
 /** A failed transaction ends the process, possibly after the refs had moved: the refs themselves say what happened. */

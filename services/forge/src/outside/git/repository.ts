@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { assertOutsideTransaction } from '@croft/runtime';
@@ -57,14 +57,19 @@ export async function sync(path: string): Promise<void> {
 /** No git of ours holds a lock for longer than a moment; an older one is from a git that was cut down. */
 const STALE_AFTER_MS = 10_000;
 
-/** Removes locks on refs that a power cut left: git itself would refuse to move those refs for ever. */
-export async function removeStaleLocks(git: Git, repositoryId: number): Promise<void> {
+/**
+ * At start: removes locks on refs that a power cut left: git itself would refuse to move those refs for ever.
+ * @param ours the commit for which we had a lock ourselves, which nobody holds any more
+ */
+export async function removeStaleLocks(git: Git, repositoryId: number, ours?: string): Promise<void> {
   const folder = git.folderOf(repositoryId);
   const names = await readdir(join(folder, 'refs'), { recursive: true });
   const locks = [...names.map((name) => join('refs', name)), 'packed-refs.lock', 'HEAD.lock'];
   for (const lock of locks.filter((name) => name.endsWith('.lock'))) {
     const file = join(folder, lock);
     const made = await stat(file).catch(() => undefined);
-    if (made !== undefined && Date.now() - made.mtimeMs > STALE_AFTER_MS) await rm(file, { force: true });
+    if (made === undefined) continue;
+    const isOurs = ours !== undefined && (await readFile(file, 'latin1').catch(() => '')) === `${ours}\n`;
+    if (isOurs || Date.now() - made.mtimeMs > STALE_AFTER_MS) await rm(file, { force: true });
   }
 }

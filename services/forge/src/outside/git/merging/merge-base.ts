@@ -164,7 +164,8 @@ class Walk {
       if ((visit.flags & STALE) === 0) this.#promising--;
       const isCommon = (visit.flags & (ONE | OTHER)) === (ONE | OTHER);
       if (isCommon && (visit.flags & STALE) === 0) found.add(visit);
-      await this.#mark(visit.node.parents, isCommon ? ONE | OTHER | STALE : visit.flags);
+      const marked = this.#markParents(visit, isCommon ? ONE | OTHER | STALE : visit.flags);
+      if (marked !== undefined) await marked;
     }
     // Of equal dates the one that was found first stays first.
     return [...found].filter(({ flags }) => (flags & STALE) === 0).sort((a, b) => b.node.date - a.node.date);
@@ -182,7 +183,8 @@ class Walk {
       const isNew = (visit.flags & STALE) === 0;
       if (isNew) this.#promising--;
       if (isNew) found.add(visit);
-      await this.#mark(visit.node.parents, visit.flags);
+      const marked = this.#markParents(visit, visit.flags);
+      if (marked !== undefined) await marked;
       // With clocks that went wrong it would end before it has met everything that the others have.
       if (visit.node.parents.some((id) => (this.#visits.get(id)?.node.date ?? 0) > visit.node.date))
         throw new GivenUp();
@@ -195,15 +197,31 @@ class Walk {
     return ((this.#visits.get(id)?.flags ?? 0) & side) !== 0;
   }
 
+  /** Undefined when it is done: to wait for what is known would be most of a walk. */
+  #markParents({ node: { parents } }: Visit, flags: number): Promise<void> | undefined {
+    return this.#markKnown(parents, flags) ? undefined : this.#mark(parents, flags);
+  }
+
   async #mark(ids: readonly string[], flags: number): Promise<void> {
-    const wanted = ids.filter((id) => ((this.#visits.get(id)?.flags ?? 0) & flags) !== flags);
-    const nodes = wanted.map((id) => this.#visits.get(id)?.node ?? recallNode(id));
-    const read = nodes.includes(undefined) ? await this.#read(wanted) : nodes;
-    for (const [index, id] of wanted.entries()) {
-      const node = read[index];
-      if (node === undefined || ++this.#visited > MAX_VISITED) throw new GivenUp();
-      this.#reach(id, node, flags);
+    const unknown = ids.filter((id) => this.#recall(id) === undefined);
+    const read = unknown.length === 0 ? [] : await this.#read(unknown);
+    if (read.includes(undefined) || !this.#markKnown(ids, flags)) throw new GivenUp();
+  }
+
+  /** Does nothing when one of them is not known. */
+  #markKnown(ids: readonly string[], flags: number): boolean {
+    const nodes = ids.map((id) => this.#recall(id));
+    if (nodes.includes(undefined)) return false;
+    for (const [index, id] of ids.entries()) {
+      if (((this.#visits.get(id)?.flags ?? 0) & flags) === flags) continue;
+      if (++this.#visited > MAX_VISITED) throw new GivenUp();
+      this.#reach(id, nodes[index] as CommitNode, flags);
     }
+    return true;
+  }
+
+  #recall(id: string): CommitNode | undefined {
+    return this.#visits.get(id)?.node ?? recallNode(id);
   }
 
   #reach(id: string, node: CommitNode, flags: number): void {

@@ -21,6 +21,13 @@ export async function tryMerge(
   return await inMergeRoom(git, repositoryId, 'trials', ours, (room) => room.merge(ours, theirs));
 }
 
+/** A commit that is known, and on its way to the disk. */
+export interface CommitUnderWay {
+  id: string;
+  /** Whoever gets this waits for it, whatever else goes wrong. */
+  written: Promise<void>;
+}
+
 /**
  * Merges two commits that merge without conflicts and writes the merged trees and the commit made of them, all on
  * the disk when it returns. They are on no branch yet. Not twice at once in one repository.
@@ -28,17 +35,31 @@ export async function tryMerge(
 export async function writeMerge(
   git: Git,
   repositoryId: number,
-  { ours, theirs }: { ours: string; theirs: string },
+  sides: MergedSides,
   toCommit: (tree: string) => GitObject,
-): Promise<GitObject> {
+): Promise<{ id: string }> {
+  const { id, written } = await beginMerge(git, repositoryId, sides, toCommit);
+  await written;
+  return { id };
+}
+
+/** The same, but returns as soon as the commit is known. */
+export async function beginMerge(
+  git: Git,
+  repositoryId: number,
+  { ours, theirs }: MergedSides,
+  toCommit: (tree: string) => GitObject,
+): Promise<CommitUnderWay> {
   const combined = await combineCommits(git, repositoryId, ours, theirs);
   if (combined !== undefined) {
     const commit = toCommit(combined.tree);
-    await writeObjects(git, repositoryId, [...combined.objects, commit]);
-    keepNode(commit);
-    return commit;
+    const written = writeObjects(git, repositoryId, [...combined.objects, commit]);
+    return underWay(
+      commit.id,
+      written.then(() => keepNode(commit)),
+    );
   }
-  return await inMergeRoom(git, repositoryId, 'merges', ours, async (room) => {
+  const made = await inMergeRoom(git, repositoryId, 'merges', ours, async (room) => {
     const { tree, conflicts } = await room.merge(ours, theirs);
     if (conflicts.length > 0)
       throw new Error(`a merge that was clean has conflicts now: ${conflicts.join(', ')}`);
@@ -47,6 +68,28 @@ export async function writeMerge(
     await adoptObjects(git, repositoryId, room.objects);
     return commit;
   });
+  return underWay(made.id);
+}
+
+/** A failure is told to whoever waits; until somebody does it is nobody's fault. */
+export function underWay(id: string, written: Promise<void> = Promise.resolve()): CommitUnderWay {
+  written.catch(() => {});
+  return { id, written };
+}
+
+/** The commits that a merge brings together: the one that is to have it, and the one it brings. */
+interface MergedSides {
+  ours: string;
+  theirs: string;
+}
+
+/**
+ * Reads a commit and its tree, for a merge that is looked at next: together with whatever else is asked now it takes no time.
+ * What is not there is none of its business.
+ */
+export async function readAhead(git: Git, repositoryId: number, commit: string): Promise<void> {
+  const tree = recallNode(commit)?.tree ?? `${commit}^{tree}`;
+  await Promise.all([readNode(git, repositoryId, commit), readTrees(git, repositoryId, [tree])]);
 }
 
 /** The merged trees of two commits where they are plain; with several merge bases git makes one of those first. */

@@ -11,7 +11,7 @@ import {
   writeObjects,
   writeQuarantined,
 } from '../objects.ts';
-import { readObjects } from '../reading/objects.ts';
+import { readSmallObjects } from '../reading/objects.ts';
 import { type CommitData, parseCommit, splitCommit } from '../reading/parse-commit.ts';
 import { combineTrees } from './combine-trees.ts';
 import { inMergeRoom, type MergedTree, type MergeRoom } from './merge-room.ts';
@@ -244,7 +244,7 @@ async function loadPicks(
     .split('\n')
     .filter((line) => line !== '');
   const picks = await Promise.all(
-    (await readObjects(git, repositoryId, ids)).map(async (object, index) => {
+    (await readSmallObjects(git, repositoryId, ids)).map(async (object, index) => {
       if (object === undefined) throw new Error(`commit ${ids[index]} cannot be read`);
       const isWhole = object.content.length === object.size;
       const content = isWhole ? object.content : await readWhole(git, repositoryId, object.id);
@@ -253,7 +253,7 @@ async function loadPicks(
   );
   const trees = new Map(picks.map(({ commit }) => [commit.id, commit.tree]));
   const others = [onto, ...picks.flatMap(({ commit }) => commit.parents)].filter((id) => !trees.has(id));
-  for (const object of await readObjects(git, repositoryId, [...new Set(others)]))
+  for (const object of await readSmallObjects(git, repositoryId, [...new Set(others)]))
     if (object !== undefined) trees.set(object.id, parseCommit(object).tree);
   return [picks, trees];
 }

@@ -1,6 +1,6 @@
 import type { Git } from '../git.ts';
 import { adoptObjects, type GitObject, writeQuarantined } from '../objects.ts';
-import { readObjects } from '../reading/objects.ts';
+import { readSmallObjects } from '../reading/objects.ts';
 import { parseCommit } from '../reading/parse-commit.ts';
 import { inMergeRoom } from './merge-room.ts';
 import { pickTree } from './rebase.ts';
@@ -28,7 +28,7 @@ export async function writeSquash(
   { from, to, onto }: Change,
   toCommit: (tree: string) => GitObject,
 ): Promise<Squashed> {
-  const commits = await readObjects(git, repositoryId, [from, to, onto]);
+  const commits = await readSmallObjects(git, repositoryId, [from, to, onto]);
   const [before, after, there] = commits.map((object) => object && parseCommit(object).tree);
   if (before === undefined || after === undefined || there === undefined)
     throw new Error(`one of ${from}, ${to} and ${onto} cannot be read`);

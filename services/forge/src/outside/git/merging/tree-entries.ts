@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Git } from '../git.ts';
 import { FOLDER, type GitObject, gitObject } from '../objects.ts';
-import { readObjects } from '../reading/objects.ts';
+import { readSmallObjects } from '../reading/objects.ts';
 
 /** Something in a tree; texts have a character for each byte. */
 export interface Entry {
@@ -53,7 +53,7 @@ export async function readTrees(
   const found = ids.map((id) => known.get(id));
   const missing = ids.filter((_, index) => found[index] === undefined);
   if (missing.length === 0) return found;
-  const objects = await readObjects(git, repositoryId, missing, 'skip');
+  const objects = await readSmallObjects(git, repositoryId, missing, 'skip');
   const read = new Map<string, Tree>();
   for (const object of objects) {
     const tree = object?.type === 'tree' ? parse(object.content.toString('latin1')) : undefined;

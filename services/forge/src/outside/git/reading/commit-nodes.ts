@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Git } from '../git.ts';
 import type { GitObject } from '../objects.ts';
-import { readObject } from './objects.ts';
+import { readSmallObjects } from './objects.ts';
 
 /** What walks through histories need of a commit. */
 export interface CommitNode {
@@ -38,7 +38,7 @@ export async function readNode(git: Git, repositoryId: number, id: string): Prom
 }
 
 async function look(git: Git, repositoryId: number, id: string): Promise<CommitNode | undefined> {
-  const object = await readObject(git, repositoryId, id);
+  const [object] = await readSmallObjects(git, repositoryId, [id]);
   if (object?.type !== 'commit') return undefined;
   const node = parseNode(object.content);
   known.set(id, node);

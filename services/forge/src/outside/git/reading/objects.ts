@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { RunningProgram } from '../broker.ts';
 import { ConversationEnded, type TakeAnswer } from '../conversation.ts';
 import { gitOptions } from '../environment.ts';
@@ -56,8 +57,8 @@ export async function readObjects(
   const infos = await describeObjects(git, repositoryId, ids);
   const small = infos.filter((info) => info !== undefined && info.size <= MAX_IN_CONVERSATION);
   const questions = small.map((info) => `contents ${info?.id}\n`);
-  const answers = await askAll(git, repositoryId, questions, takeContent);
-  const contents = new Map(small.map((info, index) => [info?.id, answers[index]]));
+  const answers = await askAll(git, repositoryId, questions, takeObject);
+  const contents = new Map(small.map((info, index) => [info?.id, answers[index]?.content]));
   return await Promise.all(
     infos.map(async (info) => {
       if (info === undefined) return undefined;
@@ -79,6 +80,45 @@ export async function readObject(
   long?: LongObjects,
 ): Promise<ReadObject | undefined> {
   return (await readObjects(git, repositoryId, [id], long))[0];
+}
+
+/** Objects that turned out to be long. */
+const knownLong = new LRUCache<string, true>({ max: 10_000 });
+
+/**
+ * The same for what is hardly ever long, such as commits and trees: asked for without a look at their sizes first, which takes
+ * half as long. A long one costs everybody the process, once.
+ */
+export async function readSmallObjects(
+  git: Git,
+  repositoryId: number,
+  ids: readonly string[],
+  long: LongObjects = 'begin',
+): Promise<(ReadObject | undefined)[]> {
+  if (ids.length === 0) return [];
+  const conversation = await git.converse(repositoryId, 'objects');
+  const answers = await Promise.allSettled(
+    ids.map((id) =>
+      knownLong.has(id)
+        ? Promise.reject(new TooLong())
+        : conversation.ask(`contents ${id}\n`, takeSmallObject),
+    ),
+  );
+  for (const [index, answer] of answers.entries())
+    if (answer.status === 'rejected' && answer.reason instanceof TooLong)
+      knownLong.set(ids[index] as string, true);
+  // The others may have been asked of a process that a long one, or a time without work, ended.
+  const unread = ids.filter((_, index) => answers[index]?.status === 'rejected');
+  const read = await readObjects(git, repositoryId, unread, long);
+  const later = new Map(unread.map((id, index) => [id, read[index]]));
+  return answers.map((answer, index) =>
+    answer.status === 'fulfilled' ? answer.value : later.get(ids[index] as string),
+  );
+}
+
+/** An object is longer than what is worth waiting for in a conversation. */
+class TooLong extends Error {
+  override readonly name = 'TooLong';
 }
 
 /** Starts git writing the content of an object to its standard output. */
@@ -156,7 +196,7 @@ const takeInfo: TakeAnswer<ObjectInfo | undefined> = (received) => {
 };
 
 /** The header, the content, and a line break. */
-const takeContent: TakeAnswer<Buffer | undefined> = (received) => {
+const takeObject: TakeAnswer<ReadObject | undefined> = (received) => {
   const header = readHeader(received);
   if (header === undefined) return undefined;
   const start = header.end + 1;
@@ -164,5 +204,13 @@ const takeContent: TakeAnswer<Buffer | undefined> = (received) => {
   const end = start + header.info.size;
   if (received.length <= end) return undefined;
   // A copy: a view would keep everything that arrived with it.
-  return { answer: Buffer.from(received.subarray(start, end)), length: end + 1 };
+  const content = Buffer.from(received.subarray(start, end));
+  return { answer: { ...header.info, content }, length: end + 1 };
+};
+
+/** The same, unless it is long. */
+const takeSmallObject: TakeAnswer<ReadObject | undefined> = (received) => {
+  const size = readHeader(received)?.info?.size ?? 0;
+  if (size > MAX_IN_CONVERSATION) throw new TooLong();
+  return takeObject(received);
 };
