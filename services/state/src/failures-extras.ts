@@ -79,3 +79,19 @@ export const watcherTooSlow = (kept: number): Failure =>
     'watcher_too_slow',
     `more than ${kept} events waited to be read, so some are missing: watch again, and read DumpStates for what is there`,
   );
+
+/** Only on ZFS are there machines that another manager kept; `instead` says what makes one managed here. */
+export const nothingToAdopt = (driver: string, instead: string): Failure =>
+  new Failure(
+    'precondition',
+    'nothing_to_adopt',
+    `machines are adopted on ZFS, and states are kept on ${driver} here: ${instead}`,
+  );
+
+/** The root of what runs is in no pool. */
+export const runsElsewhere = (): Failure =>
+  new Failure(
+    'precondition',
+    'runs_elsewhere',
+    'the root of the machine that runs is not on ZFS: name the machine to adopt, MachineList has them',
+  );

@@ -75,7 +75,7 @@ export const machineNotManaged = (): Failure =>
   new Failure(
     'precondition',
     'machine_not_managed',
-    'this machine is not managed, so it has no states: set STATESVC_VAULT_SYSTEM to the folder that is its system, or on ZFS STATESVC_ZFS_ADOPT=true, and restart the daemon',
+    'this machine is not managed, so it has no states: on ZFS Adopt makes it managed; else set STATESVC_VAULT_SYSTEM to the folder that is its system, and restart the daemon',
   );
 
 /** What the machine runs on is never removed, `force` or not. */

@@ -5,6 +5,7 @@ import { exportState } from './contents/export-state.ts';
 import { importState } from './contents/import-state.ts';
 import type { Call, Context } from './context.ts';
 import { watchHappenings } from './daemon/watch-happenings.ts';
+import { adoptMachine } from './machines/adopt-machine.ts';
 import { linesOnly } from './rpc.ts';
 import { extraRights } from './rules/access/rights-extras.ts';
 import { type Results, type Service, serve } from './server/serve.ts';
@@ -27,6 +28,7 @@ const operations: { readonly [N in ExtraName]: ExtraOperation<N> } = {
   Diff: diffStates,
   Export: exportState,
   Import: async (request, call, context) => [{ stateName: await importState(request, call, context) }],
+  Adopt: async (request, call, context) => [await adoptMachine(request, call, context)],
   Watch: async (_request, call, context) => watchHappenings(call, context),
 };
 

@@ -119,7 +119,7 @@ export const stateSettings = defineSettings('State service', 'STATESVC_', {
   ZFS_ADOPT: {
     kind: boolean,
     about:
-      'zfs only: marks the machine that runs as managed at start, and takes homes over from ZSys. Else that is done by `zfs set croft:managed=yes` on its root',
+      'zfs only: at start, adopts the machine that runs unless it is managed, as `croft state adopt` does at any time',
     default: 'false',
   },
   ZFS_HOMES: {

@@ -81,6 +81,17 @@ export interface ExtrasWire {
       | { readonly summary: { readonly bytes: number; readonly sha256: string } };
   };
   Import: { request: AsyncIterable<ImportPart>; result: { readonly stateName: string } };
+  Adopt: {
+    request: { readonly machine: string; readonly dryrun: boolean };
+    result: {
+      readonly summary: {
+        readonly machine: string;
+        readonly marked: boolean;
+        readonly homes: number;
+        readonly states: number;
+      };
+    };
+  };
   Watch: {
     request: RequestOf<'Version'>;
     result:

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StartError } from '@croft/runtime';
 import { describe, expect, it, type TestContext } from 'vitest';
@@ -262,6 +271,25 @@ describe('a btrfs', () => {
     for (const name of await namesOf(daemon))
       expect((await daemon.call('RemoveSystemState', { stateName: name })).code).toBe(0);
     expect((await storage.facts()).length).toBe(before.length - 2);
+  });
+
+  it('that is short of space loses no more automatic states than are in the way', async (context) => {
+    const { storage, start } = await withImage(context);
+    const first = await start();
+    for (let at = 0; at < 6; at++) {
+      writeFileSync(join(storage.systemPath, 'file'), Buffer.alloc(40_000_000, `${at}`), { flush: true });
+      await first.call('SaveSystemState', { autosave: true });
+    }
+    const before = await namesOf(first);
+    await first.service.close(0);
+    run('btrfs', 'filesystem', 'sync', storage.root);
+    const { bavail, blocks } = statfsSync(storage.root);
+    // One of them has 8 % of the disk for itself.
+    const STATESVC_MIN_FREE = String(Math.ceil((bavail / blocks) * 100) + 2);
+    const daemon = await start({ settings: { STATESVC_MIN_FREE } });
+    const answer = await daemon.call('SaveSystemState', { stateName: 'more' });
+    expect(answer).toMatchObject({ code: 0 });
+    expect(await namesOf(daemon)).toEqual(['more', ...before.slice(0, -1)]);
   });
 
   it('whose disk fails refuses every write, and has what it had when the disk is back', async (context) => {

@@ -14,6 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { commandTexts } from '../src/client/command-texts.ts';
 import { COMMANDS, type CommandName, EVERYWHERE, parseCommand } from '../src/client/parse-command.ts';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
+import { host } from './host.ts';
 import { runCommand as run, runOnTerminal } from './run-command.ts';
 
 const names = Object.keys(COMMANDS) as CommandName[];
@@ -88,6 +89,23 @@ describe('croft state', () => {
     expect(restored.shown).toMatch(
       new RegExp(`\r${tree}: \\d of 3 entries, .* of 1\\.0 GiB\u001b\\[K.*\r\u001b\\[Krestored `, 's'),
     );
+  });
+
+  it('shows on a terminal how far a boot that goes back is', async () => {
+    const { tree, boot } = host();
+    const first = await boot('ro');
+    const files = Array.from({ length: 800 }, (_, at) => join(tree, `file-${at}`));
+    for (const file of files) writeFileSync(file, 'good');
+    await first.save('good');
+    const [state] = (await first.dump()).machines[0]?.states ?? [];
+    for (const file of files) writeFileSync(file, 'bad');
+    await first.service.close(0);
+    const { code, shown } = await runOnTerminal(await boot(`ro statesvc.state=${state?.id}`), 'prepare-boot');
+    expect(code).toBe(0);
+    expect(shown).toMatch(
+      new RegExp(`\r${tree}: \\d+ of 801 changes\u001b\\[K.*\r\u001b\\[K.*changed\n$`, 's'),
+    );
+    expect(readFileSync(files[0] as string, 'utf8')).toBe('good');
   });
 
   it.each([

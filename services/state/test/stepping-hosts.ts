@@ -24,6 +24,8 @@ export interface SteppingStorage extends Pick<OpenedStorage, 'settings' | 'rootW
   heads?(): readonly string[];
   /** What the boot loader was asked to start once, where it can be asked; empty for nothing. */
   nextEntry?(): string;
+  /** Saves the machine and all homes as ZSys does, where that can be adopted. */
+  saveAsZsys?(name: string): void;
   /** Fails unless it holds what the daemon says and nothing besides. */
   check(dump: Dump, folder: string): void;
 }

@@ -46,6 +46,7 @@ const READS: Readonly<Record<string, { readonly request?: object; readonly code?
   Reload: {},
   Diff: { request: { stateName: 'one' } },
   Export: { request: { stateName: 'one' } },
+  Adopt: { code: 9 },
 };
 
 /** Why no step of an operation is stopped. */

@@ -327,6 +327,20 @@ export const WRITES: readonly Subject[] = [
       zfs: /^spawn zfs → create/,
     },
   },
+  {
+    name: 'adopt',
+    operation: 'Adopt',
+    twice: true,
+    prepare: async (host, round) => {
+      if (round === 1) await filled(host, 'ada');
+      else await host.must('RemoveSystemState', { stateName: 'zsys' });
+      // Of a name that the mark has already, which hides nothing then.
+      host.storage.saveAsZsys?.('zsys');
+    },
+    ask: (host) => host.extra('Adopt'),
+    happened: ({ states }) => states.includes('system zsys 1') && states.includes('ada zsys 1'),
+    has: { zfs: /^spawn zfs → set → croft:adopted/ },
+  },
   ...(['Export', 'Diff'] as const).map(reading),
 ];
 

@@ -76,6 +76,7 @@ async function revert(plan: Revert, machine: Machine, call: Call, context: Conte
       : await context.storage.revert(
           wanted,
           before.flatMap(({ members }) => members),
+          call.progress,
         );
   for (const problem of problems) call.warning(problem);
   await markMachine(context, machine.id, {
@@ -117,8 +118,9 @@ async function revertInterrupted(
   try {
     const budget = Number.POSITIVE_INFINITY;
     const signal = new AbortController().signal;
-    const { members } = await storage.snapshotGroup({ id, datasets, budget, signal, report: call.debug });
-    return await storage.revert(wanted, members);
+    const { debug: report, progress } = call;
+    const { members } = await storage.snapshotGroup({ id, datasets, budget, signal, report, progress });
+    return await storage.revert(wanted, members, progress);
   } finally {
     await storage.discard(id);
     await storage.collect();

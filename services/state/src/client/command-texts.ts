@@ -62,6 +62,12 @@ export const commandTexts: {
     },
     examples: ['remove before-upgrade --dry-run', 'remove before-upgrade', 'remove mine --user ada --yes'],
   },
+  adopt: {
+    about: 'keep the states of a machine on ZFS from now on, and take over homes and states of ZSys',
+    more: 'Without a machine it is the one that runs; a pool or dataset names one, too. On a terminal it shows first what it takes over, and asks.',
+    options: { 'dry-run': 'only say what would be taken over', json: PRINT_JSON, yes: YES },
+    examples: ['adopt --dry-run', 'adopt', 'adopt rpool/ROOT/ubuntu --yes'],
+  },
   restore: {
     about: 'put what a state holds into an empty or new folder',
     more: 'It reads the vault itself, as the user who runs it. To have the machine itself go back: `croft state revert`.',

@@ -10,6 +10,7 @@ import {
   trace,
   updateMenu,
 } from './daemon-commands.ts';
+import { adopt } from './extras/adopt-command.ts';
 import { cancelRevert, describe, pin, revert } from './extras/annotate-commands.ts';
 import { diff } from './extras/diff-command.ts';
 import { exportState, importState } from './extras/transfer-commands.ts';
@@ -24,6 +25,7 @@ export const commands: Record<CommandName, RunCommand> = {
   show,
   save,
   remove,
+  adopt,
   restore,
   describe,
   pin: pin('Pin'),

@@ -4,6 +4,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   MachineShow: '`croft state show --full`',
   MachineList: '`croft state list`',
   DumpStates: '`croft state dump`',
+  Adopt: '`croft state adopt`',
   CreateUserData: '`croft state users create`',
   PrepareBoot: '`croft state prepare-boot`',
   'with force': 'with --force',

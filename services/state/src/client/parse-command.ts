@@ -60,6 +60,7 @@ export const COMMANDS = {
   show: { needs: [], may: ['machine'], flags: ['json', 'full'] },
   save: { needs: [], may: ['name'], flags: ['user', 'json', 'boot-menu', 'auto'] },
   remove: { needs: ['state'], may: [], flags: ['user', 'force', 'dry-run', 'yes'] },
+  adopt: { needs: [], may: ['machine'], flags: ['dry-run', 'json', 'yes'] },
   restore: { needs: ['state', 'folder'], may: [], flags: ['user'] },
   describe: { needs: ['state', 'text'], may: [], flags: ['user'] },
   pin: { needs: ['state'], may: [], flags: ['user'] },

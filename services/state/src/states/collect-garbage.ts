@@ -3,7 +3,7 @@ import type { Call, Context } from '../context.ts';
 import { collectionIncomplete } from '../failures.ts';
 import { type Machine, type State, savedWith, storageName } from '../model/model.ts';
 import { planCollection, planForSpace } from '../rules/states/gc-plan.ts';
-import { isShortOfSpace } from '../rules/states/save-plan.ts';
+import { isShortOfSpace, type Pool } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
 import { freeContent, haveDependants, removeStates } from './remove-states.ts';
 
@@ -65,10 +65,10 @@ export async function makeRoom(
   let fruitless = 0;
   let untold = 0;
   let most = Number.NEGATIVE_INFINITY;
+  const findShort = shortPoolFinder(context);
   try {
     for (const state of planForSpace(context.index.model, machine)) {
-      const pools = await context.storage.space();
-      const short = pools.find((pool) => isShortOfSpace(pool, context.minFree));
+      const short = await findShort();
       if (short === undefined) break;
       if (short.free > most) fruitless = 0;
       most = Math.max(most, short.free);
@@ -86,10 +86,25 @@ export async function makeRoom(
         fruitless++;
       } else failed++;
     }
+    // Whoever made room for something measures next.
+    if (removed > 0) await findShort();
   } finally {
     if (removed > 0) await refreshMenu(call, context, { make: false });
   }
   return { removed, failed };
+}
+
+/** Asks for a pool that is short of space, also when all that was removed has been given back. */
+function shortPoolFinder({ storage, minFree }: Context): () => Promise<Pool | undefined> {
+  const find = async () => (await storage.space()).find((pool) => isShortOfSpace(pool, minFree));
+  let isWorthWaiting = storage.awaitFreed !== undefined;
+  return async () => {
+    const short = await find();
+    if (short === undefined || !isWorthWaiting) return short;
+    // What does not come in one such while is not waited for after each removal.
+    isWorthWaiting = (await storage.awaitFreed?.()) === true;
+    return await find();
+  };
 }
 
 /** What was made from a state, such as the system that runs, keeps it. @returns undefined when that cannot be told */

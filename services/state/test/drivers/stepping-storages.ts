@@ -7,6 +7,7 @@ import { checkVault } from '../vault-check.ts';
 import { openBtrfs, run } from './btrfs-image.ts';
 import { bootPartition, environment } from './grub-boot.ts';
 import { openPool } from './zfs-image.ts';
+import { saveAsZsys } from './zsys-machine.ts';
 
 const statesOf = ({ machines }: Dump) => machines.flatMap(({ states }) => states);
 
@@ -59,7 +60,7 @@ export async function steppingBtrfs(runs: boolean): Promise<SteppingStorage> {
 export async function steppingZfs(): Promise<SteppingStorage> {
   const storage = await openPool();
   onTestFinished(() => storage.close());
-  const { base, pool, zfs, systemPath, homesFolder, settings } = storage;
+  const { base, pool, root, zfs, systemPath, homesFolder, settings } = storage;
   const boot = bootPartition(join(base, 'boot'));
   const nextEntry = () =>
     environment(boot)
@@ -81,11 +82,19 @@ export async function steppingZfs(): Promise<SteppingStorage> {
         .split('\n')
         .filter((line) => line.includes('debian')),
     nextEntry,
+    saveAsZsys(name) {
+      const facts = { mountpoint: '/system:local', canmount: 'noauto:local' };
+      saveAsZsys(zfs, root, name, facts);
+      for (const home of names('filesystem').filter((each) => each.startsWith(`${pool}/USERDATA/`)))
+        saveAsZsys(zfs, home, name, { ...facts, 'bootfs-datasets': `${root}:local` });
+    },
     check(dump, folder) {
       // The boot loader and the daemon want the same.
       expect(nextEntry() !== '').toBe(dump.machines.some(({ nextState }) => nextState !== null));
-      const snapshots = names('snapshot');
-      expect(snapshots.sort()).toEqual(snapshotsIn(dump));
+      const ours = snapshotsIn(dump);
+      // Those of ZSys are there before they are adopted.
+      const snapshots = names('snapshot').filter((name) => !name.includes('@zsys') || ours.includes(name));
+      expect(snapshots.sort()).toEqual(ours);
       // Datasets of imports that hold no snapshot, where they were mounted, and what states were looked into with.
       const used = snapshots.map((name) => name.split('@', 1)[0] ?? '');
       const idle = names('filesystem').filter(

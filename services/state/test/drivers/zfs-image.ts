@@ -8,7 +8,7 @@ import { attempt, lockOfPool, run, startZfs, ZFS_PATH } from './zfs-programs.ts'
 
 const MIB = 1024 * 1024;
 const FACTS =
-  'guid,origin,mountpoint,canmount,mounted,croft:managed,croft:machine,croft:links,croft:user,croft:emptying,croft:making,croft:moving,croft:prepared,croft:retired,croft:boot,croft:next,croft:state,croft:complete,croft:note';
+  'guid,origin,mountpoint,canmount,mounted,croft:managed,croft:machine,croft:links,croft:user,croft:emptying,croft:making,croft:moving,croft:prepared,croft:retired,croft:boot,croft:next,croft:adopted,croft:state,croft:complete,croft:note';
 
 /** A pool in a file, laid out as distributions do: the root beside a place for homes. */
 export interface ZfsPool extends OpenedStorage {

@@ -60,6 +60,19 @@ export interface Dependant {
   readonly isMounted: boolean;
 }
 
+/** What a machine has that is not ours yet, and was another manager's. */
+export interface Adoption {
+  /** The machine is not managed so far. */
+  readonly isNew: boolean;
+  readonly homes: readonly (Pick<Home, 'user' | 'path'> & { readonly dataset: string })[];
+  /** As they will be, newest first; users' states follow the system's that they were saved with. */
+  readonly states: readonly State[];
+  /** How many saves cannot become ours, because there is no room for what has to be written down of them. */
+  readonly left: number;
+  /** Writes all that down. What it is stays as it is, so doing it again after an interruption finishes it. */
+  adopt(): Promise<void>;
+}
+
 /** What removing content freed. */
 export interface Freed {
   readonly objects: number;
@@ -123,6 +136,8 @@ export interface Storage {
   liveTree(dataset: Dataset): Promise<EntryTree>;
   /** Taking states out of the storage and in again. */
   readonly transfer: Transfer;
+  /** What is to be taken over of a machine, where another manager may have kept it; nothing is written. */
+  findAdoption?(machine: string): Promise<Adoption>;
   /** Writes down facts of a machine. */
   markMachine(id: string, marks: MachineMarks): Promise<void>;
   readonly homes: Homes;
@@ -130,9 +145,14 @@ export interface Storage {
    * Makes datasets what they were in a state, in place. Doing it again after an interruption finishes it.
    * @param wanted members of a state
    * @param present members of a snapshot of the same datasets as they are now
+   * @param progress as that of a {@link SnapshotRequest}
    * @returns what is not as it was, one line each
    */
-  revert(wanted: readonly Member[], present: readonly Member[]): Promise<readonly string[]>;
+  revert(
+    wanted: readonly Member[],
+    present: readonly Member[],
+    progress?: SnapshotRequest['progress'],
+  ): Promise<readonly string[]>;
   /**
    * Makes what is mounted at boot agree with what was booted, where that is not simply what is there.
    * @returns whether anything was switched
@@ -150,6 +170,11 @@ export interface Storage {
   checkBootable?(state: State): Promise<void>;
   /** Frees content that no state uses. */
   collect(): Promise<Freed>;
+  /**
+   * Waits for a while until what was removed is free space, where that comes later than its removal.
+   * @returns whether all of it is
+   */
+  awaitFreed?(): Promise<boolean>;
   /** Why the storage cannot be used now; undefined when it can. */
   trouble(): Promise<string | undefined>;
   /** Gives back what opening it took, such as a mount. Nothing is asked of it afterwards. */

@@ -17,4 +17,5 @@ export const extraRights: { readonly [N in ExtraName]: Right<ExtraRequestOf<N>> 
   RequestRevert: 'admin',
   CancelRevert: 'admin',
   Import: 'admin',
+  Adopt: 'admin',
 };

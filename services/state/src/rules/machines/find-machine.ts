@@ -23,6 +23,26 @@ export function findMachine(model: Model, wanted: string): Machine {
   return found;
 }
 
+/**
+ * The machine that is meant by something of its storage: a pool or dataset that holds it, or a dataset of its system. Else as
+ * {@link findMachine}.
+ */
+export function findMachineIn(model: Model, wanted: string): Machine {
+  const holds = (whole: string, part: string) => part === whole || part.startsWith(`${whole}/`);
+  const found = model.machines.filter(({ id, datasets }) =>
+    [id, ...datasets.map(({ name }) => name)].some((name) => holds(wanted, name) || holds(name, wanted)),
+  );
+  if (wanted === '' || found.length === 0) return findMachine(model, wanted);
+  const [first, ...others] = found as [Machine, ...Machine[]];
+  const exact = found.find(({ id }) => id === wanted);
+  if (exact === undefined && others.length > 0)
+    throw ambiguousMachine(
+      wanted,
+      found.map(({ id }) => id),
+    );
+  return exact ?? first;
+}
+
 /** The machine that runs: there is always one, managed or not. */
 export function currentMachine(model: Model): Machine {
   return model.machines.find((machine) => machine.current) as Machine;

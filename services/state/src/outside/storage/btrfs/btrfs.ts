@@ -141,6 +141,10 @@ export class Btrfs implements Storage {
     return { objects, bytes: 0 };
   }
 
+  async awaitFreed(): Promise<boolean> {
+    return await this.#subvolumes.awaitCleaner();
+  }
+
   async trouble(): Promise<string | undefined> {
     try {
       const shown = mountOf(await readMounts(), this.location);

@@ -10,6 +10,8 @@ import { type ListedSubvolume, parseList, parseShow, type ShownSubvolume } from 
 const SUBVOLUME_INODE = 256;
 /** So many are deleted by one command. */
 const BATCH = 500;
+/** The cleaner is not waited for any longer: whatever is mounted or open in a deleted subvolume holds it up. */
+const CLEANER_MS = 20_000;
 
 /** Subvolumes of one file system, by the program `btrfs`. Paths are relative to its top level. */
 export class Subvolumes {
@@ -143,6 +145,15 @@ export class Subvolumes {
   async sync(): Promise<void> {
     const ran = await this.#run('btrfs', ['filesystem', 'sync', this.root]);
     if (!ran.ok) throw this.#refusal('what was written could not be put on the disk', ran);
+  }
+
+  /** Waits until the kernel has given back what deleted ones took, for a while. @returns whether it has */
+  async awaitCleaner(): Promise<boolean> {
+    const commit = async () => (await this.#run('btrfs', ['filesystem', 'sync', this.root])).ok;
+    // The cleaner begins after a commit, which otherwise comes every thirty seconds, and what it frees is free after another.
+    if (!(await commit())) return false;
+    const cleaned = await this.#run('btrfs', ['subvolume', 'sync', this.root], { timeoutMs: CLEANER_MS });
+    return (await commit()) && cleaned.ok;
   }
 
   /** The id of the one that is mounted where nothing else is said. */

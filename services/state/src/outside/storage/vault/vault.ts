@@ -172,7 +172,11 @@ class Vault implements Storage {
     await this.#marks.write(id, marks);
   }
 
-  async revert(wanted: readonly Member[], present: readonly Member[]): Promise<readonly string[]> {
+  async revert(
+    wanted: readonly Member[],
+    present: readonly Member[],
+    progress?: SnapshotRequest['progress'],
+  ): Promise<readonly string[]> {
     const problems: string[] = [];
     for (const member of wanted) {
       const now = present.find(({ dataset }) => dataset === member.dataset);
@@ -182,7 +186,11 @@ class Vault implements Storage {
         const [then, today] = await Promise.all(
           [member, now].map(async ({ snapshot }) => entriesOf(await this.#manifest(snapshot))),
         );
-        const lines = await revertTree(this.#objects, pathBytes(now.path), today ?? [], then ?? []);
+        const seen = { done: 0, steps: 0 };
+        const howFar = () => `${now.path}: ${seen.done} of ${seen.steps} changes`;
+        const lines = await whileTelling(progress, howFar, () =>
+          revertTree(this.#objects, pathBytes(now.path), today ?? [], then ?? [], seen),
+        );
         problems.push(...lines.map((line) => `${now.path}/${line}`));
       }
     }

@@ -20,6 +20,7 @@ const MARKS = [
   'croft:next',
   'croft:boot',
   'croft:imported',
+  'croft:adopted',
 ] as const;
 /** Those of ZSys that are understood. */
 const ZSYS = ['bootfs', 'bootfs-datasets', 'last-used', 'last-booted-kernel'].map(

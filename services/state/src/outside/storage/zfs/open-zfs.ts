@@ -5,7 +5,7 @@ import type { StateSettings } from '../../../settings.ts';
 import { mountOf, readMounts } from '../../mounts.ts';
 import { programsIn } from '../../programs.ts';
 import type { Storage } from '../storage.ts';
-import { adoptMachine } from './boot/adopt-machine.ts';
+import { findAdoption } from './boot/adopt-machine.ts';
 import { readFileSystems } from './filesystem.ts';
 import { type Booted, layoutOf } from './layout.ts';
 import { removeViews } from './states/view-snapshot.ts';
@@ -44,12 +44,20 @@ export async function openZfs(settings: StateSettings, folder: string): Promise<
   const lock = await lockPool(poolOf(booted.dataset || booted.snapshot), zfs);
   try {
     await removeViews(zfs);
-    if (settings.ZFS_ADOPT) await adoptMachine(layoutOf(await readFileSystems(zfs), booted), zfs);
+    if (settings.ZFS_ADOPT) await adoptRunning(booted, zfs);
   } catch (error) {
     lock?.[Symbol.dispose]();
     throw refuse((error as Error).message);
   }
   return new Zfs({ zfs, booted, homes: settings.ZFS_HOMES, folder, lock });
+}
+
+/** What `croft state adopt` does, for hosts that nobody types at: once, so that a start does not look through all snapshots. */
+async function adoptRunning(booted: Booted, zfs: ZfsCommands): Promise<void> {
+  const layout = layoutOf(await readFileSystems(zfs), booted);
+  const current = layout.machines.find(({ isCurrent }) => isCurrent);
+  if (current === undefined || current.managed) return;
+  await (await findAdoption(current.id, layout, zfs)).adopt();
 }
 
 /** What is mounted at `/` is what runs; the command line may name the snapshot that it is a clone of. */

@@ -4,6 +4,7 @@ import type { Dataset, Member, State } from '../../../model/model.ts';
 import { pathBytes } from '../../../model/path-text.ts';
 import type { Pool } from '../../../rules/states/save-plan.ts';
 import type {
+  Adoption,
   Dependant,
   EntryTree,
   Freed,
@@ -14,6 +15,7 @@ import type {
   Storage,
 } from '../storage.ts';
 import { walkedTree } from '../walked-tree.ts';
+import { findAdoption } from './boot/adopt-machine.ts';
 import { commitHead } from './boot/commit-head.ts';
 import { markHead } from './boot/machine-marks.ts';
 import { machinesOf } from './boot/machines.ts';
@@ -200,6 +202,10 @@ export class Zfs implements Storage {
     if (user !== undefined && !(await isShownAt(name, bytesOf(path))))
       throw storageRefused(`${name} cannot be looked into`, `it is not what ${path} shows`);
     return walkedTree(pathBytes(path));
+  }
+
+  async findAdoption(machine: string): Promise<Adoption> {
+    return await findAdoption(machine, await this.#layout(), this.#zfs);
   }
 
   async markMachine(id: string, marks: MachineMarks): Promise<void> {

@@ -13,6 +13,12 @@ import { applyFacts, withoutList, writeContent } from './materialise.ts';
 import { planRevert, type RevertStep, stepPath } from './plan-revert.ts';
 import { orderSteps, type Stay } from './revert-order.ts';
 
+/** How far it is. */
+interface Seen {
+  done: number;
+  steps: number;
+}
+
 /**
  * Makes a tree what it was in a state: only what differs is touched, each file is replaced as a whole, and doing it again
  * after an interruption finishes it. Links are never followed: each folder is opened without following, from the tree's own
@@ -20,6 +26,7 @@ import { orderSteps, type Stay } from './revert-order.ts';
  * @param root as latin1 bytes
  * @param present the entries of the tree now
  * @param wanted those of the state
+ * @param seen counts what is done
  * @returns what is not as it was, one line each
  */
 export async function revertTree(
@@ -27,6 +34,7 @@ export async function revertTree(
   root: string,
   present: readonly Entry[],
   wanted: readonly Entry[],
+  seen: Seen = { done: 0, steps: 0 },
 ): Promise<readonly string[]> {
   const { steps, problems: unplanned } = planRevert(present, wanted);
   // What is missing is found before anything is touched; what is damaged only when it is read.
@@ -34,7 +42,8 @@ export async function revertTree(
     if (step.do === 'file' && !(await objects.has(step.entry.hash ?? '')))
       throw contentDamaged(`the content of ${step.entry.path}`);
   if (steps.length > 0) await makeRoot(root);
-  const revert = new Revert(objects, root, attributesAfter(present, wanted));
+  seen.steps = steps.length;
+  const revert = new Revert(objects, root, attributesAfter(present, wanted), seen);
   const problems = [...unplanned];
   for (const stays of orderSteps(steps))
     problems.push(...(await allOf(stays.map((stay) => revert.stay(stay)))).flat());
@@ -53,11 +62,13 @@ class Revert {
   readonly #objects: Objects;
   readonly #root: string;
   readonly #attributesOf: AttributesOf;
+  readonly #seen: Seen;
 
-  constructor(objects: Objects, root: string, attributesOf: AttributesOf) {
+  constructor(objects: Objects, root: string, attributesOf: AttributesOf, seen: Seen) {
     this.#objects = objects;
     this.#root = root;
     this.#attributesOf = attributesOf;
+    this.#seen = seen;
   }
 
   /**
@@ -72,6 +83,7 @@ class Revert {
         const { name } = splitPath(stepPath(step));
         const at = fd === undefined ? this.#root : `/proc/self/fd/${fd}/${name}`;
         const problem = await this.#step(step, bytesOf(at));
+        this.#seen.done++;
         if (problem !== undefined) problems.push(problem);
       }
       if (fd !== undefined) await promisify(fsync)(fd);

@@ -3,6 +3,7 @@ import type { Member, Preparation } from '../../../../model/model.ts';
 import { type FileSystem, jsonMarkOf } from '../filesystem.ts';
 import { suffix } from '../homes/zfs-homes.ts';
 import type { Booted, Layout, ZfsMachine } from '../layout.ts';
+import { adoptedMark, adoptedNames } from '../states/adopted-names.ts';
 import {
   chunkNames,
   identityOf,
@@ -123,8 +124,16 @@ function rootOf(
   return made?.name ?? `${folder}/${user === undefined ? end : base}_${end.replace(/^.*_/, '')}`;
 }
 
-function rootMarks({ role, user }: SavedTree, { id }: ZfsMachine): Record<string, string> {
-  if (role === 'system') return { 'croft:machine': id, 'croft:managed': 'yes' };
+function rootMarks({ role, user }: SavedTree, { id, heads }: ZfsMachine): Record<string, string> {
+  if (role === 'system') {
+    // What was adopted is known by it, also when the others are gone.
+    const adopted = adoptedMark(adoptedNames(heads.map(({ system }) => system.root)));
+    return {
+      'croft:machine': id,
+      'croft:managed': 'yes',
+      ...(adopted === '' ? {} : { 'croft:adopted': adopted }),
+    };
+  }
   return user === undefined ? {} : { 'croft:user': user };
 }
 

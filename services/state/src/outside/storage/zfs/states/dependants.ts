@@ -6,7 +6,7 @@ import type { FileSystem } from '../filesystem.ts';
 import type { Layout } from '../layout.ts';
 import type { Tree } from '../tree.ts';
 import { datasetOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
-import { isOurs } from './save-record.ts';
+import { adoptedNames, isOfAnySave } from './adopted-names.ts';
 
 /** What was cloned from snapshots, what lies below and was cloned from that, deepest first. */
 export async function findDependants(
@@ -22,7 +22,7 @@ export async function findDependants(
   const all = await zfs.snapshotsOf([...made].map(({ name }) => name));
   const guids = await zfs.properties(all, ['guid']);
   const used = new Set(inUse(layout).map(({ name }) => name));
-  return deepestFirst([...made], all).flatMap((system): Dependant[] => [
+  return deepestFirst([...made], all, systems).flatMap((system): Dependant[] => [
     ...all
       .filter((name) => datasetOf(name) === system.name)
       .map((name) => ({
@@ -50,14 +50,19 @@ function addMadeFrom(system: FileSystem, systems: readonly FileSystem[], made: S
 }
 
 /** A save goes as a whole, so what was cloned from any of its snapshots goes before the first dataset that has one. */
-function deepestFirst(systems: readonly FileSystem[], snapshots: readonly string[]): readonly FileSystem[] {
+function deepestFirst(
+  systems: readonly FileSystem[],
+  snapshots: readonly string[],
+  all: readonly FileSystem[],
+): readonly FileSystem[] {
+  const adopted = adoptedNames(all);
   const seen = new Set<FileSystem>();
   const order: FileSystem[] = [];
   const visit = (system: FileSystem) => {
     if (seen.has(system)) return;
     seen.add(system);
     const own = snapshots.filter((name) => datasetOf(name) === system.name);
-    const saves = new Set(own.filter(isOurs).map(endOf));
+    const saves = new Set(own.filter((name) => isOfAnySave(name, adopted)).map(endOf));
     for (const other of systems) {
       const isMadeFromIt = datasetOf(other.origin) === system.name || saves.has(endOf(other.origin));
       if (isMadeFromIt || isChild(other.name, system.name)) visit(other);

@@ -4,6 +4,7 @@ import type { Layout } from '../layout.ts';
 import type { Properties } from '../read-properties.ts';
 import type { Tree } from '../tree.ts';
 import { datasetOf, type ZfsCommands } from '../zfs-commands.ts';
+import { adoptedNames, isOfAnySave } from './adopted-names.ts';
 import { importedTrees, importOf } from './import-datasets.ts';
 import {
   type Completion,
@@ -47,7 +48,8 @@ interface Root {
 }
 
 /**
- * Finds states by the snapshots of the roots of our own trees. Those of others, and whatever lies elsewhere, are not looked at.
+ * Finds states by the snapshots of the roots of our own trees. Those of others that were not adopted, and whatever lies elsewhere,
+ * are not looked at.
  * @param busy ids of imports that come in
  */
 export async function scanStates(
@@ -57,7 +59,8 @@ export async function scanStates(
 ): Promise<FoundSaves> {
   const roots = [...new Set(treesOf(layout).map(({ root }) => root.name))];
   if (roots.length === 0) return { states: [], leftovers: [], kept: [] };
-  const names = (await zfs.snapshotsOf(roots)).filter(isOurs);
+  const adopted = adoptedNames(layout.systems);
+  const names = (await zfs.snapshotsOf(roots)).filter((name) => isOfAnySave(name, adopted));
   const found = await readRecords(names, zfs);
   const states: State[] = [];
   const leftovers: string[] = [];
@@ -72,7 +75,9 @@ export async function scanStates(
       states.push(...statesOf(save, save.completion));
       continue;
     }
-    if (busy.has(save.outline.id)) continue;
+    // Nobody made what is adopted for us: who asks again finishes an adoption.
+    const isAdopted = [...save.roots.values()].every(({ name }) => !isOurs(name));
+    if (busy.has(save.outline.id) || isAdopted) continue;
     const doubt = await doubtOf(save, layout, zfs, imports);
     if (doubt === undefined) leftovers.push(save.outline.id);
     else kept.push({ id: save.outline.id, ...doubt });
