@@ -1,21 +1,22 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { silentLog } from '@croft/runtime';
 import { Git } from '../services/forge/src/outside/git/git.ts';
-import { writeMerge } from '../services/forge/src/outside/git/merging/merge.ts';
+import { beginMerge, readAhead } from '../services/forge/src/outside/git/merging/merge.ts';
 import { writeRebase } from '../services/forge/src/outside/git/merging/rebase.ts';
 import { commitObject } from '../services/forge/src/outside/git/objects.ts';
-import { branchRef, moveRefs, readRefs } from '../services/forge/src/outside/git/refs.ts';
+import { branchRef, moveRefs, readRef, readRefs } from '../services/forge/src/outside/git/refs.ts';
 import { makeRepository } from '../services/forge/src/outside/git/repository.ts';
 import { type Figure, median } from './figure.ts';
 
 const run = promisify(execFile);
 const REPOSITORY = 1;
 const FILES_PER_FOLDER = 100;
+const OURS_PER_ROUND = 5;
 const ENVIRONMENT = {
   PATH: process.env['PATH'] ?? '',
   HOME: '/nonexistent',
@@ -31,9 +32,10 @@ const ENVIRONMENT = {
 const DURABLE = ['-c', 'core.fsync=all'];
 
 /**
- * Merging a branch into a bare repository: the forge's way against the usual one, which clones to a temporary work
- * tree, merges there and pushes. Every merge has a branch of its own and moves the base, so nothing is ever in a
- * cache of outcomes. The clone shares the objects, as forges do it; hooks and HTTP are left out on both sides.
+ * Merging a branch into a bare repository: the forge's way against that of Gitea, which makes a temporary repository that shares
+ * the objects, fetches both branches, merges in a sparse work tree and pushes; its steps are those of plain git, one process
+ * each. Every merge has a branch of its own and moves the base, so nothing is ever in a cache of outcomes. Hooks, HTTP and the
+ * database are left out on both sides.
  */
 export async function* figures(): AsyncGenerator<Figure> {
   yield await compare({ files: 500, rounds: 9, goal: 50 });
@@ -56,7 +58,7 @@ async function rebase(): Promise<Figure> {
     await build(git, 500, rounds + 1, REBASED);
     const signature = { name: 'Bench', email: 'bench@example.test', at: new Date() };
     const times: number[] = [];
-    await mergeHere(git, `b${rounds}`);
+    await mergeHere(git, `b${rounds}`, await headOf(git, `b${rounds}`));
     for (let round = 0; round < rounds; round++) {
       const [onto = '', head = ''] = await readRefs(git, REPOSITORY, [
         branchRef('main'),
@@ -92,26 +94,30 @@ async function inRepository(work: (git: Git, folder: string) => Promise<Figure>)
 
 async function compare(size: { files: number; rounds: number; goal: number }): Promise<Figure> {
   return await inRepository(async (git, folder) => {
-    const oursPerRound = 5;
-    await build(git, size.files, size.rounds * (oursPerRound + 1) + 1);
+    await build(git, size.files, size.rounds * (OURS_PER_ROUND + 1) + 1);
     let branch = 0;
     const next = () => `b${branch++}`;
     // The first starts the processes that later ones find at hand.
-    await mergeHere(git, next());
+    const first = next();
+    await mergeHere(git, first, await headOf(git, first));
     await settle();
     const ours: number[] = [];
     const theirs: number[] = [];
-    for (let round = 0; round < size.rounds; round++) {
-      for (let turn = 0; turn < oursPerRound; turn++) ours.push(await timed(() => mergeHere(git, next())));
-      const work = join(folder, `work-${round}`);
+    // One way after the other: for each new file ext4 looks through what was deleted in the last minutes, as a temporary
+    // repository is after each merge, and ours leave nothing to delete.
+    for (let turn = 0; turn < OURS_PER_ROUND * size.rounds; turn++) {
       const name = next();
-      theirs.push(await timed(() => mergeInClone(git.folderOf(REPOSITORY), work, name)));
-      await rm(work, { recursive: true });
-      await settle();
+      const pushed = await headOf(git, name);
+      ours.push(await timed(() => mergeHere(git, name, pushed)));
+    }
+    await settle();
+    for (let round = 0; round < size.rounds; round++) {
+      const name = next();
+      theirs.push(await timed(() => mergeElsewhere(git.folderOf(REPOSITORY), join(folder, 'work'), name)));
     }
     return {
       bench: 'merge',
-      figure: `merge into ${size.files.toLocaleString('en')} files, fsync on, against clone, merge and push`,
+      figure: `merge into ${size.files.toLocaleString('en')} files, fsync on, against a temporary repository`,
       ratio: median(theirs) / median(ours),
       ours: median(ours),
       theirs: median(theirs),
@@ -121,16 +127,26 @@ async function compare(size: { files: number; rounds: number; goal: number }): P
   });
 }
 
-/** What mergePull does in the repository. */
-async function mergeHere(git: Git, branch: string): Promise<void> {
-  const [base, head] = await readRefs(git, REPOSITORY, [branchRef('main'), branchRef(branch)]);
+async function headOf(git: Git, branch: string): Promise<string> {
+  const id = await readRef(git, REPOSITORY, branchRef(branch));
+  if (id === undefined) throw new Error(`no branch ${branch}`);
+  return id;
+}
+
+/** What mergePull does in the repository; where the head was at the last push it knows from the row. */
+async function mergeHere(git: Git, branch: string, pushed: string): Promise<void> {
+  const [[base, head]] = await Promise.all([
+    readRefs(git, REPOSITORY, [branchRef('main'), branchRef(branch)]),
+    readAhead(git, REPOSITORY, pushed),
+  ]);
   if (base === undefined || head === undefined) throw new Error(`no branch ${branch}`);
   const signature = { name: 'Bench', email: 'bench@example.test', at: new Date() };
   const parents = [base, head];
-  const commit = await writeMerge(git, REPOSITORY, { ours: base, theirs: head }, (tree) =>
+  const { id, written } = await beginMerge(git, REPOSITORY, { ours: base, theirs: head }, (tree) =>
     commitObject({ tree, parents, author: signature, committer: signature, message: branch }),
   );
-  const moved = await moveRefs(git, REPOSITORY, [{ ref: branchRef('main'), new: commit.id, old: base }]);
+  const move = { ref: branchRef('main'), new: id, old: base };
+  const moved = await moveRefs(git, REPOSITORY, [move], written);
   if (moved !== 'done') throw new Error(`${branch}: the base moved`);
 }
 
@@ -139,12 +155,47 @@ async function settle(): Promise<void> {
   await run('sync', { env: ENVIRONMENT });
 }
 
-async function mergeInClone(bare: string, work: string, branch: string): Promise<void> {
-  const git = (...args: string[]) => run('git', [...DURABLE, ...args], { env: ENVIRONMENT });
-  await git('clone', '-q', '--shared', '--branch', 'main', bare, work);
-  await git('-C', work, 'merge', '-q', '--no-ff', '-m', branch, `origin/${branch}`);
-  await git('-C', work, 'push', '-q', 'origin', 'main');
+/** About twenty processes; no work tree but for the files that the branch changes. */
+async function mergeElsewhere(bare: string, work: string, branch: string): Promise<void> {
+  const git = async (...args: string[]) => {
+    const { stdout } = await run('git', [...DURABLE, ...args], { env: ENVIRONMENT });
+    return stdout.trim();
+  };
+  const there = (...args: string[]) => git('-C', work, ...args);
+  await git('init', '-q', work);
+  await writeFile(join(work, '.git/objects/info/alternates'), `${join(bare, 'objects')}\n`);
+  await there('remote', 'add', '-t', 'main', '-m', 'main', 'origin', bare);
+  await there('fetch', '-q', '--no-tags', 'origin', 'main:base', 'main:original');
+  await there('symbolic-ref', 'HEAD', branchRef('base'));
+  await there('remote', 'add', 'head', bare);
+  await there('fetch', '-q', '--no-tags', 'head', `${branch}:tracking`);
+  const changed = await there(
+    'diff-tree',
+    '--no-commit-id',
+    '--name-only',
+    '-r',
+    '--root',
+    'base',
+    'tracking',
+  );
+  await mkdir(join(work, '.git/info'), { recursive: true });
+  await writeFile(join(work, '.git/info/sparse-checkout'), changed.replace(/^/gm, '/'));
+  for (const [name, value] of FILTERS) await there('config', '--local', name, value);
+  await there('read-tree', 'HEAD');
+  await there('merge', '-q', '--no-ff', '--no-commit', 'tracking');
+  await there('commit', '-q', '--no-gpg-sign', '-m', branch);
+  for (const name of ['HEAD', 'original', 'tracking']) await there('rev-parse', name);
+  await there('push', '-q', 'origin', 'base:refs/heads/main');
+  await rm(work, { recursive: true });
 }
+
+const FILTERS = [
+  ['filter.lfs.process', ''],
+  ['filter.lfs.required', 'false'],
+  ['filter.lfs.clean', ''],
+  ['filter.lfs.smudge', ''],
+  ['core.sparseCheckout', 'true'],
+] as const;
 
 /** A history of one commit with many files, and branches whose commits change one file each. */
 async function build(git: Git, files: number, branches: number, commits = 1): Promise<void> {

@@ -1,4 +1,5 @@
-import { link, open, readFile, rename, unlink } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { link, open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertOutsideTransaction } from '@croft/runtime';
 import type { Git } from './git.ts';
@@ -12,8 +13,8 @@ export interface BranchSwap {
 }
 
 /**
- * Moves a branch to a commit that is still being written: its new value goes to the disk meanwhile, and gets its name when both
- * are there. As git does it, under a lock beside the branch; but the lock is complete when it appears and goes at once.
+ * Moves a branch to a commit that is still being written: meanwhile its new value goes to the disk, in the lock that git takes for
+ * the same, complete when it appears. When the commit is there too, the lock becomes the branch.
  * Undefined when it takes git: the branch has no file of its own, or somebody holds its lock.
  * @throws what `written` is rejected with, and then nothing has moved
  */
@@ -26,24 +27,42 @@ export async function swapBranch(
   assertOutsideTransaction('moving a branch');
   const file = join(git.folderOf(repositoryId), ref);
   const lock = `${file}.lock`;
-  const temporary = temporaryFile(git, repositoryId);
+  // Its failure is told below.
+  written.catch(() => {});
+  const isLocked = await succeeds(take(lock, `${next}\n`, temporaryFile(git, repositoryId)));
+  let isMoved = false;
   try {
-    const [, filled] = await Promise.allSettled([written, fill(temporary, `${next}\n`)]);
+    const value = isLocked ? readValue(file) : '';
     await written;
-    if (filled.status === 'rejected' || !(await succeeds(link(temporary, lock)))) return undefined;
-    const value = await readFile(file, 'latin1').catch(() => '');
-    if (value === `${old}\n` && (await succeeds(rename(lock, file)))) return 'done';
-    await unlink(lock);
-    return /^[0-9a-f]{40}\n$/.test(value) && value !== `${old}\n` ? 'moved' : undefined;
+    if (value === `${old}\n`) {
+      isMoved = await succeeds(rename(lock, file));
+      return isMoved ? 'done' : undefined;
+    }
+    return /^[0-9a-f]{40}\n$/.test(value) ? 'moved' : undefined;
   } finally {
-    await succeeds(unlink(temporary));
+    if (isLocked && !isMoved) await unlink(lock);
   }
 }
 
-async function fill(path: string, content: string): Promise<void> {
-  await using file = await open(path, 'wx');
-  await file.writeFile(content);
-  await file.sync();
+/** @throws when somebody has it */
+async function take(lock: string, content: string, temporary: string): Promise<void> {
+  const file = await open(temporary, 'wx');
+  try {
+    await file.writeFile(content);
+    await file.sync();
+    await link(temporary, lock);
+  } finally {
+    await Promise.allSettled([file.close(), unlink(temporary)]);
+  }
+}
+
+/** Forty characters of a file that was just read: to let others go on meanwhile would take four times as long. */
+function readValue(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 const succeeds = (doing: Promise<void>) =>
