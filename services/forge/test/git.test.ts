@@ -235,6 +235,39 @@ describe('refs', () => {
     expect(await readRef(git, 1, branchRef('a'))).toBe(undefined);
   });
 
+  it('are read on while the process that has answered some thousand questions is replaced', async () => {
+    const main = branchRef('main');
+    const before = await git.converse(1, 'objects');
+    const many = Array.from({ length: 4000 }, () => main);
+    expect(new Set(await readRefs(git, 1, many))).toEqual(new Set([first]));
+    expect(await git.converse(1, 'objects')).toBe(before);
+    let isEnded = false;
+    void before.ended.then(() => {
+      isEnded = true;
+    });
+    while (!isEnded) expect(await readRef(git, 1, main)).toBe(first);
+    const after = await git.converse(1, 'objects');
+    expect(after).not.toBe(before);
+    expect(after.asked).toBeLessThan(4000);
+  });
+
+  it('of a repository that goes away leave no process that was to replace another', async () => {
+    await readRefs(
+      git,
+      1,
+      Array.from({ length: 4000 }, () => branchRef('main')),
+    );
+    const last = await git.converse(1, 'objects');
+    git.forget(1);
+    await last.ended;
+    const others = () =>
+      readdirSync('/proc').filter(
+        (id) => isOurs(id) && readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('cat-file'),
+      );
+    await expect.poll(others).toEqual([]);
+    expect(await readRef(git, 1, branchRef('main'))).toBe(first);
+  });
+
   it('are read and moved on when the processes at hand have died', async () => {
     await readRef(git, 1, branchRef('main'));
     const helpers = readdirSync('/proc').filter((id) => isOurs(id));

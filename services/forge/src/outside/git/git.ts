@@ -26,10 +26,10 @@ export interface GitOptions {
 
 /** A conversation nobody used for this long ends. */
 const IDLE_MS = 60_000;
-/** A merge-tree process slows down from 0.07 to 0.2 ms over some thousand merges. */
+/** A merge-tree process slows down from 0.07 to 0.2 ms over some thousand merges; others keep files open that are gone. */
 const QUESTIONS_PER_PROCESS = 4000;
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Else it looks, for each id that it is told, whether a ref has that name: a dozen system calls for a warning. */
+/** Else it looks whether other refs, or one with the name of an id, could be meant: a dozen system calls for a warning. */
 const UNWARNED = [['core.warnAmbiguousRefs', 'false']] as const;
 /** `merge-tree --stdin` came with git 2.39. */
 const FIRST_WITH_STDIN = 39;
@@ -42,12 +42,15 @@ export class Git {
   /** Empty when a merge-tree process cannot be talked with: git before 2.39, or no stdbuf to make it answer at once. */
   readonly #unbuffered: readonly string[];
   readonly #warm: LRUCache<string, Promise<Conversation>>;
+  readonly #renewing = new Set<string>();
+  readonly #log: Log;
   #quarantines = 0;
 
   private constructor(options: GitOptions, broker: Broker, unbuffered: readonly string[]) {
     // Programs may be started in other folders than ours.
     this.folder = resolve(options.folder);
     this.#command = options.command;
+    this.#log = options.log;
     this.#broker = broker;
     this.#unbuffered = unbuffered;
     this.#warm = new LRUCache({
@@ -145,12 +148,11 @@ export class Git {
   async converse(repositoryId: number, topic: Topic): Promise<Conversation> {
     assertOutsideTransaction(`git (${topic})`);
     const key = `${repositoryId} ${topic}`;
-    const warm = await this.#warm.get(key);
-    if (warm !== undefined && warm.asked < QUESTIONS_PER_PROCESS) return warm;
-    // Somebody else may have replaced it while we waited.
-    const latest = this.#warm.get(key);
-    if (latest !== undefined && (await latest) !== warm) return await latest;
-    return await this.#begin(key, repositoryId, topic);
+    const begun = this.#warm.get(key) ?? this.#keep(key, this.#converse(repositoryId, topic));
+    const warm = await begun;
+    if (warm.asked >= QUESTIONS_PER_PROCESS && this.#warm.peek(key) === begun)
+      void this.#renew(key, begun, () => this.#converse(repositoryId, topic));
+    return warm;
   }
 
   /** Ends the conversations of a repository: it is about to go away. */
@@ -170,8 +172,7 @@ export class Git {
     await this.#broker.close();
   }
 
-  #begin(key: string, repositoryId: number, topic: Topic): Promise<Conversation> {
-    const begun = this.#converse(repositoryId, topic);
+  #keep(key: string, begun: Promise<Conversation>): Promise<Conversation> {
     this.#warm.set(key, begun);
     const drop = () => {
       if (this.#warm.peek(key) === begun) this.#warm.delete(key);
@@ -180,11 +181,31 @@ export class Git {
     return begun;
   }
 
+  /** Nobody waits for the next process: the one at hand answers until it is there. */
+  async #renew(
+    key: string,
+    current: Promise<Conversation>,
+    begin: () => Promise<Conversation>,
+  ): Promise<void> {
+    if (this.#renewing.has(key)) return;
+    this.#renewing.add(key);
+    try {
+      const next = await begin();
+      // The repository may be about to go away.
+      if (this.#warm.peek(key) === current) void this.#keep(key, Promise.resolve(next));
+      else next.end();
+    } catch (error) {
+      this.#log.warn({ error: (error as Error).message }, 'git could not be started anew; it is tried again');
+    } finally {
+      this.#renewing.delete(key);
+    }
+  }
+
   async #converse(repositoryId: number, topic: Topic): Promise<Conversation> {
     const folder = this.folderOf(repositoryId);
     switch (topic) {
       case 'objects':
-        return await this.#talkTo([...gitOptions(folder), 'cat-file', '--batch-command']);
+        return await this.#talkTo([...gitOptions(folder, UNWARNED), 'cat-file', '--batch-command']);
       case 'refs':
         return await this.#talkTo([...gitOptions(folder, UNWARNED), 'update-ref', '-z', '--stdin']);
       case 'trials':
