@@ -309,7 +309,7 @@ describe('reads', () => {
     ]);
     await sleep(100);
     await database.autocommit().row`
-      select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep(30)%' and pid <> pg_backend_pid()`;
+      select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep(30)%' and pid <> pg_backend_pid() and datname = current_database()`;
     for (const outcome of await sleeping) {
       expect(outcome.status).toBe('rejected');
       expect(isDatabaseUnavailable((outcome as PromiseRejectedResult).reason)).toBe(true);

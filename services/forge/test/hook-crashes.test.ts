@@ -43,7 +43,11 @@ it('killed between the commit and its expansion, everybody is told once', { time
   await killDuring(forge, 'insert on forge.hook_deliveries', async () => {
     expect((await ada.call('POST', '/repos/ada/work/issues', { title: 'told' })).status).toBe(201);
     await expect
-      .poll(() => sql.rows`select 1 from pg_stat_activity where wait_event = 'PgSleep'`, { timeout: 30_000 })
+      .poll(
+        () =>
+          sql.rows`select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
+        { timeout: 30_000 },
+      )
       .toHaveLength(1);
   });
   expect(await log()).toEqual([]);

@@ -110,6 +110,6 @@ export async function killDuring(
   await work();
   await forge.kill();
   await forge.sql.script(`
-    select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep';
+    select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database();
     drop function forge.slow() cascade`);
 }
