@@ -26,8 +26,16 @@ export interface GitOptions {
 
 /** A conversation nobody used for this long ends. */
 const IDLE_MS = 60_000;
-/** A merge-tree process slows down from 0.07 to 0.2 ms over some thousand merges; others keep files open that are gone. */
-const QUESTIONS_PER_PROCESS = 4000;
+/**
+ * After so many questions a process is replaced. merge-tree slows down from 0.07 to 0.2 ms over some thousand merges; cat-file does
+ * not within 200,000, but keeps packs open that are gone.
+ */
+const QUESTIONS_PER_PROCESS: { readonly [T in Topic]: number } = {
+  objects: 100_000,
+  refs: 4000,
+  trials: 4000,
+  merges: 4000,
+};
 const COMMAND_TIMEOUT_MS = 60_000;
 /** Else it looks whether other refs, or one with the name of an id, could be meant: a dozen system calls for a warning. */
 const UNWARNED = [['core.warnAmbiguousRefs', 'false']] as const;
@@ -150,7 +158,7 @@ export class Git {
     const key = `${repositoryId} ${topic}`;
     const begun = this.#warm.get(key) ?? this.#keep(key, this.#converse(repositoryId, topic));
     const warm = await begun;
-    if (warm.asked >= QUESTIONS_PER_PROCESS && this.#warm.peek(key) === begun)
+    if (warm.asked >= QUESTIONS_PER_PROCESS[topic] && this.#warm.peek(key) === begun)
       void this.#renew(key, begun, () => this.#converse(repositoryId, topic));
     return warm;
   }
