@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { silentLog } from '@croft/runtime';
 import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Git } from '../src/outside/git/git.ts';
+import type { Git } from '../src/outside/git/git.ts';
 import { combineTrees } from '../src/outside/git/merging/combine-trees.ts';
 import { inMergeRoom } from '../src/outside/git/merging/merge-room.ts';
 import { writeObjects } from '../src/outside/git/objects.ts';
+import { ownGit } from './own-git.ts';
 import { type Commit, importOfTriples, TRIPLES } from './tree-triples.ts';
 
 /*
@@ -21,16 +21,7 @@ const ids = new Map<string, { commit: string; tree: string }>();
 
 beforeAll(async () => {
   const folder = stack.use(await temporaryFolder()).path;
-  git = stack.adopt(
-    await Git.open({
-      folder,
-      command: 'git',
-      searchPath: process.env['PATH'] ?? '',
-      warmProcesses: 4,
-      log: silentLog,
-    }),
-    (one) => one.close(),
-  );
+  git = await ownGit(stack, folder);
   bare = join(folder, `${REPOSITORY}.git`);
   await command(folder, 'init', '-q', '--bare', bare);
   execFileSync('git', ['--git-dir', bare, 'fast-import', '--quiet'], { input: importOfTriples() });

@@ -8,10 +8,11 @@ import { git } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Finding, type ForgeTasks, forgeSettings, openForgeTasks } from '../src/index.ts';
 import { maintainNext } from '../src/maintenance/maintain-repositories.ts';
-import { Git } from '../src/outside/git/git.ts';
+import type { Git } from '../src/outside/git/git.ts';
 import { measureStorage } from '../src/outside/git/upkeep.ts';
 import { roomLeft } from '../src/repositories/room-left.ts';
 import { commit, pushedRepository, useForge } from './forge.ts';
+import { ownGit } from './own-git.ts';
 import { type Cast, castOf } from './repository-scene.ts';
 
 const scene = useForge();
@@ -24,9 +25,7 @@ let tasks: ForgeTasks;
 beforeAll(async () => {
   cast = await castOf(scene)();
   tree = await pushedRepository(cast.ada, 'garden', scene.folder);
-  const options = { command: 'git', searchPath: process.env['PATH'] ?? '', warmProcesses: 4, log: silentLog };
-  const folder = join(scene.dataFolder, 'repositories');
-  own = stack.adopt(await Git.open({ ...options, folder }), (one) => one.close());
+  own = await ownGit(stack, join(scene.dataFolder, 'repositories'));
   const opened = openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog });
   database = stack.adopt(opened, (one) => one.close());
   const settings = readSettings(forgeSettings, {});

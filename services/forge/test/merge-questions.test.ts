@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { silentLog } from '@croft/runtime';
 import { temporaryFolder } from '@croft/testing';
 import { afterEach, expect, it, vi } from 'vitest';
-import { Git } from '../src/outside/git/git.ts';
 import { writeMerge } from '../src/outside/git/merging/merge.ts';
 import { commitObject } from '../src/outside/git/objects.ts';
 import { readRefs } from '../src/outside/git/refs.ts';
 import { makeRepository } from '../src/outside/git/repository.ts';
+import { ownGit } from './own-git.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -25,11 +24,7 @@ const HISTORY = ['main', 'ours', 'theirs']
 it('a plain merge waits for git once for the commits with their trees, and once for each level of folders', async () => {
   await using folder = await temporaryFolder();
   await using stack = new AsyncDisposableStack();
-  const options = { folder: folder.path, command: 'git', warmProcesses: 4, log: silentLog };
-  const git = stack.adopt(
-    await Git.open({ ...options, searchPath: process.env['PATH'] ?? '' }),
-    async (one) => await one.close(),
-  );
+  const git = await ownGit(stack, folder.path);
   await makeRepository(git, REPOSITORY, 'main');
   const bare = git.folderOf(REPOSITORY);
   execFileSync('git', ['--git-dir', bare, 'fast-import', '--quiet'], { input: HISTORY });

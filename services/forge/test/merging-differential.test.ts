@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { silentLog } from '@croft/runtime';
 import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Git } from '../src/outside/git/git.ts';
+import type { Git } from '../src/outside/git/git.ts';
 import { tryMerge, writeMerge } from '../src/outside/git/merging/merge.ts';
 import { findMergeBase, listMergeBases, walkNewCommits } from '../src/outside/git/merging/merge-base.ts';
 import { writeRebase } from '../src/outside/git/merging/rebase.ts';
 import { commitObject, type Signature } from '../src/outside/git/objects.ts';
 import { importOf } from './histories.ts';
+import { ownGit } from './own-git.ts';
 
 /*
  * Merges, squashes and rebases of histories made by chance, by us in a bare repository and by git in a work tree: the
@@ -27,18 +27,11 @@ let bare: string;
 
 beforeAll(async () => {
   const folder = stack.use(await temporaryFolder()).path;
-  const options = {
-    folder,
-    command: 'git',
-    searchPath: process.env['PATH'] ?? '',
-    warmProcesses: 4,
-    log: silentLog,
-  };
-  git = stack.adopt(await Git.open(options), (one) => one.close());
+  git = await ownGit(stack, folder);
   // As on a machine that has no stdbuf: one process for each merge.
   const tools = stack.use(await temporaryFolder()).path;
   await symlink(execFileSync('sh', ['-c', 'command -v git']).toString().trim(), join(tools, 'git'));
-  plain = stack.adopt(await Git.open({ ...options, searchPath: tools }), (one) => one.close());
+  plain = await ownGit(stack, folder, { searchPath: tools });
   work = join(folder, 'work');
   bare = join(folder, `${REPOSITORY}.git`);
   await command(folder, 'init', '-q', '-b', 'main', work);

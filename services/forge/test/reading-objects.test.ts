@@ -1,7 +1,6 @@
-import { silentLog } from '@croft/runtime';
 import { temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { Git } from '../src/outside/git/git.ts';
+import type { Git } from '../src/outside/git/git.ts';
 import {
   blobObject,
   commitObject,
@@ -11,6 +10,7 @@ import {
 } from '../src/outside/git/objects.ts';
 import { readSmallObjects } from '../src/outside/git/reading/objects.ts';
 import { makeRepository } from '../src/outside/git/repository.ts';
+import { ownGit } from './own-git.ts';
 
 const ID = 1;
 const LONG = 256 * 1024;
@@ -18,10 +18,7 @@ const stack = new AsyncDisposableStack();
 let git: Git;
 beforeAll(async () => {
   const folder = stack.use(await temporaryFolder()).path;
-  const options = { folder, command: 'git', warmProcesses: 2, log: silentLog };
-  git = stack.adopt(await Git.open({ ...options, searchPath: process.env['PATH'] ?? '' }), (one) =>
-    one.close(),
-  );
+  git = await ownGit(stack, folder);
   await makeRepository(git, ID, 'main');
 });
 afterAll(() => stack.disposeAsync());

@@ -4,9 +4,9 @@ import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Context } from '../src/context.ts';
 import { Links } from '../src/links.ts';
-import { Git } from '../src/outside/git/git.ts';
 import { followCommits } from '../src/references/follow-commits.ts';
 import { type Body, commit, type Person, pushedRepository, useForge } from './forge.ts';
+import { ownGit } from './own-git.ts';
 
 const scene = useForge();
 let ada: Person; // owns tools and secret
@@ -273,14 +273,7 @@ describe('a push that names very many', () => {
       openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog }),
       (one) => one.close(),
     );
-    const own = await Git.open({
-      folder: `${scene.dataFolder}/repositories`,
-      command: 'git',
-      searchPath: process.env['PATH'] ?? '',
-      warmProcesses: 1,
-      log: silentLog,
-    });
-    stack.adopt(own, (one) => one.close());
+    const own = await ownGit(stack, `${scene.dataFolder}/repositories`);
     const context = { database, git: own, links: new Links(scene.address) } as unknown as Context;
     const loud = `${scene.folder}/loud`;
     const [after, before] = await Promise.all(['HEAD', 'HEAD~5'].map((at) => git(loud, 'rev-parse', at)));

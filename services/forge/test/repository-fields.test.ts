@@ -4,8 +4,8 @@ import { openDatabase } from '@croft/sql';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { maintainNext } from '../src/maintenance/maintain-repositories.ts';
-import { Git } from '../src/outside/git/git.ts';
 import { commit, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { ownGit } from './own-git.ts';
 import { type Cast, castOf, organization } from './repository-scene.ts';
 
 const scene = useForge();
@@ -91,9 +91,7 @@ it('language and licenses are what maintenance saw last, in lists too; and it co
   await scene.sql.run`update :schema.repositories set branches = null where name = 'program'`;
   expect(await field('branch_count', 'ada/program')).toBe(0);
   await using stack = new AsyncDisposableStack();
-  const options = { command: 'git', searchPath: process.env['PATH'] ?? '', warmProcesses: 4, log: silentLog };
-  const own = await Git.open({ ...options, folder: join(scene.dataFolder, 'repositories') });
-  stack.defer(() => own.close());
+  const own = await ownGit(stack, join(scene.dataFolder, 'repositories'));
   const database = openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog });
   stack.defer(() => database.close());
   const clock = { now: () => new Date(systemClock.now().getTime() + 300_000) };

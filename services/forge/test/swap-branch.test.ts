@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { silentLog } from '@croft/runtime';
 import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Git } from '../src/outside/git/git.ts';
+import type { Git } from '../src/outside/git/git.ts';
 import { commitObject, treeObject, writeObject } from '../src/outside/git/objects.ts';
 import { branchRef, moveRefs, NO_COMMIT, readRef } from '../src/outside/git/refs.ts';
 import { makeRepository, removeStaleLocks } from '../src/outside/git/repository.ts';
+import { ownGit } from './own-git.ts';
 
 // A branch that moves to a commit while that is still being written.
 
@@ -20,10 +20,7 @@ let [before, after, absent]: [string, string, string] = ['', '', ''];
 
 beforeAll(async () => {
   const folder = stack.use(await temporaryFolder()).path;
-  const options = { folder, command: 'git', warmProcesses: 2, log: silentLog };
-  git = stack.adopt(await Git.open({ ...options, searchPath: process.env['PATH'] ?? '' }), (one) =>
-    one.close(),
-  );
+  git = await ownGit(stack, folder);
   await makeRepository(git, ID, 'deep/main');
   bare = git.folderOf(ID);
   const tree = treeObject();
