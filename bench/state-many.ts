@@ -65,9 +65,13 @@ async function* plans(): AsyncGenerator<Figure> {
 }
 
 async function* answers(daemon: Daemon): AsyncGenerator<Figure> {
-  for (const operation of ['MachineList', 'MachineShow'] as const) {
+  const calls = {
+    MachineList: () => daemon.call('MachineList', {}),
+    MachineShow: () => daemon.call('MachineShow', { machineId: '', full: false }),
+  };
+  for (const [operation, ask] of Object.entries(calls)) {
     const times: number[] = [];
-    for (let call = 0; call < CALLS; call++) times.push((await daemon.call(operation)).ms);
+    for (let call = 0; call < CALLS; call++) times.push((await ask()).ms);
     const p99 = times.sort((a, b) => a - b)[Math.ceil(CALLS * 0.99) - 1] as number;
     yield limited(`${operation}, p99 of ${CALLS} calls`, p99, SHOW_MS);
   }
@@ -83,7 +87,7 @@ async function* memory(daemon: Daemon, when: string): AsyncGenerator<Figure> {
 async function* stream(daemon: Daemon, place: string): AsyncGenerator<Figure> {
   const folder = join(place, 'state/vault/states');
   for (const name of await readdir(folder)) await unlink(join(folder, name));
-  const { lines, ms } = await daemon.call('Refresh');
+  const { lines, ms } = await daemon.call('Refresh', {});
   const perSecond = lines / (ms / 1000);
   yield {
     bench: 'state-many',

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { runStateCommand } from '@croft/state/client';
 import { credentials } from '@grpc/grpc-js';
 import { DaemonClient } from '../../services/state/src/client/daemon-client.ts';
+import type { OperationName, RequestOf } from '../../services/state/src/wire.ts';
 import type { Started } from './daemon-process.ts';
 
 /** A daemon in a process of its own, as people run it, and its client. */
@@ -15,9 +16,13 @@ export interface Daemon extends AsyncDisposable {
   /** Runs a command of `croft state` and gives what it printed. */
   run(...command: string[]): Promise<string>;
   /** Calls it over a connection that stays, as a program would. @returns how many lines it told, and the milliseconds */
-  call(operation: 'MachineList' | 'MachineShow' | 'Refresh'): Promise<{ lines: number; ms: number }>;
+  call<N extends OperationName>(operation: N, request: RequestOf<N>): Promise<{ lines: number; ms: number }>;
   /** What a command took, with the client's connection. */
   time(...command: string[]): Promise<number>;
+  /** What the daemon takes to save the system, asked over the connection that stays. */
+  timeSave(stateName: string): Promise<number>;
+  /** The same for its removal. */
+  timeRemoval(stateName: string): Promise<number>;
 }
 
 /** Starts a daemon whose system is `<place>/tree`, unless settings say otherwise, and which keeps its things in `<place>/state`. */
@@ -33,10 +38,10 @@ export async function startDaemon(place: string, settings: object = {}): Promise
   const run = (...command: string[]) => runCommand(socket, command);
   const kept = { address, credentials: credentials.createInsecure(), token: undefined, advice: '' };
   const client = new DaemonClient(kept, { debug: false });
-  const call: Daemon['call'] = async (operation) => {
+  const call: Daemon['call'] = async (operation, request) => {
     const begun = performance.now();
     let lines = 0;
-    await client.call(operation, { machineId: '', full: false }, () => lines++);
+    await client.call(operation, request, () => lines++);
     return { lines, ms: performance.now() - begun };
   };
   const time = async (...command: string[]) => {
@@ -44,11 +49,24 @@ export async function startDaemon(place: string, settings: object = {}): Promise
     await run(...command);
     return performance.now() - start;
   };
+  const timeSave = async (stateName: string) =>
+    (await call('SaveSystemState', { stateName, updateBootMenu: false, autosave: false })).ms;
+  const timeRemoval = async (stateName: string) =>
+    (await call('RemoveSystemState', { stateName, force: false, dryrun: false })).ms;
   const close = async () => {
     client[Symbol.dispose]();
     await stop(child);
   };
-  return { pid: child.pid ?? 0, startedMs, run, call, time, [Symbol.asyncDispose]: close };
+  return {
+    pid: child.pid ?? 0,
+    startedMs,
+    run,
+    call,
+    time,
+    timeSave,
+    timeRemoval,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -282,6 +282,21 @@ describe('reads', () => {
     expect(new Set(backends.map((row) => row?.pid)).size).toBe(2);
   });
 
+  it('are planned once a connection, whatever their values are', async () => {
+    const twice = (ask: () => Promise<unknown>) => Promise.all([ask(), ask()]);
+    for (const wanted of [['Ada'], ['Ada', 'Bob'], ['Eve']])
+      await twice(
+        () => database.reads().row`
+        select from :schema.accounts where name = any(${wanted}::text[])`,
+      );
+    const plans = await twice(
+      () => database.reads().row`
+      select custom_plans, generic_plans from pg_prepared_statements where statement like '%from %accounts where name%'
+        and statement not like '%pg_prepared%'`,
+    );
+    expect(plans).toEqual(Array(2).fill({ custom_plans: 0, generic_plans: 3 }));
+  });
+
   it('leave those beside them alone when they fail', async () => {
     const [good, bad, after] = await Promise.allSettled([
       database.reads().row<{ n: number }>`select 1 as n`,

@@ -25,11 +25,11 @@ const MOST = 64;
 export function eventLoads(context: Context): EventLoads {
   const { database } = context;
   return {
-    repository: byId((ids) => repositories.mapByIds(database.autocommit(), ids)),
-    account: byId((ids) => users.mapByIds(database.autocommit(), ids)),
-    issue: byId((ids) => issues.mapByIds(database.autocommit(), ids)),
+    repository: byId((ids) => repositories.mapByIds(database.reads(), ids)),
+    account: byId((ids) => users.mapByIds(database.reads(), ids)),
+    issue: byId((ids) => issues.mapByIds(database.reads(), ids)),
     hooks: inBatches({ most: MOST }, async (places) => {
-      const rows = await hooks.listOfPlaces(database.autocommit(), places);
+      const rows = await hooks.listOfPlaces(database.reads(), places);
       return places.map((place) => rows.filter((hook) => belongsTo(hook, place)));
     }),
     repositoryJson: inBatches({ most: MOST }, async (all) => {

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import type { Reader, Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 
 /** Where a hook stands: on a repository, on an account with all its repositories, or on the system with everything. */
@@ -74,7 +74,7 @@ export async function deleteById(tx: Tx, id: number): Promise<void> {
 
 /** Active hooks of some repositories, their owners and the system. */
 export function listOfPlaces(
-  tx: Tx,
+  tx: Reader,
   places: readonly { repositoryId: number; ownerId: number }[],
 ): Promise<HookRow[]> {
   return tx.rows<HookRow>`

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import type { Reader, Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import { type AttachmentRow, reviveAttachment } from '../tracking/attachments.ts';
 import type { TimelineEntry } from './comments.ts';
@@ -46,7 +46,7 @@ export async function findByNumber(
 }
 
 /** Issues by their ids, as a map. */
-export async function mapByIds(tx: Tx, ids: readonly number[]): Promise<Map<number, IssueWithPull>> {
+export async function mapByIds(tx: Reader, ids: readonly number[]): Promise<Map<number, IssueWithPull>> {
   const rows = await tx.rows<IssueWithPull>`
     select i.*, s.* from :schema.issues i join :schema.issue_surroundings s on s.issue_id = i.id
     where i.id = any(${ids}::bigint[])`;

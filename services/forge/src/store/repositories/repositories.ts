@@ -104,7 +104,7 @@ export function findById(tx: Tx, id: number): Promise<RepositoryRow | undefined>
 }
 
 /** Repositories by their ids, as a map. */
-export async function mapByIds(tx: Tx, ids: readonly number[]): Promise<Map<number, RepositoryRow>> {
+export async function mapByIds(tx: Reader, ids: readonly number[]): Promise<Map<number, RepositoryRow>> {
   const rows = await tx.rows<RepositoryRow>`
     select * from :schema.repositories where id = any(${ids}::bigint[])`;
   return new Map(rows.map((row) => [row.id, row]));
