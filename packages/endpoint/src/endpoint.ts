@@ -4,7 +4,7 @@ import { build, parse } from './parse.ts';
 import type { Endpoint, EndpointOptions, MergedOptions } from './types.ts';
 import { version } from './version.ts';
 
-function endpointOver(options: MergedOptions, isWhole = false): Endpoint {
+function endpointOver(options: MergedOptions, isWhole?: boolean): Endpoint {
   const DEFAULTS = layer(options, undefined, true) as MergedOptions;
   const mergeWhole = (route?: unknown, options?: unknown) => merge(DEFAULTS, layersOf(route, options), true);
   const endpoint = (route: unknown, options?: unknown) => {

@@ -120,6 +120,8 @@ test.each([
   ['an invalid date', '{a}', new Date(Number.NaN)],
   ['an object without text', '{a}', new Map()],
   ['a plain object with a method', '{a}', { toJSON: () => 'b' }],
+  ['a list of one whose toJSON is no method', '{a}', [{ toJSON: 1 }]],
+  ['a map of one', '{?a*}', { b: { toJSON: 'c' } }],
 ])('%s is refused and named', (_, template, a) => {
   expect(() => expand(template, { a })).toThrow(EndpointError);
   expect(() => expand(template, { a })).toThrow(/^a at /);

@@ -114,6 +114,12 @@ test('header names are lowercased and merged; any form of headers will do', () =
     });
   }
   expect(endpoint.merge({ headers: { 'X-A': '1', 'x-a': '2' } }).headers['x-a']).toBe('2');
+  const pairs: [string, string][] = [
+    ['X-A', '1'],
+    ['x-a', '2'],
+    ['x-a', '3'],
+  ];
+  expect(endpoint.merge({ headers: pairs }).headers['x-a']).toBe('3');
   expect(endpoint.merge({ headers: null }).headers).toEqual(headers);
   expect(endpoint('/x', { headers: { 'content-length': 14, 'x-list': ['a', 'b'] } }).headers).toMatchObject({
     'content-length': '14',

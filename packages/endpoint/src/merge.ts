@@ -19,7 +19,7 @@ export function layersOf(route: unknown, options: unknown): [EndpointOptions, En
 export function merge(
   defaults: MergedOptions,
   layers: readonly EndpointOptions[],
-  isWhole: boolean,
+  isWhole?: boolean,
 ): MergedOptions {
   const merged: MergedOptions = { ...defaults, headers: { ...defaults.headers } };
   for (const given of layers) {
@@ -30,8 +30,12 @@ export function merge(
       else {
         const previews = value && key === 'mediaType' && merged.mediaType?.previews;
         merged[key] = layer(merged[key], value);
-        // Previews add up.
-        if (previews) merged.mediaType.previews = previews.concat((value as MediaType).previews ?? []);
+        // Previews add up, in an object of our own: an instance of a class is the caller's.
+        if (previews)
+          merged[key] = {
+            ...(merged[key] as MediaType),
+            previews: [...previews, ...((value as MediaType).previews ?? [])],
+          };
       }
     }
   }

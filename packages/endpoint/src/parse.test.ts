@@ -142,6 +142,11 @@ test('a body called body is a parameter like any other', () => {
   expect(endpoint('POST /x', { body: 'text' }).body).toEqual({ body: 'text' });
 });
 
+test('an empty content type is none', () => {
+  const { headers } = endpoint('POST /x', { a: 1, headers: { 'Content-Type': '' } });
+  expect(headers['content-type']).toBe('application/json; charset=utf-8');
+});
+
 test('data is the body itself, whatever it is; without a value it is none', () => {
   for (const data of [{ a: 1 }, [1], null, 0, false]) {
     const { body, headers } = endpoint('POST /x', { data, other: 1 });

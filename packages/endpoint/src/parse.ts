@@ -47,15 +47,14 @@ export function build(
   const result: RequestOptions = { method, url, headers };
   if (variables.length) {
     // The query stands before the fragment.
-    const end = url.includes('#') ? url.indexOf('#') : url.length;
+    const end = url.search(/#|$/);
     const sign = url.slice(0, end).includes('?') ? '&' : '?';
-    result.url =
-      url.slice(0, end) + expandExpression({ sign, variables, position: 0 }, values, true) + url.slice(end);
+    result.url = url.slice(0, end) + expandExpression({ sign, variables }, values, true) + url.slice(end);
   }
   const body = data === undefined ? json : data;
-  if (body !== undefined && !isQuery) {
+  if (!isQuery && body !== undefined) {
     result.body = body;
-    if (!isRawBody(body)) headers['content-type'] ??= 'application/json; charset=utf-8';
+    if (!isRawBody(body)) headers['content-type'] ||= 'application/json; charset=utf-8';
   }
   if (request) result.request = request;
   return result;

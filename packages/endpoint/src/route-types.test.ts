@@ -43,6 +43,10 @@ test('a literal route knows its placeholders', () => {
     () => strict('GET /x{?b*,c}', { b: ['1', 2] as const, c: { d: 1 } }),
     () => strict('GET /x/{a*}/{b:3}', { a: { c: 1 }, b: 'text' }),
     () => strict('GET /{a}{?a}', { a: 1 }),
+    () => strict('/{constructor}/:prototype', { constructor: 1, prototype: 'b' }),
+    () => strict('https://h?x=:a', { a: 1 }),
+    () => strict('https://h#:a/b:c', { a: 1, c: 2 }),
+    () => strict('GET /x', { method: 'POST', url: '/y' }),
     () => strict({ url: '/x/{a}', a: 1 }),
     () => strict({ method: 'POST', data: 1 }),
     () => strict({ url: '/x' } as EndpointOptions),
@@ -93,6 +97,14 @@ test('what is missing does not compile, and is refused in strict mode', () => {
     () => strict('/proxy/{a}/https://h/{b}', { b: 2 }),
     // @ts-expect-error a is missing, below a host with a password
     () => strict('https://me:secret@h/:a', { secret: 1 }),
+    // @ts-expect-error a is missing, in a query behind the host
+    () => strict('https://h?x=:a', { b: 1 }),
+    // @ts-expect-error a is missing, in a fragment behind the host
+    () => strict('https://h#:a/b:c', { c: 1 }),
+    // @ts-expect-error constructor is missing: what is inherited is no parameter
+    () => strict('/{constructor}', { a: 1 }),
+    // @ts-expect-error nor is there anything without options
+    () => strict('/{constructor}'),
     // @ts-expect-error a is missing, whatever the spaces
     () => strict(' get\t/x/{a} ', { b: 1 }),
     // @ts-expect-error a is missing
@@ -141,12 +153,14 @@ test('and neither does what no url can hold', () => {
     () => endpoint('GET /x', { request: { signal: 1 } }),
     // @ts-expect-error not a format either
     () => endpoint({ url: '/x', mediaType: { format: 1 } }),
+    // @ts-expect-error not a method
+    () => endpoint('/x', { method: 1 }),
     // @ts-expect-error not a route
     () => endpoint(1),
     // @ts-expect-error options beside options
     () => endpoint({ url: '/x' }, { a: 1 }),
   ];
-  expect(calls).toHaveLength(11);
+  expect(calls).toHaveLength(12);
 });
 
 test('the parameters of a route have a type of their own', () => {

@@ -14,7 +14,7 @@ type Letter = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 
 type OptionalSign = '#' | '.' | '/' | ';' | '?' | '&';
 /** Names that are never parameters, as in options.ts. */
 // biome-ignore format: one line of names
-type Setting = 'method' | 'baseUrl' | 'url' | 'headers' | 'mediaType' | 'request' | '__proto__' | 'constructor' | 'prototype';
+type Setting = 'method' | 'baseUrl' | 'url' | 'headers' | 'mediaType' | 'request' | '__proto__';
 
 // The inside of every `{…}`
 type Expressions<Url extends string, Found = never> = Url extends `${string}{${infer Inside}}${infer Rest}`
@@ -30,14 +30,12 @@ type Colons<Route extends string> = Route extends `${string}:${string}`
     : ColonNames<Route>
   : never;
 
-// A host ends at the first `/` or `{`.
-type BelowHost<Url extends string> = Url extends `${infer Host}{${infer Rest}`
-  ? Host extends `${string}/${infer Path}`
-    ? `${Path}{${Rest}`
-    : `{${Rest}`
-  : Url extends `${string}/${infer Path}`
-    ? Path
-    : '';
+// A host ends at the first of `/`, `?`, `#` and `{`.
+type BelowHost<Url extends string> = Url extends `${infer First}${infer Rest}`
+  ? First extends '/' | '?' | '#' | '{'
+    ? Url
+    : BelowHost<Rest>
+  : '';
 
 type ColonNames<Url extends string, Found = never> = Url extends `${infer Before}{${string}}${infer Rest}`
   ? ColonNames<Rest, Found | ColonNames<Before>>

@@ -9,8 +9,8 @@ export interface Expression {
   /** The operator, empty for simple expansion. */
   sign: string;
   variables: Variable[];
-  /** Where it begins in the template. */
-  position: number;
+  /** Where it begins in the template; a bare query is in none. */
+  position?: number;
 }
 
 /** A compiled template: encoded literals, which may be empty, and expressions in turn; it begins and ends with a literal. */

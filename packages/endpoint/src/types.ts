@@ -93,7 +93,7 @@ type OptionsOf<Route, Routes, Given> = [Route] extends [keyof Routes & string]
       | (Settings & Lightened<All<Routes[Route]>, Given>)
       | (Settings & { data: {} | null } & RouteParameters<Route, Given>)
   : [Route] extends [string]
-    ? RequestParameters & RouteParameters<Route, Given>
+    ? EndpointOptions & RouteParameters<Route, Given>
     : never;
 
 // Options are optional only where the route asks for no parameter.

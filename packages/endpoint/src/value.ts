@@ -11,7 +11,8 @@ export function isPlain(value: unknown): value is Record<string, unknown> {
 export function textOf(value: unknown, option: string): string {
   if (typeof value === 'string') return value;
   // Lists and maps within another are refused here too: RFC 6570 section 2.3 knows no nesting.
-  const single = typeof value === 'object' ? (value as Partial<Date> | null)?.toJSON?.() : value;
+  const dated = value as Partial<Date> | null | undefined;
+  const single = typeof dated?.toJSON === 'function' ? dated.toJSON() : value;
   // a string, a number, a boolean or a bigint
   if (!/^st|^n|^b/.test(typeof single)) throw new EndpointError('without text', option);
   return String(single as string);

@@ -80,6 +80,19 @@ describe('leaving it by other ways', () => {
     expect(() => endpoint('/x/{a}/{b}', { a: 'y', b: '..' })).toThrow(refusal('b', 7));
   });
 
+  test.each([
+    Object.create(null),
+    { toString: 1, valueOf: 2 },
+    new (class {
+      toString = 1;
+      toJSON() {
+        return 'y';
+      }
+    })(),
+  ])('a neighbour that has no text of its own keeps nothing from being named: value %#', (a) => {
+    expect(() => endpoint('/x/{a}/{b}', { a, b: '..' })).toThrow(refusal('b', 7));
+  });
+
   test('a value that changes from look to look is looked at once', () => {
     for (const turn of [1, 2, 3, 4]) {
       let looks = 0;
@@ -194,7 +207,7 @@ describe('changing the host', () => {
     },
   );
 
-  test.each(['http:', 'http:/', 'http://', 'https:///'])(
+  test.each(['http:', 'http:/', 'http://', 'https:///', 'http:\\\\', 'https:/\\'])(
     'a base %s whose host a value would become is refused',
     (baseUrl) => {
       expect(() => endpoint({ url: '/{x}', baseUrl, x: 'evil' })).toThrow(/^baseUrl at 0: malformed$/);
@@ -411,6 +424,27 @@ describe('sharing and writing', () => {
     const builder = endpoint.defaults(options);
     expect(builder(options)).toEqual(endpoint(options));
     expect(endpoint.parse(deepFreeze(builder.merge(options)))).toEqual(endpoint(options));
+  });
+
+  test('nor is an instance of a class, in a call or among the defaults', () => {
+    class Media {
+      format = 'raw';
+      previews = ['b'];
+    }
+    const instance = new Media();
+    const given = { previews: ['c'] };
+    const builders = [
+      endpoint.defaults({ mediaType: { previews: ['a'] } }),
+      endpoint.defaults({ mediaType: instance }),
+    ];
+    for (const builder of builders) {
+      for (const mediaType of [instance, deepFreeze(new Media()), given, deepFreeze({ previews: ['c'] })]) {
+        const { previews } = builder.merge({ mediaType }).mediaType;
+        expect(previews).toEqual([...(builder.DEFAULTS.mediaType.previews ?? []), ...mediaType.previews]);
+        expect(builder.defaults({ mediaType }).DEFAULTS.mediaType.previews).toEqual(previews);
+      }
+    }
+    expect([instance, given]).toEqual([new Media(), { previews: ['c'] }]);
   });
 
   test('what a builder was given may change later without changing it, and what it gives out too', () => {

@@ -107,6 +107,7 @@ describe('both agree', () => {
     `''`,
     `'HEAD /x', {a: 1}`,
     `'POST /x', {a: 1, b: [1], c: null, d: undefined}`,
+    `'POST /x', {a: 1, headers: {'content-type': ''}}`,
     `'POST /x', {body: 1}`,
     `'POST /x'`,
     `'DELETE /x'`,

@@ -158,6 +158,10 @@ test('what has a tag or can be iterated asynchronously is no JSON and goes as it
   }
 });
 
+test.each([() => 1, Symbol('a')])('what JSON leaves out is no body: value %#', (data) => {
+  expect(toFetch(endpoint('POST /x', { data }))[1].body).toBeUndefined();
+});
+
 test('no body stays none, and the headers are those of the options', () => {
   const options = endpoint('POST /x');
   const [url, init] = toFetch(options);
