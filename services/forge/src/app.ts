@@ -24,6 +24,9 @@ export async function createForgeApp(context: Context): Promise<App> {
     },
     log: context.log,
     errors: dialect,
+    // As the reference, and as RFC 9110 §9.1 has it.
+    ignoreTrailingSlash: true,
+    headRoutes: true,
   });
   // A push may take an hour; what is slow for no reason is ended by the time limits of the routes.
   app.server.requestTimeout = 0;

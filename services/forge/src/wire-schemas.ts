@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canBeTold } from './rules/requests/read-time.ts';
 
 /** Body of every error. */
 export const errorSchema = z.object({ message: z.string(), url: z.string() });
@@ -38,7 +39,10 @@ export const optional = {
   boolean: z.boolean().nullish(),
   texts: z.array(storable).nullish(),
   integers: z.array(z.int()).nullish(),
-  time: z.iso.datetime({ offset: true, error: 'expected a time such as 2026-01-31T00:00:00Z' }).nullish(),
+  time: z.iso
+    .datetime({ offset: true, error: 'expected a time such as 2026-01-31T00:00:00Z' })
+    .refine(canBeTold, 'expected a time in the years 1 to 9999')
+    .nullish(),
 };
 
 /** Text that must be there and have something in it. */

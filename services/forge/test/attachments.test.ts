@@ -149,11 +149,14 @@ describe('refused, and nothing is left of it', () => {
     expect((await send(ada, path, 'x', 'a.exe')).status).toBe(422);
     expect((await send(ada, path, 'x', 'a.txt', 'file')).status).toBe(400);
     const head = { authorization: `Bearer ${ada.token}` };
+    const part = '--b\r\ncontent-disposition: form-data; name="attachment"; filename="a.txt"\r\n\r\n';
     for (const [type, body] of [
       ['application/json', '{}'],
       ['multipart/form-data', 'x'],
       ['multipart/form-data; boundary=b', '--b\r\nnonsense'],
       ['multipart/form-data; boundary=b', ''],
+      ['multipart/form-data; boundary=b', `${part}no end`],
+      ['multipart/form-data; boundary=b', `${part}one\r\n${part}another, and no end`],
     ] as const) {
       const answer = await fetch(`${scene.address}/api/v1${path}`, {
         method: 'POST',

@@ -310,7 +310,7 @@ describe('attacks', () => {
     }
   });
 
-  it.each(['0', '-1', 'x', '1e3', '99999999999999999999', '%00', '1;drop', '..'])(
+  it.each(['0', '-1', 'x', '1e3', '99999999999999999999', '%00', '1;drop', '...'])(
     'an id %j is none',
     async (id) => {
       for (const method of ['GET', 'DELETE']) {

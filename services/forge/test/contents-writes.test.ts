@@ -150,6 +150,9 @@ describe('one file', () => {
     await refused(() => ada.call('POST', `${contents}/x.txt`, nowhere), 404, /branch does not exist/);
     const odd = { branch: 'main~1', content: base64('x') };
     await refused(() => ada.call('POST', `${contents}/x.txt`, odd), 422, /GitRefName/);
+    // `?ref=HEAD` is the default branch.
+    const hidden = { branch: 'main', new_branch: 'HEAD', content: base64('x') };
+    await refused(() => ada.call('POST', `${contents}/x.txt`, hidden), 422, /^\[NewBranch\]: GitRefName$/);
   });
 
   it('is the first commit of an empty repository', async () => {
@@ -224,7 +227,7 @@ describe('refused before anything is written', () => {
     'a%5C.git%5Cconfig',
     '.git::$INDEX_ALLOCATION/config',
     'a//b',
-    'a/',
+    'a%2F',
     '-x',
     'a/-x',
     'line%0Abreak',

@@ -85,3 +85,36 @@ describe('a tag', () => {
     expect(after.items).toEqual(before.items);
   });
 });
+
+describe('a path', () => {
+  const LENGTHS = ['content-type', 'content-length', 'etag', 'x-total-count', 'link'];
+  it.each([
+    ...PATHS,
+    `${PULL}.diff`,
+    '/repos/ada/work',
+    '/repos/ada/work/raw/README.md',
+    '/repos/ada/work/contents/README.md',
+    '/repos/ada/none',
+  ])('is asked for its head alone: %s', async (path) => {
+    const [whole, head] = [await ada.call('GET', path), await ada.call('HEAD', path)];
+    expect([head.status, head.text]).toEqual([whole.status, '']);
+    for (const name of LENGTHS) expect(head.headers.get(name), name).toBe(whole.headers.get(name));
+    expect((await bob.call('HEAD', path)).status).toBe((await bob.call('GET', path)).status);
+  });
+
+  it('may end in a slash', async () => {
+    // Not by `call`, which looks for the route by the path.
+    const get = async (path: string) => {
+      const headers = { authorization: `Bearer ${ada.token}` };
+      const answer = await fetch(`${scene.address}/api/v1${path}`, { headers });
+      return [answer.status, await answer.text()];
+    };
+    for (const path of ['/user', '/version', ...PATHS])
+      expect(await get(`${path}/`)).toEqual(await get(path));
+    expect((await ada.call('POST', '/repos/ada/work/labels/', { name: 'x', color: '#fff' })).status).toBe(
+      201,
+    );
+    const wrong = await ada.call('DELETE', '/repos/ada/work/issues/');
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+  });
+});

@@ -29,6 +29,33 @@ const milestone = async (fields: object, where = path) =>
 const issue = async (fields: object = {}, where = path) =>
   (await owner.call('POST', `${where}/issues`, { title: 'An issue', ...fields })).body.number;
 
+it.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-00:01', '9999-12-31T00:00:00-00:01'])(
+  '%s, which no answer could tell, is refused wherever a time is given',
+  async (time) => {
+    const index = await issue();
+    const id = (await milestone({ title: 'm', due_on: '9999-12-31T23:59:59Z' })).id;
+    const before = await stored();
+    for (const [method, at, fields] of [
+      ['POST', '/milestones', { title: 'n', due_on: time }],
+      ['PATCH', `/milestones/${id}`, { due_on: time }],
+      ['POST', '/issues', { title: 'An issue', due_date: time }],
+      ['PATCH', `/issues/${index}`, { due_date: time }],
+      ['POST', `/issues/${index}/deadline`, { due_date: time }],
+      ['POST', `/issues/${index}/times`, { time: 60, created: time }],
+    ] as const)
+      expect((await owner.call(method, path + at, fields)).status, at).toBe(422);
+    expect(await stored()).toEqual(before);
+    await owner.call('PATCH', `${path}/issues/${index}`, { milestone: id, due_date: '9999-12-31T00:00:00Z' });
+    const told = await reader.call('GET', `${path}/issues/${index}`);
+    expect(told.body).toMatchObject({
+      due_date: '9999-12-31T23:59:59Z',
+      milestone: { due_on: '9999-12-31T23:59:59Z' },
+    });
+    await owner.call('DELETE', `${path}/milestones/${id}`);
+    await owner.call('DELETE', `${path}/issues/${index}`);
+  },
+);
+
 describe('a milestone', () => {
   it('is created, shown by id and by title, edited, closed, reopened and deleted', async () => {
     const made = await writer.call('POST', `${path}/milestones`, {

@@ -81,11 +81,14 @@ export async function attachmentRoutes(app: App, context: Context): Promise<void
             letGo(request.raw);
             throw badRequest('the form has no file with the name `attachment`');
           }
+          const { file } = part;
           const row = await storeAttachment(context, caller, subject, {
             name: (request.query as { name?: string }).name || part.filename,
-            content: part.file,
+            content: file,
             abandoned: request.abandoned,
-          }).finally(() => letGo(request.raw));
+          })
+            .catch((error) => (error === file.errored ? toBadRequest(error) : Promise.reject(error)))
+            .finally(() => letGo(request.raw));
           return await reply.code(201).send(attachmentJson(row, context.links));
         },
       });

@@ -5,6 +5,9 @@ export interface Page {
   offset: number;
 }
 
+/** A page beyond every list: its offset is still a number that the database and git take. */
+const LAST_PAGE = 999_999_999;
+
 /** `page` from 1, everything else means 1; `limit` clamped to the maximum, 0 and nonsense mean the default. */
 export function readPage(
   query: { page?: string | undefined; limit?: string | undefined },
@@ -16,7 +19,7 @@ export function readPage(
 }
 
 function positive(text: string | undefined): number | undefined {
-  const number = /^\d{1,9}$/.test(text ?? '') ? Number(text) : 0;
+  const number = /^\d+$/.test(text ?? '') ? Math.min(Number(text), LAST_PAGE) : 0;
   return number > 0 ? number : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readBodyTime, readQueryTime, readTimeRange } from './read-time.ts';
+import { canBeTold, readBodyTime, readQueryTime, readTimeRange } from './read-time.ts';
 
 describe('a time in a query', () => {
   it.each([
@@ -43,3 +43,19 @@ it.each([
   [null, undefined],
   [undefined, undefined],
 ])('a time in a body: %j is %s', (text, time) => expect(readBodyTime(text)?.toISOString()).toBe(time));
+
+it.each([
+  ['0001-01-01T00:00:00+14:00', true],
+  ['0001-01-02T00:00:00Z', true],
+  ['0001-01-02T00:00:00+14:00', true],
+  ['0000-12-31T23:59:59Z', false],
+  ['0000-01-01T00:00:00Z', false],
+  ['2026-01-31T00:00:00-12:00', true],
+  ['9999-12-31T00:00:00Z', true],
+  ['9999-12-31T23:59:59.999+14:00', true],
+  ['9999-12-31T23:59:59-00:01', false],
+  // Not this moment, but the end of its day.
+  ['9999-12-31T00:00:00-00:01', false],
+])('a time in a body that can be told again, like the end of its day: %s %s', (text, can) => {
+  expect(canBeTold(text)).toBe(can);
+});

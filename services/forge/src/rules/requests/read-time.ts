@@ -32,12 +32,28 @@ export function readTimeRange(query: { since?: string | undefined; before?: stri
   return { since: readQueryTime('since', query.since), before: readQueryTime('before', query.before) };
 }
 
+/** How the first year and the first that has five digits begin. */
+const [FIRST, BEYOND] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('+010000-01-01T00:00:00Z')];
+
+/**
+ * Whether a time of a body can be told again: RFC 3339 has years of four digits, and the year 0 is none of the database's.
+ * So it is with the end of its day in its own zone, which a deadline is stored as, both in UTC. What is no time is not judged.
+ */
+export function canBeTold(text: string): boolean {
+  const endOfDay = text.replace(/T.*?(Z|[+-]\d\d:\d\d)$/i, 'T23:59:59$1');
+  const times = [text, endOfDay].map((time) => Date.parse(time));
+  return isNoTime(text) || !times.some((time) => time < FIRST || time >= BEYOND);
+}
+
+/** Go's zero time, in whatever zone. */
+const isNoTime = (text: string) => text.startsWith('0001-01-01');
+
 /**
  * A time of a body, which the schema has validated; undefined for Go's zero time, which clients send for none. Of
  * fractions of seconds nothing is kept.
  */
 export function readBodyTime(text: string | null | undefined): Date | undefined {
-  if (!text || text.startsWith('0001-01-01')) return undefined;
+  if (!text || isNoTime(text)) return undefined;
   const time = new Date(text);
   time.setMilliseconds(0);
   return time;
