@@ -212,6 +212,31 @@ describe('PUT /user', () => {
     expect((await put(own, { data: { a: 1 } })).body['user_metadata']).toEqual({ kept: null, a: 1 });
   });
 
+  test('metadata does not grow without end, and what is too large can shrink', async () => {
+    const own = await confirmedUser(subject);
+    const set = (data: object) => put(own, { data });
+    const text = 'x'.repeat(600_000);
+    expect((await set({ a: text })).status).toBe(200);
+    const before = await subject.snapshot();
+    const refused = await set({ b: text });
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      {
+        code: 400,
+        error_code: 'validation_failed',
+        msg: 'user_metadata cannot be larger than 1048576 bytes',
+      },
+    ]);
+    expect(await subject.snapshot()).toBe(before);
+    // In place of the other it fits; and larger ones from elsewhere do not keep anybody from tidying up.
+    expect((await set({ a: null, b: text })).status).toBe(200);
+    await subject.rows.autocommit().run`
+      update :schema.users set raw_user_meta_data = raw_user_meta_data || jsonb_build_object('c', repeat('y', 1000000))
+      where id = ${own.body.user?.id}`;
+    expect((await set({ small: 1 })).status).toBe(400);
+    expect((await set({ b: null })).body['user_metadata']).not.toHaveProperty('b');
+  });
+
   test('an empty body is a change of nothing, and recorded', async () => {
     const own = await confirmedUser(subject);
     expect((await put(own, {})).status).toBe(200);

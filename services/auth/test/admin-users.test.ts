@@ -61,6 +61,14 @@ describe('GET /admin/users', () => {
     expect(emailsIn(await get(`/admin/users?filter=${encodeURIComponent('%_')}`))).toEqual([]);
   });
 
+  test('a part with U+0000 in it, which no text of the database has, is refused', async () => {
+    const refusal = { error_code: 'validation_failed', msg: 'a text cannot contain the character U+0000' };
+    for (const path of ['/admin/users?filter=u%00', '/admin/audit?query=author:u%00']) {
+      const answer = await get(path);
+      expect([path, answer.status, answer.body]).toEqual([path, 400, { code: 400, ...refusal }]);
+    }
+  });
+
   test('oldest first', async () => {
     const filtered = await get(
       `/admin/users?per_page=4&sort=${encodeURIComponent('created_at asc')}&filter=${mark}`,
@@ -114,6 +122,11 @@ describe('GET /admin/users', () => {
     'sort=email',
     'cursor=x',
     `cursor=${Buffer.from('2026-99-99T00:00:00+00:00 x').toString('base64url')}`,
+    // No days of any calendar, though a Date counts on into the next month.
+    ...['2026-02-30', '0000-01-01'].map((day) => {
+      const text = `${day}T00:00:00+00:00 00000000-0000-4000-8000-000000000000`;
+      return `cursor=${Buffer.from(text).toString('base64url')}`;
+    }),
     'limit=x',
   ])('%s → 400 validation_failed', async (query) => {
     const answer = await get(`/admin/users?${query}`);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, bearer, claimsOf, type Subject, startSubject } from './harness.ts';
 import { bearerOf, serviceRole, signIn } from './support/administrators.ts';
+import { newestTo } from './support/mailbox.ts';
 import {
   as,
   challenged,
@@ -61,6 +62,22 @@ test('a factor of somebody else is not there: neither to challenge, nor to prove
   const body = { challenge_id: own, code: mine.factor.code() };
   const crossed = () => as(subject, other).post(`/factors/${mine.factor.id}/verify`, body);
   expect(await refusedWithoutTrace(crossed)).toEqual([422, 'mfa_factor_not_found']);
+});
+
+test('who reads the mails of somebody without a password sets none: the factor guards that, too', async () => {
+  const { email, factor } = await guarded(subject);
+  await subject.rows.autocommit()
+    .run`update :schema.users set encrypted_password = null where email = ${email}`;
+  await subject.post('/recover', { email });
+  const { code } = await newestTo(subject, email);
+  const body = { type: 'recovery', email, token: code, password: 'password of a thief' };
+  const thief = succeeded(await subject.post('/verify', body));
+  expect(claimsOf(subject, thief)).toMatchObject({ aal: 'aal1' });
+  expect(said(await signIn(subject, email, body.password))).toEqual([400, 'invalid_credentials']);
+  const put = (session: Answer) => as(subject, session).put('/user', { password: body.password });
+  expect(said(await put(thief))).toEqual([401, 'insufficient_aal']);
+  // The owner has the factor.
+  expect((await put(succeeded(await verified(subject, thief, factor.id, factor.code())))).status).toBe(200);
 });
 
 test('replay: a code that was accepted is not again, nor is one of a step before it', async () => {

@@ -9,6 +9,7 @@ import { type CodeChallenge, instant, type Person } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { isBanned } from '../rules/users/ban.ts';
+import { checkMetadataSize } from '../rules/users/user-update.ts';
 import * as userChanges from '../store/user-changes.ts';
 import * as users from '../store/users.ts';
 import { type AddressChange, planEmailChange, planPhoneChange } from './address-changes.ts';
@@ -37,6 +38,7 @@ export interface UserUpdate extends UpdateFields {
 export async function updateUser(context: AuthContext, caller: Caller, update: UserUpdate): Promise<Person> {
   const { user } = caller.person;
   const wanted = await checkUpdate(context, caller, update);
+  checkMetadataSize(user.raw_user_meta_data, update.data);
   const password =
     wanted.password === undefined
       ? undefined

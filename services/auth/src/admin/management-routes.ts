@@ -5,7 +5,7 @@ import { originOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { lenientBody, queryText } from '../requests.ts';
 import { errorBody, userBody } from '../responses.ts';
-import { pageLinks, readOldestFirst, readPage } from '../rules/users/admin-page.ts';
+import { pageLinks, readOldestFirst, readPage, readPart } from '../rules/users/admin-page.ts';
 import { checkUserId } from '../rules/users/admin-user.ts';
 import type { Administrators } from './administrators.ts';
 import { deleteUser } from './delete-user.ts';
@@ -75,7 +75,7 @@ export function managementRoutes(app: App, context: AuthContext, administrators:
         };
       }
       const wanted = readPage(page, perPage);
-      const search = { fragment: filter, oldestFirst: readOldestFirst(sort), ...wanted };
+      const search = { fragment: readPart(filter), oldestFirst: readOldestFirst(sort), ...wanted };
       const { people, total } = await listPeople(context, search);
       reply.headers({ 'x-total-count': String(total), link: pageLinks('/admin/users', wanted, total) });
       return { users: people.map(userJson), aud };
@@ -139,7 +139,7 @@ export function managementRoutes(app: App, context: AuthContext, administrators:
     async (request, reply) => {
       const { page, per_page: perPage, query = '' } = request.query;
       const wanted = readPage(page, perPage);
-      const { entries, total } = await listAudit(context, query, wanted);
+      const { entries, total } = await listAudit(context, readPart(query), wanted);
       reply.headers({ 'x-total-count': String(total), link: pageLinks('/admin/audit', wanted, total) });
       return entries.map((entry) => ({ ...entry, created_at: timestamp(entry.created_at) }));
     },

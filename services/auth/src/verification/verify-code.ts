@@ -11,6 +11,7 @@ import {
   MAX_WRONG_GUESSES,
   tokenTypesOf,
 } from '../rules/codes/one-time-code.ts';
+import { hasVerified } from '../rules/factors/assurance.ts';
 import { isBanned } from '../rules/users/ban.ts';
 import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
@@ -125,14 +126,19 @@ function withoutUnused(found: oneTimeTokens.FoundCode, inAddress: boolean): oneT
   return inAddress ? found : { ...found, challenge: null };
 }
 
-/** The password of who has none, or will have none: an invited user, somebody who asked for a link only. */
+/**
+ * The password of who has none, or will have none: an invited user, somebody who asked for a link only. Who has a second
+ * factor sets one with that shown, as any other password.
+ */
 async function firstPassword(
   context: AuthContext,
   { user, dropsPassword }: oneTimeTokens.FoundCode,
   password: string,
 ): Promise<string | undefined> {
-  const hasOne = user.encrypted_password !== null && !(dropsPassword && user.confirmed_at === null);
-  if (password === '' || hasOne) return undefined;
+  // With the password of an account nobody had proven its factors go.
+  const isFresh = dropsPassword && user.confirmed_at === null;
+  if (password === '' || (!isFresh && (user.encrypted_password !== null || hasVerified(user.factors))))
+    return undefined;
   await acceptNewPassword(context, password);
   return await context.outside.passwords.hash(password);
 }

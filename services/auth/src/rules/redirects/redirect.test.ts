@@ -53,6 +53,23 @@ const table: [site: string, list: string, wish: string, granted: boolean][] = [
   ['https://site.example', '', ' https://site.example/', false],
   ['https://site.example', 'https://**', 'https://user@evil.example/', false],
   ['https://site.example', 'http://*', 'http://2130706433', false],
+  ['https://site.example', 'https://*', 'https://0x08080808', false],
+  ['https://site.example', 'https://*.*', 'https://0x8.0x080808', false],
+  ['https://site.example', 'https://*.*.*.*', 'https://010.8.8.8', false],
+  // a wildcard in the host ends with the host, though nothing but a question mark shows where that is
+  ['https://site.example', 'https://*.listed.example/**', 'https://evil?.listed.example/', false],
+  ['https://site.example', 'https://*.listed.example/**', 'https://0x08080808?.listed.example/', false],
+  ['https://site.example', 'https://app.*.listed.example/**', 'https://app.evil?.listed.example/', false],
+  ['https://site.example', 'https://*.listed.example/**', 'https://app.listed.example/?x=1', true],
+  ['https://site.example', 'https://*.listed.example/**', 'https://app.listed.example?x=1', true],
+  // nor does a path lead out of the listed one
+  ['https://site.example', 'https://listed.example/app/**', 'https://listed.example/app/../other', false],
+  ['https://site.example', 'https://listed.example/app/**', 'https://listed.example/app/a/%2e%2E/x', false],
+  ['https://site.example', 'https://listed.example/app/**', 'https://listed.example/app/..\\other', false],
+  ['https://site.example', 'https://listed.example/app/**', 'https://listed.example/app/../o?\u2028', false],
+  ['https://site.example', 'https://listed.example/app/**', 'https://listed.example/app/v1..v2/.x', true],
+  ['https://site.example', 'https://listed.example/app/**', 'https://listed.example/app/?from=/../x', true],
+  ['https://site.example', '', 'https://site.example/app/../other', true],
   // addresses count when they are listed, like any other
   ['https://site.example', '', 'http://127.0.0.1:3000/', false],
   ['https://site.example', 'http://192.168.1.5:3000/**', 'http://192.168.1.5:3000/a/b', true],

@@ -29,11 +29,23 @@ export function isPermitted(address: string, policy: RedirectPolicy): boolean {
   if (address === '' || hasControlOrSpace(address)) return false;
   const target = URL.parse(address);
   if (target === null) return false;
-  if (isWeb(target) && !hasPlainAuthority(address)) return false;
+  if (isWeb(target) && !hasPlainAuthority(address, target)) return false;
   if (sharesSite(target, policy.siteUrl)) return true;
   // A fragment is cut before matching: `http://evil#.example.com/` must not pass for a subdomain of example.com.
-  const matched = address.split('#', 1)[0] as string;
-  return policy.allowed.some((matches) => matches(matched));
+  const listed = address.split('#', 1)[0] as string;
+  const matched = isWeb(target) ? asOpened(listed) : listed;
+  return matched !== undefined && policy.allowed.some((matches) => matches(matched));
+}
+
+/**
+ * A web address as browsers open it: without a path it has the root's, so that no wildcard for a host goes on into the
+ * query, as that of `https://*.example.com/**` would in `https://evil?.example.com/`. Undefined when its path leads
+ * elsewhere than it reads, by `..` or a backslash.
+ */
+function asOpened(address: string): string | undefined {
+  const [, authority = '', path = '', query = ''] = /^([^:]*:\/\/[^/?]*)([^?]*)(.*)$/s.exec(address) ?? [];
+  if (/\\|\/(\.|%2e){1,2}(\/|$)/i.test(path)) return undefined;
+  return path === '' && query !== '' ? `${authority}/${query}` : address;
 }
 
 /** Browsers drop tabs and line ends inside an address and blanks around it; what we judge must be what they open. */
@@ -48,13 +60,15 @@ const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol ==
 
 /**
  * Only letters, digits, dots and hyphens, then a port: no user name before an `@`, no backslash (browsers read it as
- * a slash), no characters that IDNA maps to dots. A host of digits alone is an IP address in disguise.
+ * a slash), no characters that IDNA maps to dots. An IP address is written as one: `134744072`, `0x08080808` and
+ * `010.8.8.8` are some in disguise, which would pass for the name of a subdomain.
  */
-function hasPlainAuthority(address: string): boolean {
+function hasPlainAuthority(address: string, target: URL): boolean {
   const authority = /^https?:\/\/([^/?#]*)/i.exec(address)?.[1];
   if (authority === undefined) return false;
   if (/^(\[::1\]|\[::\])(:\d{1,5})?$/.test(authority)) return true;
-  return /^[A-Za-z0-9.-]+(:\d{1,5})?$/.test(authority) && !/^\d+(:|$)/.test(authority);
+  const host = /^([A-Za-z0-9.-]+)(:\d{1,5})?$/.exec(authority)?.[1];
+  return host !== undefined && (!/^[\d.]+$/.test(target.hostname) || target.hostname === host);
 }
 
 /** "Any URI sharing its host": same host name and port, same scheme or the step up to https. */

@@ -1,4 +1,4 @@
-import { badPagination, badSort } from '../../failures.ts';
+import { badPagination, badSort, invalidValue } from '../../failures.ts';
 
 /** Which page of a list an administrator asks for, from 1. */
 export interface AdminPage {
@@ -39,6 +39,15 @@ export function readOldestFirst(sort = ''): boolean {
   if (field !== 'created_at' || !['asc', 'desc'].includes(order.toLowerCase()) || more.length > 0)
     throw badSort(sort.slice(0, 60));
   return order.toLowerCase() === 'asc';
+}
+
+/**
+ * A part of a text that is looked for.
+ * @throws Failure `validation_failed` for U+0000, which the database takes in no text
+ */
+export function readPart(text: string): string {
+  if (text.includes('\0')) throw invalidValue('a text cannot contain the character U+0000');
+  return text;
 }
 
 /** `Link` of a page (RFC 8288): the next one, where there is one, and the last. */

@@ -31,6 +31,28 @@ export function checkMayChange(
   if (user.is_sso_user && (isNew || password !== undefined)) throw failures.userManagedBySso();
 }
 
+/** As much as one request can bring. */
+const MAX_METADATA_BYTES = 1024 * 1024;
+
+/**
+ * Metadata is in every answer about its user and in every access token: request by request, anybody could otherwise make
+ * their own too large for the service to handle. What came from elsewhere and is larger may shrink.
+ * @param changes laid over the present ones; members that are null go away
+ * @throws Failure `validation_failed`
+ */
+export function checkMetadataSize(
+  present: Readonly<Record<string, unknown>>,
+  changes: Readonly<Record<string, unknown>>,
+): void {
+  if (Object.keys(changes).length === 0) return;
+  const kept = Object.entries({ ...present, ...changes }).filter(([name]) => changes[name] !== null);
+  const bytes = bytesOf(Object.fromEntries(kept));
+  if (bytes > MAX_METADATA_BYTES && bytes > bytesOf(present))
+    throw failures.invalidValue(`user_metadata cannot be larger than ${MAX_METADATA_BYTES} bytes`);
+}
+
+const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
+
 /** A session so old that somebody else may sit in front of it by now. */
 const FRESH_MS = 24 * 3_600_000;
 
