@@ -6,13 +6,15 @@ const MAX_CANDIDATES = 10;
 /** A typed state name breaks the rules; `why` is a whole sentence. */
 export const badStateName = (why: string): Failure => new Failure('invalid', 'bad_state_name', why);
 
-/** The name is taken on this machine. */
-export const stateExists = (name: string, machine: string): Failure =>
-  new Failure(
+/** The name is taken on this machine. @param user whose state it is; undefined when it is one of the system */
+export const stateExists = (name: string, machine: string, user?: string): Failure => {
+  const whose = user === undefined ? 'a state' : `a state of the home of ${user}`;
+  return new Failure(
     'conflict',
     'state_exists',
-    `a state named ${shown(name)} exists already on ${machine}: choose another name, or remove it first`,
+    `${whose} named ${shown(name)} exists already on ${machine}: choose another name, or remove it first`,
   );
+};
 
 /** No state goes by what the caller typed. */
 export const stateNotFound = (wanted: string): Failure =>
@@ -38,7 +40,15 @@ export const machineNotFound = (wanted: string): Failure =>
 export const ambiguousMachine = (wanted: string, candidates: readonly string[]): Failure =>
   new Failure('invalid', 'ambiguous_machine', ambiguity('machine', wanted, candidates));
 
-/** No such user has a home on the machine; `wanted` is a name or a path. */
+/** No home lies at the path on the machine. */
+export const homeNotFound = (path: string, machine: string): Failure =>
+  new Failure(
+    'not-found',
+    'home_not_found',
+    `no home on ${machine} lies at ${shown(path)}: MachineShow lists the users with their homes, CreateUserData makes a home`,
+  );
+
+/** No such user has a home on the machine. */
 export const userNotFound = (wanted: string, machine: string): Failure =>
   new Failure(
     'not-found',
@@ -86,6 +96,14 @@ export const currentStateRefused = (name: string): Failure =>
     `${shown(name)} is the current state of this machine and cannot be removed, not even with force: boot another state first`,
   );
 
+/** What a machine is to go back to is never removed either, until somebody takes that back. */
+export const nextStateRefused = (name: string): Failure =>
+  new Failure(
+    'precondition',
+    'next_state',
+    `the next boot goes back to ${shown(name)}, so it cannot be removed, not even with force: CancelRevert has it go back to no state`,
+  );
+
 /** What was made from a state is what somebody works with. */
 export const dependantInUse = (name: string, dependant: string): Failure =>
   new Failure(
@@ -116,6 +134,14 @@ export const treeMissing = (path: string, reason: string): Failure =>
     'precondition',
     'tree_missing',
     `the tree ${path} cannot be saved: ${reason}. Nothing was saved`,
+  );
+
+/** A tree has more files than the memory holds the list of. @param size of the list, as text */
+export const listTooLong = (size: string): Failure =>
+  new Failure(
+    'exhausted',
+    'list_too_long',
+    `it has too many files: the list of them takes more than ${size}, half of the memory that this daemon may fill. Remove files, or give the daemon more memory`,
   );
 
 /** What lies in the storage is not what the index knows: somebody else wrote there. */
@@ -215,6 +241,14 @@ export const revertUnfinished = (state: string, saved: string): Failure =>
     'precondition',
     'revert_unfinished',
     `going back to the state ${shown(state)} was interrupted: call PrepareBoot in a boot that names it, or one that names ${shown(saved)}, which is what was there before`,
+  );
+
+/** Somebody works in a tree that is being made what it was. What is not done yet is done when it is asked for again. */
+export const treeChanged = (path: string, code: string): Failure =>
+  new Failure(
+    'locked',
+    'tree_changed',
+    `somebody changes ${path} while the machine goes back to a state (${code}): end what runs there, then call PrepareBoot again, which goes on with it`,
   );
 
 /** The boot menu cannot be written or is not accepted; the old one stays. */

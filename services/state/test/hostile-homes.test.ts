@@ -15,10 +15,20 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { skipWithout } from '@croft/testing';
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest';
 import { emptyFolder } from '../src/outside/storage/vault/trees/empty-folder.ts';
-import { type Daemon, type DumpedState, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
+import {
+  callAt,
+  type Daemon,
+  type Dump,
+  type DumpedState,
+  startDaemon,
+  temporaryFolder,
+  treeFacts,
+  vaultFacts,
+} from './daemon.ts';
 import { restore } from './sample-tree.ts';
+import { startProcess } from './spawned-daemon.ts';
 
 // The daemon is root and homes are others', who may put there what they like.
 
@@ -96,6 +106,50 @@ describe('a file that is one hole of terabytes', () => {
     clearInterval(growing);
     expect(answer.code).toBe(0);
     expect(await stateOf(daemon, 'growing', 'eve')).toMatchObject({ partial: true });
+  });
+});
+
+describe('a home whose list of files does not fit into the memory', () => {
+  /** So many empty files, each with a path of nearly four thousand characters. */
+  function fill(home: string, files: number): void {
+    const folder = join(home, ...Array.from({ length: 13 }, (_, level) => `${level}`.padEnd(250, 'd')));
+    mkdirSync(folder, { recursive: true });
+    for (let file = 0; file < files; file++)
+      closeSync(openSync(join(folder, `${file}`.padEnd(250, 'f')), 'w'));
+  }
+
+  it('does not end the daemon: the rest is saved without it, and its own save is refused', {
+    timeout: 120_000,
+  }, async () => {
+    const folder = join(temporaryFolder(), 'state');
+    const [tree, homes] = [temporaryFolder(), temporaryFolder()];
+    writeFileSync(join(tree, 'hosts'), 'system');
+    vi.stubEnv('NODE_OPTIONS', '--max-old-space-size=192 --max-semi-space-size=8');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { address } = await startProcess(folder, tree);
+    for (const user of ['ada', 'eve'])
+      await callAt(address, 'CreateUserData', { user, homepath: join(homes, user) });
+    writeFileSync(join(homes, 'ada/file'), 'of ada');
+    fill(join(homes, 'eve'), 45_000);
+    const states = async () => {
+      const { results } = await callAt(address, 'DumpStates');
+      const { machines } = JSON.parse(results.map((one) => one.states).join('')) as Dump;
+      return machines[0]?.states.map(({ name, user, partial }) => [name, user, partial]);
+    };
+
+    const own = await callAt(address, 'SaveUserState', { userName: 'eve', stateName: 'mine' });
+    expect(own).toMatchObject({ code: 8, details: expect.stringContaining('too many files') });
+    expect(await states()).toEqual([]);
+    expect(vaultFacts(folder).filter((fact) => /^(objects\/..\/|states\/)/.test(fact))).toEqual([]);
+
+    const all = await callAt(address, 'SaveSystemState', { stateName: 'all' }, { deadlineMs: 60_000 });
+    expect(all).toMatchObject({ code: 0 });
+    expect(all.lines.join('\n')).toContain(`${homes}/eve, the home of eve, was not saved: it has too many`);
+    expect(await states()).toEqual([
+      ['all', null, false],
+      ['all', 'ada', false],
+      ['all', 'eve', true],
+    ]);
   });
 });
 

@@ -7,6 +7,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   Adopt: '`croft state adopt`',
   CreateUserData: '`croft state users create`',
   PrepareBoot: '`croft state prepare-boot`',
+  CancelRevert: '`croft state revert-cancel`',
   'with force': 'with --force',
 };
 

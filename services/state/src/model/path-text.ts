@@ -9,6 +9,12 @@ const PLAIN = /^[\x20-\x24\x26-\x7e]*$/;
 /** Control characters, and what reorders or hides text on a terminal. */
 const UNSAFE = /[%\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
+/** Of each byte. Whoever fills his home with names that are no text must not hold up a save by them. */
+const PERCENT = Array.from(
+  { length: 256 },
+  (_, byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
+);
+
 /** Text of the bytes of a name or path given as latin1 (one character a byte), as `readdir` hands them out. */
 export function pathText(latin1: string): string {
   if (PLAIN.test(latin1)) return latin1;
@@ -16,7 +22,7 @@ export function pathText(latin1: string): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes))
     return text.replace(UNSAFE, (character) => percent(Buffer.from(character)));
-  return latin1.replace(/[^\x20-\x24\x26-\x7e]/g, (byte) => percent(Buffer.from(byte, 'latin1')));
+  return latin1.replace(/[^\x20-\x24\x26-\x7e]/g, (byte) => PERCENT[byte.charCodeAt(0)] as string);
 }
 
 /** The bytes of a path text, as latin1. */
@@ -33,5 +39,5 @@ export function pathBytes(text: string): string {
 }
 
 function percent(bytes: Buffer): string {
-  return Array.from(bytes, (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  return Array.from(bytes, (byte) => PERCENT[byte]).join('');
 }

@@ -52,6 +52,16 @@ it('shows states so that they can be read back', () => {
   ]);
 });
 
+it('claims no size of a snapshot that nobody looked into', () => {
+  const snapshots = states.map((one) => ({
+    ...one,
+    members: one.members.map((member) => ({ ...member, entries: 0, bytes: 0, torn: 0 })),
+  }));
+  const text = machineShowText({ ...model, states: snapshots }, machine, true);
+  expect(text).toMatch(/^first .* manual +whole +- +id-first$/m);
+  expect(text).toContain('  system (system)  /etc  not counted  0 unreadable  0 torn');
+});
+
 it('shows ids and datasets in full, and no state that is being removed', () => {
   const text = machineShowText({ ...model, removing: new Set(['id-first']) }, machine, true);
   expect(text).toContain('Dataset:    system (system) /etc\nStates:     1\n');

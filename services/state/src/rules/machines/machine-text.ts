@@ -1,4 +1,4 @@
-import { isPartial, type Machine, type Model, type State } from '../../model/model.ts';
+import { isPartial, type Machine, type Member, type Model, type State } from '../../model/model.ts';
 import { sizeText } from './sizes.ts';
 
 /** Every machine as a table: current first, then by id. */
@@ -75,14 +75,20 @@ function firstLine(text: string): string {
 }
 
 function stateRow(state: State): string[] {
-  const bytes = state.members.reduce((sum, member) => sum + member.bytes, 0);
+  const counted = state.members.filter(isCounted);
+  const bytes = counted.reduce((sum, member) => sum + member.bytes, 0);
   return [
     state.name,
     timeText(state.createdAt),
     `${state.automatic ? 'automatic' : 'manual'}${state.pinned ? ', pinned' : ''}`,
     isPartial(state) ? 'partial' : 'whole',
-    sizeText(bytes),
+    counted.length === 0 ? '-' : sizeText(bytes),
   ];
+}
+
+/** A snapshot is made without looking at what is in it, and what was looked into has at least its own folder. */
+function isCounted({ entries }: Member): boolean {
+  return entries > 0;
 }
 
 function detailLines(state: State): string[] {
@@ -94,7 +100,7 @@ function detailLines(state: State): string[] {
       state.members.map((member) => [
         `  ${member.dataset} (${member.role})`,
         member.path,
-        `${member.entries} entries`,
+        isCounted(member) ? `${member.entries} entries` : 'not counted',
         `${member.unreadable} unreadable`,
         `${member.torn} torn`,
       ]),

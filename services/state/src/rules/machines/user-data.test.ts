@@ -87,8 +87,8 @@ describe('planMove', () => {
   });
 
   it.each([
-    ['/home/eve', '/srv/eve', 'has no home'],
-    ['/home/bob', '/srv/bob', 'has no home'],
+    ['/home/eve', '/srv/eve', 'no home on vault:/etc lies at "/home/eve"'],
+    ['/home/bob', '/srv/bob', 'no home on vault:/etc lies at "/home/bob"'],
     ['/home/ada', '/home/bob', 'taken by the home of bob'],
     ['/home/ada', '/etc/ada', 'taken by system'],
   ])('refuses %s to %s', (from, to, says) => {

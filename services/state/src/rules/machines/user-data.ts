@@ -1,4 +1,11 @@
-import { badPath, badUserName, homeTaken, machineNotManaged, userNotFound } from '../../failures.ts';
+import {
+  badPath,
+  badUserName,
+  homeNotFound,
+  homeTaken,
+  machineNotManaged,
+  userNotFound,
+} from '../../failures.ts';
 import type { Home, Machine, Model } from '../../model/model.ts';
 import { pathText } from '../../model/path-text.ts';
 
@@ -57,7 +64,7 @@ export function planHome(model: Model, machine: Machine, user: string, path: str
 export function planMove(model: Model, machine: Machine, path: string, to: string): Home {
   checkManaged(machine);
   const home = model.homes.find((other) => other.path === path && other.machines.includes(machine.id));
-  if (home === undefined) throw userNotFound(path, machine.id);
+  if (home === undefined) throw homeNotFound(path, machine.id);
   checkFree(model, home.user, to, machine);
   return home;
 }

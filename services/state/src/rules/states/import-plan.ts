@@ -1,6 +1,5 @@
-import { stateExists } from '../../failures.ts';
 import type { Machine, Model, State } from '../../model/model.ts';
-import { takenNames } from './save-plan.ts';
+import { checkNameFree } from './save-plan.ts';
 import { checkTypedName } from './state-name.ts';
 
 /** What chance and the clock decide, decided before. */
@@ -26,7 +25,7 @@ export function checkImportName(
   const given = wanted || name;
   // It may have been automatic where it came from; here it is what somebody wanted to have.
   if (!/^auto_[a-z0-9]{6}$/.test(given)) checkTypedName(given);
-  if (takenNames(model, machine, user).has(given)) throw stateExists(given, machine.id);
+  checkNameFree(model, machine, user, given);
   return given;
 }
 

@@ -67,6 +67,23 @@ describe('what was made from a state', () => {
   });
 });
 
+it.each([
+  ['base', undefined],
+  // A user's goes with the system's.
+  ['later', 'ada'],
+])('keeps %s of %s when the next boot goes back to it, and says how that is taken back', (name, user) => {
+  const nextState = user === undefined ? 'base' : 'later';
+  const machines = aModel().machines.map((machine) => ({ ...machine, nextState }));
+  for (const force of [false, true])
+    expect(() => planRemoval(aModel({ states, machines }), { name, user }, force)).toThrow(
+      new RegExp(`the next boot goes back to "${name}".*: CancelRevert`),
+    );
+  const both = machines.map((machine) => ({ ...machine, bootedState: nextState }));
+  expect(() => planRemoval(aModel({ states, machines: both }), { name, user }, true)).toThrow(
+    'is the current state',
+  );
+});
+
 describe('what is being removed', () => {
   const given = aModel({
     states,

@@ -1,5 +1,12 @@
-import { currentStateRefused, dependantInUse, stateBeingRemoved } from '../../failures.ts';
-import { type Model, type State, savedWith, statesInUse, storageName } from '../../model/model.ts';
+import { currentStateRefused, dependantInUse, nextStateRefused, stateBeingRemoved } from '../../failures.ts';
+import {
+  type Machine,
+  type Model,
+  type State,
+  savedWith,
+  statesInUse,
+  storageName,
+} from '../../model/model.ts';
 import { findState, type Wanted } from './find-state.ts';
 
 /** What was made from a state, as the storage tells it. */
@@ -46,8 +53,11 @@ export function planRemoval<D extends Dependant>(
   const state = findState(model, wanted);
   const all = withOwners(model, removedWith(model, state), dependants);
   const inUse = statesInUse(model);
+  const inUseNow = statesInUse({ ...model, machines: model.machines.map(withoutNext) });
   for (const each of all) {
-    if (inUse.has(each.system ?? each.id)) throw currentStateRefused(each.name);
+    const system = each.system ?? each.id;
+    if (inUseNow.has(system)) throw currentStateRefused(each.name);
+    if (inUse.has(system)) throw nextStateRefused(each.name);
     // Whoever has the turns of their machines knows that what has begun has stopped.
     if (!force && model.removing.has(each.id)) throw stateBeingRemoved(each.name);
   }
@@ -65,6 +75,10 @@ export function planRemoval<D extends Dependant>(
           ...others.map((part) => objectionOf(part, state)),
         ],
   };
+}
+
+function withoutNext(machine: Machine): Machine {
+  return { ...machine, nextState: undefined };
 }
 
 /** What goes with a state: with that of a system those of its users, and what is left of a removal that stopped. */

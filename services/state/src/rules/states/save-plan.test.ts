@@ -85,13 +85,15 @@ describe('planSave', () => {
   });
 
   it.each([
-    ['mine', undefined],
-    ['anns', undefined],
-    ['bobs', undefined],
-    ['mine', 'ann'],
-    ['anns', 'ann'],
-  ])('refuses %s for %s, which a state has that a save would make another of', (stateName, user) => {
-    expect(() => plan({ stateName, user })).toThrow(`a state named "${stateName}" exists already`);
+    ['mine', undefined, 'a state'],
+    ['anns', undefined, 'a state of the home of ann'],
+    ['bobs', undefined, 'a state of the home of bob'],
+    ['mine', 'ann', 'a state'],
+    ['anns', 'ann', 'a state of the home of ann'],
+  ])('refuses %s for %s, as %s that it would make another of has it', (stateName, user, whose) => {
+    expect(() => plan({ stateName, user })).toThrow(
+      new RegExp(`^${whose} named "${stateName}" exists already`),
+    );
   });
 
   it('lets users use the same names', () => {

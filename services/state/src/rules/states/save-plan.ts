@@ -65,9 +65,8 @@ export function checkSaveTarget(
     (dataset) => user === undefined || dataset.user === user,
   );
   if (datasets.length === 0) throw userNotFound(user ?? '', machine.id);
-  const taken = takenNames(model, machine, user);
-  if (stateName !== '' && taken.has(stateName)) throw stateExists(stateName, machine.id);
-  return { datasets, taken };
+  if (stateName !== '') checkNameFree(model, machine, user, stateName);
+  return { datasets, taken: new Set(namesakes(model, machine, user).map(({ name }) => name)) };
 }
 
 /** Decides a save, or refuses it. */
@@ -114,13 +113,20 @@ export function spaceToWrite(pools: readonly Pool[], minFreePercent: number): nu
   return Math.min(...pools.map((pool) => spaceAboveLimit(pool, minFreePercent)));
 }
 
-/** A save of the machine is also one of each user, so it needs a name that none of them has. */
-export function takenNames(model: Model, machine: Machine, user: string | undefined): ReadonlySet<string> {
-  const others = model.states.filter(
+/** @throws ALREADY_EXISTS, which says whose state has the name: it is not among those of the system that are listed first */
+export function checkNameFree(model: Model, machine: Machine, user: string | undefined, name: string): void {
+  const others = namesakes(model, machine, user).filter((state) => state.name === name);
+  // With a state of the system those of its users go, too.
+  const other = others.find(({ kind }) => kind === 'system') ?? others[0];
+  if (other !== undefined) throw stateExists(name, machine.id, other.user);
+}
+
+/** A save of the machine is also one of each user, so it needs a name that none of these states has. */
+function namesakes(model: Model, machine: Machine, user: string | undefined): readonly State[] {
+  return model.states.filter(
     (state) =>
       state.machine === machine.id && (user === undefined || state.kind === 'system' || state.user === user),
   );
-  return new Set(others.map(({ name }) => name));
 }
 
 function freeName(random: readonly Uint8Array[], taken: ReadonlySet<string>, machine: string): string {

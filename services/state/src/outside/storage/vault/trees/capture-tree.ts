@@ -1,6 +1,9 @@
 import { readdir, readlink } from 'node:fs/promises';
+import { getHeapStatistics } from 'node:v8';
+import { listTooLong } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import { pathText } from '../../../../model/path-text.ts';
+import { sizeText } from '../../../../rules/machines/sizes.ts';
 import { closedMount, entryOf, MAX_FOLDER_PATH } from '../../entry-of.ts';
 import type { Additions } from '../content/additions.ts';
 import { AttributeReader } from '../content/attributes.ts';
@@ -10,6 +13,12 @@ import type { StatCache } from '../content/stat-cache.ts';
 import { Workers } from '../content/workers.ts';
 import { bytesOf, close, errorCode, fstat, lstat, mountOf, open, READ_FOLDER, type Stat } from '../files.ts';
 import type { Tree } from './manifest.ts';
+
+/**
+ * The lines of a tree are held until its manifest is stored, and whoever has a home can make as many as he likes, of four thousand
+ * characters each: beyond that the daemon would end for want of memory, at this save and at each one after it.
+ */
+const MAX_LIST_BYTES = getHeapStatistics().heap_size_limit / 2;
 
 /** What capturing a tree needs. */
 interface Capture {
@@ -22,6 +31,8 @@ interface Capture {
   readonly signal: AbortSignal;
   /** Counts what was seen, for whoever looks meanwhile. */
   readonly seen?: Seen;
+  /** What its lines may take of the memory; a tree with more is refused. */
+  readonly maxListBytes?: number;
 }
 
 /** What of a tree was seen so far. */
@@ -48,7 +59,9 @@ export interface Captured {
 /**
  * Reads a tree into manifest lines and stores its files. Links are never followed: each folder is opened without following,
  * and its entries are looked up through the open descriptor, so that swapping a folder for a link changes nothing.
- * What cannot be read is listed, never left out in silence; only failures of the storage itself end the capture.
+ * What cannot be read is listed, never left out in silence; only failures of the storage itself, and a list that does not fit into
+ * the memory, end the capture.
+ * @throws `list_too_long`
  */
 export async function captureTree(capture: Capture): Promise<Captured> {
   return new TreeCapture(capture, await QuickLook.open(capture.root)).run();
@@ -80,6 +93,7 @@ class TreeCapture {
   readonly #attributes = new AttributeReader();
   #device = 0n;
   #mount: string | undefined;
+  #listBytes = 0;
 
   constructor(capture: Capture, quick: QuickLook) {
     this.#capture = capture;
@@ -278,9 +292,16 @@ class TreeCapture {
 
   #line(text: string, stat: Stat, more: Partial<Entry>): string {
     this.#seen.entries++;
-    return JSON.stringify(entryOf(text, stat, more));
+    const line = JSON.stringify(entryOf(text, stat, more));
+    const { maxListBytes = MAX_LIST_BYTES } = this.#capture;
+    this.#listBytes += WIDE.test(line) ? 2 * line.length : line.length;
+    if (this.#listBytes > maxListBytes) throw listTooLong(sizeText(maxListBytes));
+    return line;
   }
 }
+
+/** With any of these a text takes two bytes a character. */
+const WIDE = /[^\u0000-\u00ff]/;
 
 function tooLong(): Error {
   return Object.assign(new Error('its path is too long'), { errno: 0, code: 'ENAMETOOLONG' });

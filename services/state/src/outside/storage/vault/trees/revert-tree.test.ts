@@ -208,6 +208,42 @@ describe('revertTree', () => {
     expect(treeFacts(outside)).toEqual({ '': expect.any(String) });
   });
 
+  it('is not stopped by what was to go and went by itself', async () => {
+    const { tree, save, objects } = await scene();
+    fillTree(tree);
+    const [wanted, before] = [await save(), treeFacts(tree)];
+    writeFileSync(join(tree, 'sub/new'), 'x');
+    mkdirSync(join(tree, 'folder'));
+    const present = await save();
+    rmSync(join(tree, 'sub/new'));
+    rmSync(join(tree, 'folder'), { recursive: true });
+    expect(await revertTree(objects, tree, present, wanted)).toEqual([]);
+    expect(treeFacts(tree)).toEqual(before);
+  });
+
+  it.each([
+    ['a link for a folder', 'ENOTDIR', (sub: string) => symlinkSync('/', sub)],
+    ['no folder', 'ENOENT', () => {}],
+  ])(
+    'breaks off where somebody puts %s meanwhile, says so, and goes on when asked again',
+    async (_what, code, put) => {
+      const { tree, save, revert, objects } = await scene();
+      fillTree(tree);
+      const [wanted, before] = [await save(), treeFacts(tree)];
+      writeFileSync(join(tree, 'sub/new'), 'x');
+      const present = await save();
+      renameSync(join(tree, 'sub'), join(tree, 'moved'));
+      put(join(tree, 'sub'));
+      await expect(revertTree(objects, tree, present, wanted)).rejects.toMatchObject({
+        code: 'tree_changed',
+        message: expect.stringContaining(`${tree}/sub while the machine goes back to a state (${code})`),
+      });
+      expect(readFileSync(join(tree, 'moved/new'), 'utf8')).toBe('x');
+      expect(await revert(wanted)).toEqual([]);
+      expect(treeFacts(tree)).toEqual(before);
+    },
+  );
+
   it('gives no mode to what a link that was put in the place of a file leads to', async () => {
     const { tree, save, objects } = await scene();
     const outside = temporaryFolder();

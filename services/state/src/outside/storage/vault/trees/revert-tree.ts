@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { constants, fdatasync, fsync } from 'node:fs';
 import { link, mkdir, rename, rmdir, symlink, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { contentDamaged, storageChanged } from '../../../../failures.ts';
+import { contentDamaged, storageChanged, treeChanged } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
-import { pathBytes } from '../../../../model/path-text.ts';
+import { pathBytes, pathText } from '../../../../model/path-text.ts';
 import { openFolder, splitPath } from '../../open-folder.ts';
 import type { Attributes } from '../content/attributes.ts';
 import type { Objects } from '../content/objects.ts';
@@ -56,6 +56,9 @@ async function allOf<T>(works: readonly Promise<T>[]): Promise<T[]> {
   return await Promise.all(works);
 }
 
+/** What the system says when somebody made, took away or exchanged something meanwhile. */
+const CHANGED = ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP'];
+
 type AttributesOf = (entry: Entry) => Attributes | undefined;
 
 class Revert {
@@ -74,8 +77,19 @@ class Revert {
   /**
    * Does steps in one folder, through the folder that is open, and leaves its names on the disk.
    * @returns what is not as it was, one line each
+   * @throws ABORTED when something else lies there than what was there a moment ago
    */
-  async stay({ folder, steps }: Stay): Promise<readonly string[]> {
+  async stay(stay: Stay): Promise<readonly string[]> {
+    try {
+      return await this.#stay(stay);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === undefined || !CHANGED.includes(code)) throw error;
+      throw treeChanged(`${pathText(this.#root)}/${stay.folder ?? ''}`, code);
+    }
+  }
+
+  async #stay({ folder, steps }: Stay): Promise<readonly string[]> {
     const problems: string[] = [];
     const fd = folder === undefined ? undefined : await openFolder(this.#root, folder);
     try {
@@ -97,7 +111,10 @@ class Revert {
   async #step(step: RevertStep, at: Buffer): Promise<string | undefined> {
     switch (step.do) {
       case 'remove':
-        await (step.folder ? rmdir(at) : unlink(at));
+        await (step.folder ? rmdir(at) : unlink(at)).catch((error) => {
+          // Somebody who works there took it away himself.
+          if (errorCode(error) !== 'ENOENT') throw error;
+        });
         return undefined;
       case 'folder':
         await mkdir(at, { mode: 0o700 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Failure } from '@croft/failure';
 import { treeMissing } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import type { Dataset, Member } from '../../../../model/model.ts';
@@ -30,22 +31,21 @@ export async function snapshotDataset(
   request: SnapshotRequest,
 ): Promise<Member> {
   const root = pathBytes(dataset.path);
-  const reason = await whyMissing(root);
-  // A home that somebody deleted must not keep the machine and the other homes from being saved.
-  const isAlone = request.datasets.every(({ role }) => role === 'user');
-  if (reason !== undefined && (isAlone || dataset.role !== 'user'))
-    throw treeMissing(dataset.path, reason.message);
+  const missing = await whyMissing(root);
+  // A home that somebody deleted, or filled with files, must not keep the machine and the other homes from being saved.
+  const isNeeded = dataset.role !== 'user' || request.datasets.every(({ role }) => role === 'user');
+  if (missing !== undefined && isNeeded) throw treeMissing(dataset.path, missing.message);
   const seen = { entries: 0, bytes: 0 };
   const howFar = () =>
     `${dataset.path}: ${seen.entries} entries, ${sizeText(seen.bytes)}, ${sizeText(additions.written)} new`;
-  const captured =
-    reason === undefined
-      ? await whileTelling(request.progress, howFar, () =>
-          captureTree({ root, leaveOut, additions, cache, signal: request.signal, seen }),
-        )
-      : missingTree(reason.code);
-  if (reason === undefined) reportProblems(dataset, captured, request.report);
-  else request.report(`${dataset.path}, the home of ${dataset.user}, was not saved: ${reason.message}`);
+  const capture = () => captureTree({ root, leaveOut, additions, cache, signal: request.signal, seen });
+  const found =
+    missing ??
+    (await whileTelling(request.progress, howFar, capture).catch((error) => whyTooMuch(error, isNeeded)));
+  const captured = 'code' in found ? missingTree(found.code) : found;
+  if ('code' in found)
+    request.report(`${dataset.path}, the home of ${dataset.user}, was not saved: ${found.message}`);
+  else reportProblems(dataset, captured, request.report);
   return {
     dataset: dataset.name,
     role: dataset.role,
@@ -74,6 +74,12 @@ async function whyMissing(root: string): Promise<Reason | undefined> {
     if (code === undefined) throw error;
     return { code, message: (error as Error).message };
   }
+}
+
+/** Why a home that the rest is saved without could not be held in memory. @throws anything else */
+function whyTooMuch(error: unknown, isNeeded: boolean): Reason {
+  if (isNeeded || !(error instanceof Failure) || error.code !== 'list_too_long') throw error;
+  return { code: 'E2BIG', message: error.message };
 }
 
 /** A tree of which nothing is known, so that going back to it changes nothing. */
