@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { aState } from '../../test/models.ts';
+import { reconcile } from '../rules/states/reconcile.ts';
 import { Journal } from './journal.ts';
 import type { Member } from './model.ts';
 
@@ -40,6 +41,23 @@ it('remembers what ended and what did not', async () => {
     ],
   });
 });
+
+it.each(['saved', 'removed'])(
+  'without the line of what was %s, as after a power cut, the storage is believed',
+  async (event) => {
+    const folder = newFolder();
+    const { journal } = await Journal.open(folder);
+    const intent = { do: event === 'saved' ? 'save' : 'remove', id: 'a' } as const;
+    await journal.append({ event: 'begun', intent });
+    await journal.close();
+    const { states, intents } = await reopen(folder);
+    expect(intents).toEqual([intent]);
+    const stored = event === 'saved' ? [state('a')] : [];
+    const { discard, finish, notes, ...plan } = reconcile(states.map(state), intents, stored, []);
+    expect([discard, finish, notes]).toEqual([[], [], []]);
+    expect(plan.states).toEqual(stored);
+  },
+);
 
 it('goes on from a checkpoint', async () => {
   const folder = newFolder();

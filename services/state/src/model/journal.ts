@@ -1,5 +1,6 @@
-import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { writeDurably } from '../outside/write-durably.ts';
 import { diskFailure } from '../rules/machines/disk-failure.ts';
 import { addIntent, type Intent } from '../rules/states/reconcile.ts';
 import type { Remembered, State } from './model.ts';
@@ -25,7 +26,13 @@ interface Memory {
   readonly hasRemovals: boolean;
 }
 
-/** States and open intents at the time of the last checkpoint, and everything since, one line each, on the disk before it counts. */
+/**
+ * What ended well the storage says for good, so nobody waits for its line: after a power cut that took it, the intent finds the
+ * state complete, or nothing left of it.
+ */
+const SAID_BY_STORAGE = new Set<JournalEntry['event']>(['saved', 'removed']);
+
+/** States and open intents at the time of the last checkpoint, and everything since, one line each. */
 export class Journal {
   readonly #file: FileHandle;
   readonly #checkpoint: string;
@@ -54,13 +61,13 @@ export class Journal {
     return { journal: new Journal(file, checkpoint, length), remembered };
   }
 
-  /** Adds a line; when this returns, a crash does not lose it. */
+  /** Adds a line; when this returns, no crash of ours loses it, and no power cut one that the storage does not say as well. */
   append(entry: JournalEntry): Promise<void> {
     return this.#inOrder(async () => {
       const line = Buffer.from(`${JSON.stringify(entry)}\n`);
       try {
         await this.#file.appendFile(line);
-        await this.#file.datasync();
+        if (!SAID_BY_STORAGE.has(entry.event)) await this.#file.datasync();
         this.#length += line.length;
       } catch (error) {
         // A full disk leaves half a line, and the next one would be glued to it.
@@ -73,10 +80,9 @@ export class Journal {
   /** Replaces checkpoint and journal by the states of now and what was begun and has not ended. */
   writeCheckpoint(states: readonly State[], intents: readonly Intent[]): Promise<void> {
     return this.#inOrder(async () => {
-      const temporary = `${this.#checkpoint}.new`;
       const content = JSON.stringify({ version: VERSION, intents, states: states.map(rememberedOf) });
-      await writeFile(temporary, content, { mode: 0o600, flush: true });
-      await rename(temporary, this.#checkpoint);
+      // Its name, too, before the journal goes: else a power cut may leave the old one and nothing after it.
+      await writeDurably(this.#checkpoint, dirname(this.#checkpoint), content);
       await this.#file.truncate(0);
       await this.#file.datasync();
       this.#length = 0;

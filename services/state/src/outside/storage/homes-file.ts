@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { contentDamaged } from '../../failures.ts';
 import type { Home } from '../../model/model.ts';
-import { errorCode, writeDurably } from './vault/files.ts';
+import { writeDurably } from '../write-durably.ts';
+import { errorCode } from './vault/files.ts';
 
 /** The list of homes, in a small file beside the states. */
 export class HomesFile<Kept extends Home> {

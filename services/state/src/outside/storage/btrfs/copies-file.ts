@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { contentDamaged } from '../../../failures.ts';
-import { errorCode, writeDurably } from '../vault/files.ts';
+import { writeDurably } from '../../write-durably.ts';
+import { errorCode } from '../vault/files.ts';
 
 /** Which copies of states this daemon made: their uuids by the id of the state. */
 export class CopiesFile {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { contentDamaged } from '../../../failures.ts';
-import { errorCode, writeDurably } from '../vault/files.ts';
+import { writeDurably } from '../../write-durably.ts';
+import { errorCode } from '../vault/files.ts';
 
 /** One subvolume that is replaced. Paths are relative to the top level. */
 export interface Replacement {

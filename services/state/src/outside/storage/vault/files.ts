@@ -1,7 +1,5 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
-import { diskFailure } from '../../../rules/machines/disk-failure.ts';
-import { syncFolder } from '../../sync-folder.ts';
 
 /** A file's facts with whole nanoseconds. */
 export type Stat = fs.BigIntStats;
@@ -70,18 +68,6 @@ export async function writeFully(fd: number, buffer: Buffer, position: number): 
         error === null ? resolve(bytes) : reject(error),
       );
     });
-  }
-}
-
-/** Puts a small file in place so that after any crash it is there whole or not at all. */
-export async function writeDurably(path: string, folder: string, content: string | Buffer): Promise<void> {
-  const temporary = `${path}.new`;
-  try {
-    await fs.promises.writeFile(temporary, content, { mode: 0o600, flush: true });
-    await fs.promises.rename(temporary, path);
-    await syncFolder(folder);
-  } catch (error) {
-    throw diskFailure(error, `the disk of ${folder}`);
   }
 }
 

@@ -4,7 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { contentDamaged, storageChanged } from '../../../failures.ts';
 import type { State } from '../../../model/model.ts';
 import { syncFolder } from '../../sync-folder.ts';
-import { errorCode, writeDurably } from './files.ts';
+import { writeDurably } from '../../write-durably.ts';
+import { errorCode } from './files.ts';
 
 /** The layout of a record; a newer daemon's vault is refused rather than misread. */
 const VERSION = 3;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { writeDurably } from '../../write-durably.ts';
 import type { MachineMarks } from '../storage.ts';
-import { errorCode, writeDurably } from './files.ts';
+import { errorCode } from './files.ts';
 
 /** Facts of machines that change while they run, in one small file. */
 export class VaultMarks {

@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
-import { errorCode, type Stat, writeDurably } from '../files.ts';
+import { writeDurably } from '../../../write-durably.ts';
+import { errorCode, type Stat } from '../files.ts';
 import { type Remembered, type RememberedManifest, StatTable } from './stat-table.ts';
 
 /**
