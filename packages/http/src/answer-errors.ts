@@ -76,6 +76,9 @@ function asFailure(
       return dialect.unsupportedMediaType(request.headers['content-type'] ?? '');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return dialect.malformedBody('its size differs from Content-Length');
+    case 'ECONNRESET':
+      // The client hung up in the middle: nobody's bug, and nobody reads the answer.
+      return request.raw.destroyed ? dialect.malformedBody('it ended before all of it came') : undefined;
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return dialect.routeNotFound(request.method, pathOf(request.url));

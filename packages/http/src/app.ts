@@ -32,6 +32,11 @@ export interface AppOptions {
 }
 
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
+/**
+ * Access tokens carry what a user says of himself, and he must be able to send the one with which he makes that less again; Node
+ * would end at 16 KiB.
+ */
+const MAX_HEADER_BYTES = 64 * 1024;
 const DEFAULT_HANDLER_TIMEOUT_MS = 10_000;
 /** A client that sends its request more slowly than this is not worth a socket. */
 const RECEIVE_TIMEOUT_MS = 5 * 60_000;
@@ -45,6 +50,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     logger: false,
     bodyLimit: options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: RECEIVE_TIMEOUT_MS,
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
     keepAliveTimeout: 72_000,
     exposeHeadRoutes: options.headRoutes ?? false,
     requestIdHeader: options.requestIdHeader ?? false,

@@ -9,6 +9,8 @@ export interface ApiDescription {
   version: string;
   /** Path of the document; the default is `/openapi.json`. */
   path?: string;
+  /** Path before all paths, where a proxy serves the service below one; asked for when the document is made. */
+  basePath?: () => string;
   /** Schemas of what every route may answer, by status. */
   everywhere?: Readonly<Record<number, unknown>>;
 }
@@ -41,7 +43,8 @@ async function describe(api: ApiDescription, routes: readonly RouteOptions[]): P
       paths[path] = { ...paths[path], ...operations };
     }
   }
-  return JSON.stringify({ ...whole, paths });
+  const basePath = api.basePath?.() ?? '';
+  return JSON.stringify({ ...whole, ...(basePath === '' ? {} : { servers: [{ url: basePath }] }), paths });
 }
 
 /** Registers routes once more, on an application that only describes. */

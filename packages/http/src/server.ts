@@ -6,7 +6,7 @@ import type { App } from './types.ts';
 /**
  * Starts listening and returns once the service has answered a request of its own, so "ready" is an observation.
  * @param probe path of a route that answers 200 without credentials
- * @throws StartError naming a busy or forbidden address
+ * @throws StartError naming a busy, forbidden or missing address and the setting that chooses another
  */
 export async function listen(
   app: App,
@@ -31,15 +31,30 @@ function explain(
   error: NodeJS.ErrnoException,
   at: { host: string; port: number; portSetting: string },
 ): Error {
-  const where = `${at.host}:${at.port}`;
-  const wayOut = `Stop what uses it, or choose another with ${at.portSetting}.`;
-  if (error.code === 'EADDRINUSE') return new StartError(`The address ${where} is in use. ${wayOut}`);
-  if (error.code === 'EACCES')
-    return new StartError(`The address ${where} is not allowed to this user. ${wayOut}`);
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return new StartError(`The address ${where} does not exist on this machine. ${wayOut}`);
+  const { host, port, portSetting } = at;
+  const hostSetting = portSetting.replace(/PORT$/, 'HOST');
+  switch (error.code ?? '') {
+    case 'EADDRINUSE':
+      return new StartError(
+        `The address ${host}:${port} is in use. Stop what uses it, or choose another with ${portSetting}.`,
+      );
+    case 'EACCES':
+      return new StartError(
+        `The port ${port} is not allowed to this user. Choose one from 1024 on with ${portSetting}.`,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'EINVAL':
+      return new StartError(
+        `The address ${host} does not exist on this machine. Choose another with ${hostSetting}.`,
+      );
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new StartError(
+        `The name ${host} leads to no address (${error.code}). Choose another with ${hostSetting}.`,
+      );
+    default:
+      return error;
   }
-  return error;
 }
 
 /**

@@ -354,6 +354,22 @@ describe('the server', () => {
     await other.close();
   });
 
+  it.each([
+    ['192.0.2.1', 'The address 192.0.2.1 does not exist on this machine. Choose another with SAMPLE_HOST.'],
+    [
+      'no-such-host.invalid',
+      /^The name no-such-host\.invalid leads to no address \(E\w+\)\. .* SAMPLE_HOST\.$/,
+    ],
+  ])('names the setting of the host for %s', async (host, message) => {
+    const other = await createApp({
+      api: { title: '', description: '', version: '' },
+      log: silentLog,
+      errors: dialect,
+    });
+    await expect(listen(other, { ...at, host }, '/')).rejects.toThrow(message);
+    await other.close();
+  });
+
   it('finishes a request in flight when it closes, and takes no new one', async () => {
     const address = await listen(app, at, '/busy');
     const inFlight = fetch(`${address}/busy`);
@@ -380,6 +396,26 @@ describe('the server', () => {
       }
     },
   );
+
+  it('takes a token of 60,000 bytes, and no endless one', async () => {
+    const address = await listen(app, at, '/busy');
+    const ask = async (bytes: number) =>
+      (await fetch(`${address}/busy`, { headers: { authorization: `Bearer ${'a'.repeat(bytes)}` } })).status;
+    expect(await ask(60_000)).toBe(200);
+    expect(await ask(70_000)).toBe(431);
+  });
+
+  it('calls it no error when a client hangs up in the middle of a body', async () => {
+    const { port } = new URL(await listen(app, at, '/busy'));
+    const sent = request({ port, method: 'POST', path: '/things', headers: { 'content-length': 900 } });
+    sent.on('error', () => {});
+    sent.write('{"name":"');
+    await vi.waitFor(() => expect(sent.socket?.bytesWritten).toBeGreaterThan(0));
+    await sleep(50);
+    sent.destroy();
+    await sleep(200);
+    expect(lines.filter(({ message }) => message !== 'request')).toEqual([]);
+  });
 
   it('hangs up on one that never ends', { timeout: 20_000 }, async () => {
     const { port } = new URL(await listen(app, at, '/busy'));

@@ -157,10 +157,13 @@ export function startOutbox(options: OutboxOptions): Outbox {
       } catch (error) {
         log.warn({ reason: (error as Error).message }, 'the outbox could not be read');
       }
+      // Ended with the wait: wakes are many, and each would leave a timer behind.
+      const rest = new AbortController();
       await Promise.race([
         woken,
-        sleep(POLL_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {}),
+        sleep(POLL_MS, undefined, { signal: rest.signal, ref: false }).catch(() => {}),
       ]);
+      rest.abort();
     }
   }
 
@@ -225,10 +228,12 @@ async function listen(database: Database, log: Log, stop: AbortSignal, onNotify:
       connectionString: database.url,
       application_name: `croft ${database.schema} outbox`,
     });
+    // While the database is away there is one attempt a second: none may stay known to `stop`.
+    const attempt = new AbortController();
     const gone = new Promise<void>((resolve) => {
       client.once('error', () => resolve());
       client.once('end', () => resolve());
-      stop.addEventListener('abort', () => resolve(), { once: true });
+      stop.addEventListener('abort', () => resolve(), { once: true, signal: attempt.signal });
     });
     client.on('notification', onNotify);
     try {
@@ -239,6 +244,7 @@ async function listen(database: Database, log: Log, stop: AbortSignal, onNotify:
     } catch (error) {
       log.debug({ reason: (error as Error).message }, 'the outbox does not listen yet');
     }
+    attempt.abort();
     await client.end().catch(() => {});
     await sleep(1_000, undefined, { signal: stop, ref: false }).catch(() => {});
   }
