@@ -7,7 +7,7 @@ import { markStale } from '../reviews/mark-stale.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import { followSince } from './follow-since.ts';
-import { bringHead, isFromFork } from './read-head.ts';
+import { bringTip, isFromFork } from './read-head.ts';
 import { settleMergeOf } from './settle-merges.ts';
 import { branchQueue, writeHead } from './sync-pulls.ts';
 
@@ -34,7 +34,8 @@ export async function betweenMerges(
 
 /**
  * Edits the issue half of a pull request, and in the same transaction whatever else there is to change. One that is
- * reopened stands at its head branch as it is now: nobody moved it while it was closed.
+ * reopened stands at its head branch as it is now, for nobody moved it while it was closed; or where it was, when that brought
+ * commits of another repository which the actor or the poster may not read.
  * @throws 409, 412, 422 as for an issue, and 422 when a branch of one to reopen is gone
  */
 export async function changePull(
@@ -57,13 +58,13 @@ export async function changePull(
 async function headToReopen(
   context: Context,
   pull: pulls.PullWithIssue,
-  { state, base: newBase }: Pick<IssueEdit, 'state' | 'base'>,
+  { state, base: newBase, actorId }: Pick<IssueEdit, 'state' | 'base' | 'actorId'>,
 ): Promise<string | undefined> {
   const reopens = state !== undefined && state !== null && state !== 'closed';
   if (!reopens || pull.closed_at === null || pull.merged_at !== null) return undefined;
   const base = newBase ?? (await readRef(context.git, pull.repository_id, branchRef(pull.base_branch)));
   if (base === undefined) throw unacceptable(`the base branch '${pull.base_branch}' does not exist`);
-  const tip = await bringHead(context, pull);
+  const tip = await bringTip(context, pull, actorId);
   if (tip === undefined) throw unacceptable(`the head branch '${pull.head_branch}' does not exist`);
   return tip;
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import { bringHead } from './read-head.ts';
+import { bringTip } from './read-head.ts';
 import { followHead } from './sync-pulls.ts';
 
 /**
@@ -10,5 +10,5 @@ import { followHead } from './sync-pulls.ts';
 export async function followSince(context: Context, id: number, actorId: number): Promise<void> {
   const pull = await pulls.findById(context.database.autocommit(), id);
   if (pull === undefined || pull.closed_at !== null) return;
-  await followHead(context, pull, await bringHead(context, pull), actorId);
+  await followHead(context, pull, await bringTip(context, pull, actorId), actorId);
 }

@@ -92,12 +92,16 @@ async function followElsewhere(
     const find = () => pulls.listOpenByHead(tx, headRepositoryId, { repositoryId });
     const brought = new Map<number, string | undefined>();
     const bring: Follow = async (pull, tip) => {
+      // Whose poster lost the code of the head publishes no more of it; with a branch that is gone it is closed all the same.
+      if (tip !== undefined && !pull.may_follow) return;
       if (tip !== undefined) await bringCommit(context, pull, tip);
       brought.set(pull.id, tip);
     };
     const follow: Follow = async (pull, tip) => {
       // Where it is elsewhere by now, the push that took it there lets it follow, too.
-      if (brought.has(pull.id) && brought.get(pull.id) === tip) await followHead(context, pull, tip, actorId);
+      if (!brought.has(pull.id) || brought.get(pull.id) !== tip) return;
+      // Asked again after the tip was found: who may read it now could read what was there then.
+      if (tip === undefined || pull.may_follow) await followHead(context, pull, tip, actorId);
     };
     isWhole = (await eachAlone(context, headRepositoryId, await find(), bring)) && isWhole;
     await context.queues.inTurn(branchQueue(repositoryId), async () => {
@@ -107,13 +111,13 @@ async function followElsewhere(
   return isWhole;
 }
 
-type Follow = (pull: pulls.PullWithIssue, tip: string | undefined) => Promise<void>;
+type Follow = (pull: pulls.PullOfHead, tip: string | undefined) => Promise<void>;
 
 /** Does something for each of some pull requests with their heads, which are all in one repository. */
 async function forEachHead(
   { git }: Context,
   headRepositoryId: number,
-  open: readonly pulls.PullWithIssue[],
+  open: readonly pulls.PullOfHead[],
   work: Follow,
 ): Promise<void> {
   const refs = open.map((pull) => branchRef(pull.head_branch));
@@ -125,7 +129,7 @@ async function forEachHead(
 async function eachAlone(
   context: Context,
   headRepositoryId: number,
-  open: readonly pulls.PullWithIssue[],
+  open: readonly pulls.PullOfHead[],
   work: Follow,
 ): Promise<boolean> {
   let isWhole = true;

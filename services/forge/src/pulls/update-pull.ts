@@ -37,8 +37,8 @@ import { isFromFork } from './read-head.ts';
 /**
  * Brings the head branch of a pull request up to its base, by a merge into it or by a rebase. The branch moves as by a push:
  * intent, compare-and-swap, record; its pull requests have followed when this returns.
- * @throws 403 without write access to the head or when the style is switched off, 404, 409 on conflicts and while the head
- *   is protected, 422 when it is closed or merged
+ * @throws 403 without write access to the head, when that is lent and more people than the base's may read it, and when the
+ *   style is switched off, 404, 409 on conflicts and while the head is protected, 422 when it is closed or merged
  */
 export async function updatePull(
   context: Context,
@@ -88,6 +88,7 @@ async function findWritableHead(
   if (!lent.includes(pull.head_branch)) throw mayNotUpdate();
   const [row] = await repositories.listByIds(tx, [pull.head_repository_id], 0);
   if (row === undefined) throw mayNotUpdate();
+  if (secrecyOf(found) > secrecyOf({ repository: row, owner: row.owner })) throw wouldPublish();
   return { repository: row, owner: row.owner, permission: WRITER };
 }
 
@@ -95,6 +96,17 @@ const WRITER: VisibleRepository['permission'] = {
   level: 'write',
   units: { code: 'write', issues: 'none', pulls: 'none' },
 };
+
+/** How few may read the code of a repository: everybody, whoever is signed in, or those who were let in. */
+function secrecyOf({ repository, owner }: Pick<VisibleRepository, 'repository' | 'owner'>): number {
+  if (repository.private || owner.visibility === 'private') return 2;
+  return owner.visibility === 'public' ? 0 : 1;
+}
+
+const wouldPublish = () =>
+  forbidden(
+    'the base is private and the repository of the head is not: its owner has to make that private, or to bring the head up to date',
+  );
 
 const mayNotUpdate = () => forbidden('user should have a permission to write to the head branch');
 

@@ -70,6 +70,9 @@ export function findOpenByTopic(
     order by p.id desc limit 1`;
 }
 
+/** A pull request and whether it may follow its head: in its own repository, or its poster may still read the code there. */
+export type PullOfHead = PullWithIssue & { may_follow: boolean };
+
 /** Open pull requests whose head is in a repository, or only those from one of its branches or into one repository. */
 export function listOpenByHead(
   tx: Tx,
@@ -78,13 +81,29 @@ export function listOpenByHead(
     headBranch = null,
     repositoryId = null,
   }: { headBranch?: string | null; repositoryId?: number | null } = {},
-): Promise<PullWithIssue[]> {
-  return tx.rows<PullWithIssue>`
-    select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+): Promise<PullOfHead[]> {
+  return tx.rows<PullOfHead>`
+    select i.*, p.*, case when p.repository_id = p.head_repository_id then true else :schema.may_read_unit(
+      coalesce(u.id, 0), coalesce(u.is_admin, false), false, p.head_repository_id, 'code') end as may_follow
+    from :schema.pulls p join :schema.issues i on i.id = p.issue_id left join :schema.users u on u.id = i.poster_id
     where p.head_repository_id = ${headRepositoryId} and p.merged_at is null and i.closed_at is null
       and (${headBranch}::text is null or p.head_branch = ${headBranch}::text)
       and (${repositoryId}::bigint is null or p.repository_id = ${repositoryId}::bigint)
     order by p.id`;
+}
+
+/**
+ * Whether both its poster and somebody else may read the code of where a pull request has its head. Whose account is gone is
+ * nobody, who may read what is public.
+ */
+export async function mayReadHead(tx: Tx, id: number, userId: number): Promise<boolean> {
+  const row = await tx.row<{ refused: boolean }>`
+    select bool_or(not :schema.may_read_unit(coalesce(u.id, 0), coalesce(u.is_admin, false), false,
+      p.head_repository_id, 'code')) as refused
+    from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+      cross join lateral unnest(array[i.poster_id, ${userId}::bigint]) as x (id) left join :schema.users u on u.id = x.id
+    where p.id = ${id}`;
+  return row?.refused === false;
 }
 
 /** Open pull requests into any of some branches of a repository. */
@@ -193,6 +212,11 @@ export async function moveHead(tx: Tx, id: number, headSha: string): Promise<voi
 /** The ref followed. */
 export async function markWritten(tx: Tx, id: number, sha: string): Promise<void> {
   await tx.run`update :schema.pulls set written_sha = ${sha} where id = ${id}`;
+}
+
+/** The ref is about to go: unless the pull request goes, too, the next start writes it again. */
+export async function markUnwritten(tx: Tx, id: number): Promise<void> {
+  await tx.run`update :schema.pulls set written_sha = null where id = ${id}`;
 }
 
 /** Another base branch for a pull request that is not merged. */
