@@ -65,6 +65,12 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     about: 'Algorithms of access tokens that are accepted; without any all that the keys have.',
   },
   DEFAULT_BRANCH: { kind: text, default: 'main', about: 'Default branch of new repositories.' },
+  AUTO_WATCH_NEW_REPOS: {
+    kind: boolean,
+    default: 'true',
+    about:
+      'Whether whoever makes, forks or generates a repository watches it, and so hears of what others do there.',
+  },
   DEFAULT_PAGING_NUM: { kind: integer(1, 1000), default: '30', about: 'Entries of a list page.' },
   MAX_RESPONSE_ITEMS: {
     kind: integer(1, 1000),

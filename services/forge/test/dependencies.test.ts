@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 
@@ -127,6 +127,93 @@ describe('dependencies', () => {
       const reply = await fetch(`${scene.address}/api/v1${at(a)}`, { method: 'POST', body: '{}' });
       return { status: reply.status, body: await reply.json() } as Awaited<ReturnType<Person['call']>>;
     });
+  });
+});
+
+describe('a dependency on what is hidden now', () => {
+  let eve: Person;
+  const path = '/repos/eve/ev/issues/1';
+  const entered = { owner: 'ada', repo: 'tog', index: 1 };
+  const remove = (who: Person, body: object) => who.call('DELETE', `${path}/dependencies`, body);
+  const waits = async () =>
+    (
+      await scene.sql.rows`
+        select from :schema.dependencies d join :schema.issues i on i.id = d.issue_id
+          join :schema.repositories r on r.id = i.repository_id where r.name = 'ev'`
+    ).length;
+
+  beforeEach(async () => {
+    eve = scene.person('eve');
+    await eve.call('POST', '/user/repos', { name: 'ev' });
+    await ada.call('POST', '/user/repos', { name: 'tog' });
+    for (const title of ['the secret', 'another']) await ada.call('POST', '/repos/ada/tog/issues', { title });
+    await eve.call('POST', '/repos/eve/ev/issues', { title: 'waits' });
+    await eve.call('POST', `${path}/dependencies`, entered);
+    await ada.call('PATCH', '/repos/ada/tog', { private: true });
+  });
+  afterEach(async () => {
+    await scene.sql.run`delete from :schema.repositories where name in ('ev', 'tog', 'gone')`;
+    await scene.sql.run`delete from :schema.users where login like 'eve%'`;
+  });
+
+  it('is ended by whoever writes where the waiting one is, by the path it was added with, and tells nothing', async () => {
+    expect([await waits(), (await eve.call('GET', `${path}/dependencies`)).items]).toEqual([1, []]);
+    expect((await eve.call('PATCH', path, { state: 'closed' })).status).toBe(412);
+    const gone = await remove(eve, entered);
+    expect([gone.status, gone.body.title]).toEqual([200, 'waits']);
+    const { items, text } = await eve.call('GET', `${path}/timeline`);
+    expect([items, gone.text + text]).toEqual([[], expect.not.stringContaining('secret')]);
+    expect((await eve.call('PATCH', path, { state: 'closed' })).body).toMatchObject({ state: 'closed' });
+    const told = (await ada.call('GET', '/repos/ada/tog/issues/1/timeline')).items;
+    expect(told.map(({ type }) => type)).toEqual(['add_dependency', 'remove_dependency']);
+    await refused(404, /./, () => remove(eve, entered));
+  });
+
+  it('is not found under what is no dependency, there or not', async () => {
+    const nothing = await remove(eve, { owner: 'ada', repo: 'nothing', index: 1 });
+    for (const other of [
+      { owner: 'ada', repo: 'tog', index: 2 },
+      { owner: 'ada', repo: 'tog', index: 99 },
+      { owner: 'ada', repo: 'hidden', index: 1 },
+      { owner: 'nobody', repo: 'tog', index: 1 },
+      { index: 1 },
+    ]) {
+      await refused(404, nothing.body.message, () => remove(eve, other));
+    }
+    expect(await waits()).toBe(1);
+  });
+
+  it('stays for whoever does not write where the waiting one is: 403 for what is there and what is not', async () => {
+    for (const other of [entered, { ...entered, repo: 'nothing' }])
+      await refused(403, /permission/, () => remove(stranger, other));
+    // Nor does reading what is waited for let anybody end it.
+    await refused(403, /permission/, () => remove(ada, entered));
+    await refused(403, /permission/, () =>
+      ada.call('DELETE', '/repos/ada/tog/issues/1/blocks', { owner: 'eve', repo: 'ev', index: 1 }),
+    );
+    await refused(404, /./, () =>
+      eve.call('DELETE', '/repos/ada/tog/issues/1/blocks', { owner: 'eve', repo: 'ev', index: 1 }),
+    );
+  });
+
+  it('is ended by the path it was added with after what is waited for got another name', async () => {
+    await ada.call('PATCH', '/repos/ada/tog', { name: 'gone' });
+    const { status, text } = await remove(eve, entered);
+    expect([status, text]).toEqual([200, expect.not.stringContaining('gone')]);
+    expect(await waits()).toBe(0);
+  });
+
+  it('is ended also when that is archived, which nobody is told, and whose timeline stays as it is', async () => {
+    await ada.call('PATCH', '/repos/ada/tog', { archived: true });
+    expect((await remove(eve, entered)).status).toBe(200);
+    const told = (await ada.call('GET', '/repos/ada/tog/issues/1/timeline')).items;
+    expect([await waits(), told.map(({ type }) => type)]).toEqual([0, ['add_dependency']]);
+  });
+
+  it('is ended once when two end it at a time', async () => {
+    const replies = await Promise.all(Array.from({ length: 4 }, () => remove(eve, entered)));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
+    expect(await waits()).toBe(0);
   });
 });
 

@@ -180,7 +180,7 @@ describe('methods and paths', () => {
   it('unknown methods answer 405 with Allow', async () => {
     const { status, headers, body } = await ada.call('PUT', '/repos/ada/open');
     expect(status).toBe(405);
-    expect(headers.get('allow')).toBe('DELETE, GET, PATCH');
+    expect(headers.get('allow')).toBe('DELETE, GET, HEAD, PATCH');
     expect(body.message).toBe('PUT is not allowed here');
   });
 

@@ -87,7 +87,9 @@ export async function attachmentRoutes(app: App, context: Context): Promise<void
             content: file,
             abandoned: request.abandoned,
           })
-            .catch((error) => (error === file.errored ? toBadRequest(error) : Promise.reject(error)))
+            .catch((error) => {
+              throw error === file.errored ? toBadRequest(error) : error;
+            })
             .finally(() => letGo(request.raw));
           return await reply.code(201).send(attachmentJson(row, context.links));
         },

@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { notFound, unacceptable } from '../failures.ts';
-import { viewerOf } from '../rules/access/permission.ts';
-import * as teamRepositories from '../store/people/team-repositories.ts';
-import * as repositoryTeams from '../store/repositories/repository-teams.ts';
-import { teamJson, teamSchema } from '../teams/team-json.ts';
+import { teamSchema } from '../teams/team-json.ts';
 import { emptySchema, errorSchema, repositoryPath } from '../wire-schemas.ts';
-import { findOfOrganization, findTeamToChange } from './find-team.ts';
+import { giveToTeam, takeFromTeam } from './change-team-access.ts';
+import { listTeamsOfRepository, showTeamOfRepository } from './list-teams-of-repository.ts';
 
 const teamPath = repositoryPath.extend({ team: z.string() });
 const answers = {
@@ -25,9 +22,7 @@ export const list = endpoint({
   params: repositoryPath,
   answers: { 200: z.array(teamSchema), 404: errorSchema, 405: errorSchema },
   async handle({ params, caller }, context) {
-    const { owner, repository } = await findOfOrganization(context, caller, params);
-    const teams = await repositoryTeams.list(context.database.autocommit(), repository.id, viewerOf(caller));
-    return { status: 200, body: teams.map((team) => teamJson(team, owner, caller)) };
+    return { status: 200, body: await listTeamsOfRepository(context, caller, params) };
   },
 });
 
@@ -39,11 +34,7 @@ export const check = endpoint({
   params: teamPath,
   answers: { 200: teamSchema, 404: errorSchema, 405: errorSchema },
   async handle({ params, caller }, context) {
-    const { owner, repository } = await findOfOrganization(context, caller, params);
-    const teams = await repositoryTeams.list(context.database.autocommit(), repository.id, viewerOf(caller));
-    const team = teams.find(({ name_key: key }) => key === params.team.toLowerCase());
-    if (team === undefined) throw notFound();
-    return { status: 200, body: teamJson(team, owner, caller) };
+    return { status: 200, body: await showTeamOfRepository(context, caller, params) };
   },
 });
 
@@ -55,9 +46,7 @@ export const add = endpoint({
   params: teamPath,
   answers,
   async handle({ params, caller }, context) {
-    const { repository, team, reaches } = await findTeamToChange(context, caller, params);
-    if (reaches) throw unacceptable(`team '${team.name}' is already added to repo`);
-    await teamRepositories.add(context.database.autocommit(), team.id, repository.id);
+    await giveToTeam(context, caller, params);
     return { status: 204 };
   },
 });
@@ -70,9 +59,7 @@ export const remove = endpoint({
   params: teamPath,
   answers,
   async handle({ params, caller }, context) {
-    const { repository, team } = await findTeamToChange(context, caller, params);
-    if (!(await teamRepositories.remove(context.database.autocommit(), team.id, repository.id)))
-      throw unacceptable(`team '${team.name}' was not added to repo`);
+    await takeFromTeam(context, caller, params);
     return { status: 204 };
   },
 });

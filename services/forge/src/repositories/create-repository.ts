@@ -84,7 +84,8 @@ export interface Making {
 }
 
 /**
- * Row, folder, row; when anything in between fails, neither is left.
+ * Row, folder, row; when anything in between fails, neither is left. Whoever makes it watches it, so that somebody hears
+ * of what strangers say there.
  * @throws 409 when the owner has one of this name
  */
 export async function makeNew(
@@ -93,13 +94,14 @@ export async function makeNew(
   draft: repositories.RepositoryDraft,
   making: Making,
 ): Promise<VisibleRepository> {
-  const { database } = context;
+  const { database, settings } = context;
+  const watcherId = settings.AUTO_WATCH_NEW_REPOS ? caller.userId : null;
   const intent = await repositories.insert(database.autocommit(), draft);
   if (intent === undefined) throw await explainRefusal(context, draft);
   try {
     const branches = await making.fill(intent);
     await database.transaction(async (tx) => {
-      const ready = await repositories.markReady(tx, intent.id, branches);
+      const ready = await repositories.markReady(tx, intent.id, { branches, watcherId });
       if (ready === undefined) throw new Error(`repository ${intent.id} went away while it was made`);
       if (!(await repositories.mayAdministrate(tx, intent.id, caller.userId)) && !caller.isAdmin)
         await collaborators.put(tx, intent.id, caller.userId, ADMIN_LEVEL);

@@ -6,7 +6,7 @@ import { teamSchema } from '../teams/team-json.ts';
 import { userJson, userSchema } from '../users/user-json.ts';
 import { timeSchema } from '../wire-schemas.ts';
 import { NO_TIME, wireTime } from '../wire-time.ts';
-import type { VisibleRepository } from './find-repository.ts';
+import { mayRead, type VisibleRepository } from './find-repository.ts';
 
 /** What an answer says of a repository besides the one it was forked from. */
 const ownMembers = z.object({
@@ -111,10 +111,12 @@ export function repositoryJson(
 }
 
 function ownJson(
-  { repository: row, owner, permission }: VisibleRepository,
+  found: VisibleRepository,
   viewer: Caller | undefined,
   links: Links,
 ): z.output<typeof ownMembers> {
+  const { repository: row, owner, permission } = found;
+  const { code, issues, pulls } = whatIsIn(found);
   const page = links.repository(owner.login, row.name);
   const address = links.api(`/repos/${owner.login}/${row.name}`);
   return {
@@ -128,8 +130,8 @@ function ownJson(
     fork: row.fork_of !== null,
     template: row.template,
     mirror: false,
-    size: Math.ceil(row.size_bytes / 1024),
-    language: row.language,
+    size: code.size,
+    language: code.language,
     languages_url: `${address}/languages`,
     html_url: page,
     url: address,
@@ -142,10 +144,9 @@ function ownJson(
     stars_count: row.stars,
     forks_count: row.forks,
     watchers_count: row.watchers,
-    open_issues_count: row.issues - row.closed_issues,
-    open_pr_counter: row.pulls - row.closed_pulls,
-    // Not counted yet is shown as none.
-    branch_count: row.branches ?? 0,
+    open_issues_count: issues.open,
+    open_pr_counter: pulls.open,
+    branch_count: code.branches,
     release_counter: 0,
     default_branch: row.default_branch,
     archived: row.archived,
@@ -188,7 +189,25 @@ function ownJson(
     mirror_updated: NO_TIME,
     mirror_last_sync_at: NO_TIME,
     topics: row.topics,
-    licenses: row.licenses,
+    licenses: code.licenses,
+  };
+}
+
+/** Counts and contents of units as their viewer may know of them: of one he may not read, as if there were nothing in it. */
+function whatIsIn(found: VisibleRepository) {
+  const { repository: row } = found;
+  return {
+    code: mayRead(found, 'code')
+      ? {
+          size: Math.ceil(row.size_bytes / 1024),
+          language: row.language,
+          licenses: row.licenses,
+          // Not counted yet is shown as none.
+          branches: row.branches ?? 0,
+        }
+      : { size: 0, language: '', licenses: [], branches: 0 },
+    issues: { open: mayRead(found, 'issues') ? row.issues - row.closed_issues : 0 },
+    pulls: { open: mayRead(found, 'pulls') ? row.pulls - row.closed_pulls : 0 },
   };
 }
 

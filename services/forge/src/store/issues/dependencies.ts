@@ -47,6 +47,38 @@ export async function list(
   };
 }
 
+/** Something an issue waits for. */
+export interface WaitedFor {
+  id: number;
+  /** Whether its repository only serves reads. */
+  archived: boolean;
+  /** Whether the viewer may not read it. */
+  isHidden: boolean;
+}
+
+/** What an issue waits for and a path names or named once, for the viewer to read or not. */
+export function findWaitedFor(
+  tx: Tx,
+  issueId: number,
+  path: { owner: string; repo: string; number: number },
+  viewer: Pick<SearchScope, 'userId' | 'seesAll' | 'publicOnly'>,
+): Promise<WaitedFor | undefined> {
+  return tx.row<WaitedFor>`
+    with owners as (
+      select id from :schema.users where login_key = lower(${path.owner})
+      union select user_id from :schema.former_logins where login_key = lower(${path.owner})
+    )
+    select i.id, r.archived, not :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, r.id,
+      case when i.is_pull then 'pulls' else 'issues' end) as "isHidden"
+    from :schema.dependencies d join :schema.issues i on i.id = d.blocked_by
+      join :schema.repositories r on r.id = i.repository_id
+      cross join lateral (select r.owner_id in (select id from owners) and r.name_key = lower(${path.repo})) n (now)
+    where d.issue_id = ${issueId} and i.number = ${path.number} and (n.now or exists (
+      select from :schema.former_repository_names f join owners on owners.id = f.owner_id
+      where f.repository_id = r.id and f.name_key = lower(${path.repo})))
+    order by n.now desc limit 1`;
+}
+
 /** Lets nobody else add a dependency until the transaction ends: two could close a circle of which each adds a half. */
 export async function lockAll(tx: Tx): Promise<void> {
   await tx.run`select pg_advisory_xact_lock(hashtext('croft forge dependencies'))`;

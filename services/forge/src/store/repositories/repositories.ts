@@ -145,8 +145,15 @@ export function findFork(tx: Tx, ownerId: number, forkOf: number): Promise<Repos
     select * from :schema.repositories where owner_id = ${ownerId} and fork_of = ${forkOf} and state = 'ready' limit 1`;
 }
 
-/** The folder is there; its name no longer leads to a repository that had it before. */
-export function markReady(tx: Tx, id: number, branches: number): Promise<RepositoryRow | undefined> {
+/**
+ * The folder is there; its name no longer leads to a repository that had it before.
+ * @param watcherId who watches it from the beginning; null for nobody. The row is as it was before he was counted.
+ */
+export function markReady(
+  tx: Tx,
+  id: number,
+  { branches, watcherId }: { branches: number; watcherId: number | null },
+): Promise<RepositoryRow | undefined> {
   return tx.row<RepositoryRow>`
     with ready as (
       update :schema.repositories set state = 'ready', empty = ${branches === 0}, branches = ${branches}
@@ -154,6 +161,9 @@ export function markReady(tx: Tx, id: number, branches: number): Promise<Reposit
     ), freed as (
       delete from :schema.former_repository_names f using ready
       where f.owner_id = ready.owner_id and f.name_key = ready.name_key
+    ), watched as (
+      insert into :schema.watches (repository_id, user_id, created_at)
+      select id, ${watcherId}::bigint, ${tx.now}::timestamptz from ready where ${watcherId}::bigint is not null
     )
     select * from ready`;
 }

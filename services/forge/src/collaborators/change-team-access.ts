@@ -1,27 +1,39 @@
-import { Failure } from '@croft/failure';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, unacceptable } from '../failures.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
-import { checkAdmin, findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
+import { checkAdmin } from '../repositories/find-repository.ts';
 import * as teamRepositories from '../store/people/team-repositories.ts';
 import type { TeamRow } from '../store/people/teams.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
 import * as repositoryTeams from '../store/repositories/repository-teams.ts';
+import { findOfOrganization } from './find-of-organization.ts';
+
+/** A team of the owner of a repository. */
+interface TeamPath {
+  owner: string;
+  repo: string;
+  team: string;
+}
 
 /**
- * A repository whose owner has teams.
- * @throws 404, 405 when the owner is a person
+ * Gives a repository to a team.
+ * @throws 403, 404, 405, 422 for a team nobody has and for one that reaches it already
  */
-export async function findOfOrganization(
-  context: Context,
-  caller: Caller,
-  path: { owner: string; repo: string },
-): Promise<VisibleRepository> {
-  const found = await findRepository(context, caller, path);
-  if (found.owner.kind !== 'organization')
-    throw new Failure('not-allowed', 'no_organization', 'repo is not owned by an organization');
-  return found;
+export async function giveToTeam(context: Context, caller: Caller, path: TeamPath): Promise<void> {
+  const { repository, team, reaches } = await findTeamToChange(context, caller, path);
+  if (reaches) throw unacceptable(`team '${team.name}' is already added to repo`);
+  await teamRepositories.add(context.database.autocommit(), team.id, repository.id);
+}
+
+/**
+ * Takes a repository from a team.
+ * @throws 403, 404, 405, 422 for a team nobody has and for one that it was not given to
+ */
+export async function takeFromTeam(context: Context, caller: Caller, path: TeamPath): Promise<void> {
+  const { repository, team } = await findTeamToChange(context, caller, path);
+  if (!(await teamRepositories.remove(context.database.autocommit(), team.id, repository.id)))
+    throw unacceptable(`team '${team.name}' was not added to repo`);
 }
 
 /**
@@ -29,10 +41,10 @@ export async function findOfOrganization(
  * repository if the organization says so.
  * @throws 403, 404, 405, 422 for a team nobody has
  */
-export async function findTeamToChange(
+async function findTeamToChange(
   context: Context,
   caller: Caller,
-  path: { owner: string; repo: string; team: string },
+  path: TeamPath,
 ): Promise<{ repository: RepositoryRow; team: TeamRow; reaches: boolean }> {
   const found = await findOfOrganization(context, caller, path);
   checkAdmin(found);
