@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RunningService, silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
@@ -7,6 +7,7 @@ import { openDatabase } from '@croft/sql';
 import { git, temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgeSettings, openForgeTasks, startForge } from '../src/index.ts';
+import { failingGit } from './failing-git.ts';
 import { commit, pushBranch, pushedRepository, request, SECRET, useForge } from './forge.ts';
 import { type Cast, castOf, openTo, organization } from './repository-scene.ts';
 
@@ -173,6 +174,63 @@ it('a backup made while people push, open and remove is whole, and starts', asyn
   await tasks.close();
   expect(found).toEqual([]);
 }, 60_000);
+
+describe('a backup that would not be whole is none:', () => {
+  const manifestOf = (name: string) => existsSync(join(backups, name, 'manifest.json'));
+
+  it('without the folder of the attachments, something else in its place, or one without what there should be', async () => {
+    const folder = join(scene.dataFolder, 'attachments');
+    await rename(folder, `${folder}-away`);
+    await expect(backUp('no-folder')).rejects.toThrow(
+      `lacks the files of attachments, 1 in all, such as ${attached}`,
+    );
+    await writeFile(folder, 'no folder');
+    await expect(backUp('a-file')).rejects.toThrow('ENOTDIR');
+    await rm(folder);
+    await mkdir(folder);
+    await expect(backUp('empty')).rejects.toThrow(
+      `lacks the files of attachments, 1 in all, such as ${attached}`,
+    );
+    await rm(folder, { recursive: true });
+    await rename(`${folder}-away`, folder);
+    expect(['no-folder', 'a-file', 'empty'].map(manifestOf)).toEqual([false, false, false]);
+    await backUp('with-files');
+    expect(await readdir(join(backups, 'with-files', 'attachments'))).toEqual([attached]);
+  });
+
+  it('no folder is needed where no file was ever stored', async () => {
+    const folder = join(scene.dataFolder, 'attachments');
+    const update = (stored: boolean) =>
+      scene.sql.run`update :schema.attachments set stored = ${stored} where id = ${Number(attached)}`;
+    await update(false);
+    await rename(folder, `${folder}-away`);
+    await backUp('none-stored');
+    await rename(`${folder}-away`, folder);
+    await update(true);
+    expect(await readdir(join(backups, 'none-stored', 'attachments'))).toEqual([]);
+  });
+
+  it('with a git that could not say where refs are when it began', async () => {
+    await using failing = await failingGit();
+    const own = readSettings(forgeSettings, { FORGE_GIT_COMMAND: failing.command });
+    const tasks = await openForgeTasks({
+      settings: own,
+      databaseUrl: scene.databaseUrl,
+      dataFolder: scene.dataFolder,
+      log: silentLog,
+      version: '0.1.0',
+    });
+    // The first list fails, and those that the copies are made by do not.
+    await failing.fail('for-each-ref');
+    const making = tasks.backUp(join(backups, 'no-refs'));
+    const tables = join(backups, 'no-refs', 'tables');
+    const looking = setInterval(() => existsSync(tables) && void failing.recover(), 1);
+    await expect(making).rejects.toThrow('for-each-ref');
+    clearInterval(looking);
+    await tasks.close();
+    expect(manifestOf('no-refs')).toBe(false);
+  });
+});
 
 describe('is refused, and nothing changes:', () => {
   it('a backup into a folder in which something is', async () => {

@@ -121,6 +121,32 @@ describe('a delivery', () => {
     expect(await scene.sql.rows`select * from :schema.outbox`).toEqual([]);
   });
 
+  it('that fails for a mistake of ours is tried again, and no key is blamed', async () => {
+    await make('mistaken');
+    const hook = await hookUp('mistaken', ['issues']);
+    // Nothing to sign.
+    await scene.sql.script(`
+      alter table forge.hook_deliveries alter payload drop not null;
+      create function forge.lose_payload() returns trigger language plpgsql as
+        $$ begin new.payload = null; return new; end $$;
+      create trigger lose before insert on forge.hook_deliveries for each row execute function forge.lose_payload()`);
+    await ada.call('POST', '/repos/ada/mistaken/issues', { title: 'x' });
+    const failures = async () =>
+      (await scene.sql.rows<{ last_error: string }>`select last_error from :schema.outbox`).map(
+        ({ last_error: error }) => error,
+      );
+    await expect.poll(failures).toEqual([expect.stringContaining('must be of type string')]);
+    expect(
+      await scene.sql.rows`select error, delivered_at from :schema.hook_deliveries where payload is null`,
+    ).toEqual([{ error: null, delivered_at: null }]);
+    await scene.sql.script(`
+      drop trigger lose on forge.hook_deliveries;
+      update forge.hook_deliveries set payload = '{}' where payload is null`);
+    await hurry();
+    await receiver.take('issues');
+    await expect.poll(() => deliveries(hook)).toMatchObject([{ succeeded: true, error: '' }]);
+  });
+
   it('is given up after eight attempts, at once when the receiver says no', async () => {
     await make('given-up');
     const hook = await hookUp('given-up', ['issues']);

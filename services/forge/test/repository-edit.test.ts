@@ -3,6 +3,7 @@ import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, personWith, pushBranch, pushedRepository, request, useForge } from './forge.ts';
 import { type Cast, castOf, openTo, organization } from './repository-scene.ts';
+import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
 let cast: Cast;
@@ -289,6 +290,22 @@ describe('transfer', () => {
     expect(await flail(cast.stranger)).toBeNull();
     await cast.ada.call('PATCH', '/orgs/club', { visibility: 'public' });
     await scene.sql.run`delete from :schema.repository_transfers`;
+  });
+
+  it('is not refused for a database that cannot say who may take it', async () => {
+    await make('fork');
+    await scene.sql.run`
+      insert into :schema.repository_transfers (repository_id, doer_id, recipient_id, team_ids, created_at)
+      select r.id, owner_id, u.id, '{}', now() from :schema.repositories r, :schema.users u
+      where r.name = 'fork' and login = 'club'`;
+    const accept = async () => (await cast.writer.call('POST', '/repos/ada/fork/transfer/accept')).status;
+    const before = await rowsOf(scene, 'repositories', 'repository_transfers');
+    await scene.sql.script('alter function forge.may_know rename to may_know_later');
+    const refused = await accept();
+    await scene.sql.script('alter function forge.may_know_later rename to may_know');
+    expect(refused).toBe(500);
+    expect(await rowsOf(scene, 'repositories', 'repository_transfers')).toEqual(before);
+    expect(await accept()).toBe(202);
   });
 
   it('of a private repository is not for credentials for public things', async () => {

@@ -7,6 +7,7 @@ import type { Git } from '../outside/git/git.ts';
 import { checkCopy } from '../outside/git/upkeep.ts';
 import * as catalogue from '../store/upkeep/catalogue.ts';
 import * as examination from '../store/upkeep/examination.ts';
+import { copyAttachments, unlessMissing } from './copy-attachments.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
 import { saveTable } from './tables.ts';
 
@@ -28,7 +29,7 @@ const TRIES = 3;
  * Copies the database and the repositories into a new folder, as one set, while everybody goes on working: the rows as
  * of one moment, and then the repositories, which have everything the rows speak of. Refs that moved in between are
  * noted, and the first start on the restored set takes them over as it does with pushes that a crash interrupted.
- * @throws StartError when the folder is not empty
+ * @throws StartError when the folder is not empty, or when files are missing that the rows speak of
  */
 export async function backUp(source: BackupSource, into: string): Promise<Manifest> {
   const { database, git } = source;
@@ -61,7 +62,7 @@ export async function backUp(source: BackupSource, into: string): Promise<Manife
     sequences: rows.sequences,
     repositories,
     gone,
-    attachments: await copyAttachments(source, join(folder, 'attachments')),
+    attachments: await copyAttachments(source, folder),
   };
   await writeManifest(folder, manifest);
   return manifest;
@@ -93,7 +94,13 @@ async function saveRows({ database }: BackupSource, folder: string) {
 async function refsOfAll({ database, git }: BackupSource): Promise<Map<number, RefValue[]>> {
   const refs = new Map<number, RefValue[]>();
   for (const { id, state } of await examination.listRepositories(database.autocommit())) {
-    if (state === 'ready') refs.set(id, await listRefs(git, id, KEPT_REFS).catch(() => []));
+    if (state !== 'ready') continue;
+    try {
+      refs.set(id, await listRefs(git, id, KEPT_REFS));
+    } catch (error) {
+      // Without them every ref would count as one that moved.
+      if ((await hasFolder(git, id)) && (await isThere(database, id))) throw error;
+    }
   }
   return refs;
 }
@@ -131,14 +138,17 @@ async function copyRepository(
     } catch (error) {
       if (error instanceof StartError) throw error;
       await rm(to, { recursive: true, force: true });
-      const names = await readdir(from).catch(() => undefined);
-      if (names === undefined) return undefined;
+      if (!(await hasFolder(git, id))) return undefined;
       if (tries === TRIES) throw error;
     }
   }
 }
 
 const NOTHING = '0'.repeat(40);
+
+function hasFolder(git: Git, id: number): Promise<boolean> {
+  return readdir(git.folderOf(id)).then(() => true, unlessMissing(false));
+}
 
 /** The row of a repository that is gone, or going, says so. */
 async function isThere(database: Database, id: number): Promise<boolean> {
@@ -156,22 +166,4 @@ function movesBetween(
   return [...new Set([...was.keys(), ...is.keys()])]
     .filter((ref) => was.get(ref) !== is.get(ref) && !ref.startsWith('refs/pull/'))
     .map((ref) => ({ ref, before: was.get(ref) ?? NOTHING, after: is.get(ref) ?? NOTHING }));
-}
-
-/** Files never change once they are there; one that was removed meanwhile is missed by nobody who restores later. */
-async function copyAttachments({ attachments }: BackupSource, to: string): Promise<number> {
-  await mkdir(to, { mode: 0o700 });
-  const names = await readdir(attachments).catch(() => []);
-  let copied = 0;
-  for (const name of names.filter((one) => /^\d+$/.test(one))) {
-    const done = await copyFile(join(attachments, name), join(to, name)).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return false;
-        throw error;
-      },
-    );
-    if (done) copied++;
-  }
-  return copied;
 }

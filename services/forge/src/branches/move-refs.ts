@@ -25,7 +25,7 @@ export async function moveInTurn<T>(
   const { push, result } = await context.queues.inTurn(branchQueue(repositoryId), async () => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { result: prepared, ...details } = await prepare();
-      const done = await swap(context, repositoryId, actorId, details);
+      const done = await swapRefs(context, repositoryId, actorId, details);
       if (done !== undefined) return { push: done, result: prepared } satisfies Moved<T>;
     }
     throw lost();
@@ -38,7 +38,12 @@ export async function moveInTurn<T>(
 /** Pushes by git's protocol do not stand in the queue, so that somebody may be faster, but hardly five times. */
 const ATTEMPTS = 5;
 
-async function swap(
+/**
+ * Intent and compare-and-swap, for somebody who has the queue of branches; undefined when somebody was faster. Whoever gets
+ * the row records it, with the queue free again.
+ * @throws what git fails with: then the refs say what happened, and it is recorded without waiting
+ */
+export async function swapRefs(
   context: Context,
   repositoryId: number,
   actorId: number,

@@ -93,19 +93,25 @@ const NOTHING = {
 };
 
 /** What is sent; undefined when the secrets cannot be opened. */
-function prepare({ webhooks: { sealing } }: Context, delivery: deliveries.DeliveryWithHook) {
+function prepare(context: Context, delivery: deliveries.DeliveryWithHook) {
+  const secrets = openSecrets(context, delivery);
+  if (secrets === undefined) return undefined;
+  const request = writeHookRequest({
+    uuid: delivery.uuid,
+    event: delivery.event,
+    eventType: delivery.event_type,
+    contentType: delivery.hook.content_type === 'form' ? 'form' : 'json',
+    payload: delivery.payload,
+    secret: secrets.secret,
+    target: targetOf(delivery),
+  });
+  return { ...request, authorization: secrets.authorization };
+}
+
+function openSecrets({ webhooks: { sealing } }: Context, delivery: deliveries.DeliveryWithHook) {
   const open = (sealed: Uint8Array | null) => (sealed === null ? '' : sealing.open(sealed));
   try {
-    const request = writeHookRequest({
-      uuid: delivery.uuid,
-      event: delivery.event,
-      eventType: delivery.event_type,
-      contentType: delivery.hook.content_type === 'form' ? 'form' : 'json',
-      payload: delivery.payload,
-      secret: open(delivery.secret),
-      target: targetOf(delivery),
-    });
-    return { ...request, authorization: open(delivery.authorization_header) };
+    return { secret: open(delivery.secret), authorization: open(delivery.authorization_header) };
   } catch {
     return undefined;
   }

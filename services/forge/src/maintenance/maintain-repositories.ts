@@ -41,28 +41,29 @@ export function startMaintenance(context: Context): Maintenance {
 
 async function keepGoing(context: Context, closing: AbortSignal): Promise<void> {
   const pause = context.settings.GIT_MAINTENANCE_INTERVAL;
+  const attempt = async (failed: string, work: () => Promise<unknown>): Promise<void> => {
+    await work().catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      context.log.warn({ reason }, `${failed}; it is tried again`);
+    });
+  };
   let words = 0;
+  let sweptAt = Number.NEGATIVE_INFINITY;
   while (!closing.aborted) {
-    const hadWork = await maintainNext(context, closing).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      context.log.warn({ reason }, 'looking for repositories to tidy up failed; it is tried again');
-      return false;
+    let hadWork = false;
+    await attempt('looking for repositories to tidy up failed', async () => {
+      hadWork = await maintainNext(context, closing);
     });
-    if (hadWork) continue;
-    words = await sweepWords(context, words, closing).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      context.log.warn({ reason }, 'words of deleted texts were not removed; it is tried again');
-      return words;
+    // Also where there is always a repository that waits.
+    if (hadWork && performance.now() - sweptAt < pause) continue;
+    sweptAt = performance.now();
+    await attempt('words of deleted texts were not removed', async () => {
+      words = await sweepWords(context, words, closing);
     });
-    await idempotencyKeys.sweep(context.database.autocommit()).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      context.log.warn({ reason }, 'old idempotency keys were not removed; it is tried again');
-    });
-    await baseMoves.sweep(context.database.autocommit()).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      context.log.warn({ reason }, 'old moves of branches were not removed; it is tried again');
-    });
-    await sleep(pause, undefined, { signal: closing, ref: false }).catch(() => {});
+    const tx = context.database.autocommit();
+    await attempt('old idempotency keys were not removed', () => idempotencyKeys.sweep(tx));
+    await attempt('old moves of branches were not removed', () => baseMoves.sweep(tx));
+    if (!hadWork) await sleep(pause, undefined, { signal: closing, ref: false }).catch(() => {});
   }
 }
 

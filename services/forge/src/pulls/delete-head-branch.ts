@@ -1,15 +1,15 @@
+import { swapRefs } from '../branches/move-refs.ts';
 import { loadPushRules, refuseMove } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { headKept } from '../failures.ts';
-import { beginPush, recordPush } from '../git-http/record-push.ts';
-import { branchRef, moveRefs, NO_COMMIT, readRef } from '../outside/git/refs.ts';
+import { recordPush } from '../git-http/record-push.ts';
+import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
 import { mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
 import { decideBranchDeletion } from '../rules/pulls/branch-deletion.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import type { PushRow } from '../store/repositories/pushes.ts';
-import * as pushes from '../store/repositories/pushes.ts';
 import type { PullToMerge } from './check-merger.ts';
 import { accessToHead } from './find-head.ts';
 import { branchQueue } from './sync-pulls.ts';
@@ -26,7 +26,8 @@ export async function deleteHeadBranch(context: Context, caller: Caller, found: 
   const { id } = ofHead.repository;
   const deletion = await queues.inTurn(branchQueue(id), () => swap(context, caller, found.pull.id, ofHead));
   if (deletion === undefined) return;
-  await recordPush(context, deletion, deletion.details.moves);
+  // Should the client be gone: the branch is, too.
+  await queues.track(recordPush(context, deletion, deletion.details.moves));
   const details = { old_ref: found.pull.head_branch };
   const entry = { issueId: found.pull.issue_id, kind: 'delete_branch', posterId: caller.userId, details };
   // The branch is gone either way.
@@ -61,8 +62,7 @@ async function swap(
   // Compare-and-swap against what was merged: commits that were pushed since then are not thrown away.
   if (decision === 'keep') return undefined;
   const moves = [{ ref, before: pull.head_sha, after: NO_COMMIT }];
-  const push = await beginPush(context, repository.id, caller.userId, { moves });
-  if ((await moveRefs(git, repository.id, [{ ref, old: pull.head_sha }])) === 'done') return push;
-  await pushes.removeAll(database.autocommit(), [push.id]);
-  throw headKept();
+  const push = await swapRefs(context, repository.id, caller.userId, { moves });
+  if (push === undefined) throw headKept();
+  return push;
 }

@@ -1,3 +1,4 @@
+import { Failure } from '@croft/failure';
 import { isUniqueViolation } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
@@ -99,7 +100,12 @@ async function findTransfer(
   }
   // Credentials for public things show nothing else, to the recipient neither.
   if (caller.publicOnly && (row.private || row.owner.visibility !== 'public')) throw notFound();
-  if (!(await speaksFor(context, caller, transfer.recipient).catch(() => false))) {
+  const mayDecide = await speaksFor(context, caller, transfer.recipient).catch((error: unknown) => {
+    // An organization he may not know of, or that has another name since a moment ago.
+    if (error instanceof Failure) return false;
+    throw error;
+  });
+  if (!mayDecide) {
     const found = await findRepository(context, caller, path);
     if (who === 'giver too') {
       checkOwner(found);

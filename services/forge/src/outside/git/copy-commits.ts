@@ -16,12 +16,9 @@ export async function copyCommit(
 ): Promise<void> {
   assertOutsideTransaction('copying commits');
   const packs = join(git.folderOf(to), 'objects', 'pack');
-  const refs = await git.run(to, ['for-each-ref', '--format=^%(objectname)']);
-  if (refs.code !== 0) throw new Error(`refs of repository ${to} could not be listed: ${refs.stderr}`);
-  const wanted = Buffer.concat([Buffer.from(`${commit}\n`), refs.stdout]);
+  const refs = await git.output(to, ['for-each-ref', '--format=^%(objectname)']);
+  const wanted = Buffer.concat([Buffer.from(`${commit}\n`), refs]);
   const args = ['pack-objects', '--revs', '--non-empty', '--quiet', join(packs, 'pack')];
-  const { code, stderr } = await git.run(to, args, wanted, objectsOf(git, from));
-  if (code !== 0)
-    throw new Error(`commit ${commit} of repository ${from} was not copied to ${to}: ${stderr}`);
+  await git.output(to, args, wanted, objectsOf(git, from));
   await sync(packs);
 }

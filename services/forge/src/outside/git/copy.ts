@@ -23,9 +23,7 @@ export async function listRefs(
   prefixes: readonly string[],
 ): Promise<RefValue[]> {
   const format = '--format=%(objectname) %(refname)';
-  const { code, stdout, stderr } = await git.run(repositoryId, ['for-each-ref', format, ...prefixes]);
-  if (code !== 0) throw new Error(`refs of repository ${repositoryId} could not be listed: ${stderr}`);
-  return stdout
+  return (await git.output(repositoryId, ['for-each-ref', format, ...prefixes]))
     .toString()
     .split('\n')
     .filter((line) => line !== '')
@@ -69,8 +67,7 @@ export async function shareObjects(from: string, to: string, how: 'link' | 'copy
 export async function packTree(git: Git, repositoryId: number, tree: string, folder: string): Promise<void> {
   const packs = join(folder, 'objects', 'pack');
   const args = ['pack-objects', '--revs', '--quiet', join(packs, 'pack')];
-  const { code, stderr } = await git.run(repositoryId, args, `${tree}\n`);
-  if (code !== 0) throw new Error(`the tree ${tree} of repository ${repositoryId} was not packed: ${stderr}`);
+  await git.output(repositoryId, args, `${tree}\n`);
   await sync(packs);
 }
 
@@ -140,7 +137,5 @@ function nothingLeft(error: NodeJS.ErrnoException): string[] {
 
 /** What HEAD names, as a full ref. */
 export async function readHead(git: Git, repositoryId: number): Promise<string> {
-  const { code, stdout, stderr } = await git.run(repositoryId, ['symbolic-ref', 'HEAD']);
-  if (code !== 0) throw new Error(`HEAD of repository ${repositoryId} could not be read: ${stderr}`);
-  return stdout.toString().trim();
+  return (await git.output(repositoryId, ['symbolic-ref', 'HEAD'])).toString().trim();
 }

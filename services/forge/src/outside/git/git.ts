@@ -8,6 +8,7 @@ import { Broker, type Exit, type RunningProgram } from './broker.ts';
 import { Conversation } from './conversation.ts';
 import type { DirectOutput } from './direct-output.ts';
 import { gitOptions } from './environment.ts';
+import { GitFailed } from './git-failed.ts';
 
 /** The conversations a repository may have: reading objects, moving refs, trying merges, doing merges. */
 export type Topic = 'objects' | 'refs' | 'trials' | 'merges';
@@ -135,7 +136,22 @@ export class Git {
     return this.#broker.start({ command: 'sh', args: confined, input: true, environment });
   }
 
-  /** Runs a command on a repository to its end; the caller judges the exit code. */
+  /**
+   * What a command on a repository prints.
+   * @throws when it did not end well: a git that cannot run prints nothing, which is no answer
+   */
+  async output(
+    repositoryId: number,
+    args: readonly string[],
+    input?: string | Buffer,
+    environment: Record<string, string> = {},
+  ): Promise<Buffer> {
+    const { stdout, ...exit } = await this.run(repositoryId, args, input, environment);
+    if (exit.code !== 0) throw new GitFailed(repositoryId, args, exit);
+    return stdout;
+  }
+
+  /** The same for who can tell from the exit code, and what was said, whether git failed or said no; he has to. */
   async run(
     repositoryId: number,
     args: readonly string[],

@@ -33,17 +33,18 @@ export async function readRefs(
   if (refs.length === 0) return [];
   const conversation = await git.converse(repositoryId, 'objects');
   try {
-    return await Promise.all(
-      refs.map((ref) =>
-        looksLikeDescription(ref)
-          ? readExactly(git, repositoryId, ref)
-          : conversation.ask(`info ${ref}\n`, takeObjectId),
+    const [exact, ...commits] = await Promise.all([
+      readRefIds(git, repositoryId, refs.filter(looksLikeDescription)),
+      ...refs.map((ref) =>
+        looksLikeDescription(ref) ? undefined : conversation.ask(`info ${ref}\n`, takeObjectId),
       ),
-    );
+    ]);
+    return refs.map((ref, index) => commits[index] ?? exact.get(ref));
   } catch (error) {
     // A question does no harm twice: the process may have been ended for being idle in this moment.
     if (!(error instanceof ConversationEnded)) throw error;
-    return await Promise.all(refs.map((ref) => readExactly(git, repositoryId, ref)));
+    const exact = await readRefIds(git, repositoryId, refs);
+    return refs.map((ref) => exact.get(ref));
   }
 }
 
@@ -54,27 +55,29 @@ export async function readRef(git: Git, repositoryId: number, ref: string): Prom
 
 /** Names of all branches, in the order of the alphabet. */
 export async function listBranches(git: Git, repositoryId: number): Promise<string[]> {
-  const { stdout } = await git.run(repositoryId, ['for-each-ref', '--format=%(refname)', 'refs/heads']);
+  const listed = await git.output(repositoryId, ['for-each-ref', '--format=%(refname)', 'refs/heads']);
   const prefix = branchRef('').length;
-  return stdout
+  return listed
     .toString()
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.slice(prefix));
 }
 
-/** What refs point to, tags included; those that do not exist are missing. */
+/** What refs of exactly these names point to, tags included; those that do not exist are missing. At most one process. */
 export async function readRefIds(
   git: Git,
   repositoryId: number,
   refs: readonly string[],
 ): Promise<Map<string, string>> {
+  if (refs.length === 0) return new Map();
   // Beyond a few, naming them would take more than looking through all.
   const named = refs.length <= MAX_NAMED ? refs : [];
   const format = '--format=%(objectname) %(refname)';
-  const { stdout } = await git.run(repositoryId, ['for-each-ref', format, '--', ...named]);
+  // It ends well whether they exist or not; `show-ref --verify` fails in the same way for a ref that is missing and for itself.
+  const listed = await git.output(repositoryId, ['for-each-ref', format, '--', ...named]);
   const wanted = new Set(refs);
-  const lines = stdout.toString().split('\n');
+  const lines = listed.toString().split('\n');
   const found = lines.map((line) => [line.slice(41), line.slice(0, 40)] as const);
   return new Map(found.filter(([ref]) => wanted.has(ref)));
 }
@@ -83,8 +86,7 @@ const MAX_NAMED = 100;
 
 /** Makes a branch the one that clones check out. */
 export async function pointHeadAt(git: Git, repositoryId: number, branch: string): Promise<void> {
-  const { code, stderr } = await git.run(repositoryId, ['symbolic-ref', 'HEAD', branchRef(branch)]);
-  if (code !== 0) throw new Error(`HEAD of repository ${repositoryId} could not be set: ${stderr}`);
+  await git.output(repositoryId, ['symbolic-ref', 'HEAD', branchRef(branch)]);
 }
 
 /**
@@ -135,8 +137,9 @@ async function judgeFailure(
   changes: readonly RefChange[],
   error: ConversationEnded,
 ): Promise<'done' | 'moved'> {
-  const values = await Promise.all(changes.map(({ ref }) => readExactly(git, repositoryId, ref)));
-  if (changes.every((change, index) => values[index] === change.new)) return 'done';
+  const refs = changes.map(({ ref }) => ref);
+  const values = await readRefIds(git, repositoryId, refs);
+  if (changes.every((change) => values.get(change.ref) === change.new)) return 'done';
   if (
     /but expected|already exists|unable to resolve reference|File exists|exists; cannot create/.test(
       error.stderr,
@@ -153,11 +156,6 @@ async function judgeFailure(
  */
 export function looksLikeDescription(ref: string): boolean {
   return /-g[0-9a-f]{4,}$/i.test(ref);
-}
-
-async function readExactly(git: Git, repositoryId: number, ref: string): Promise<string | undefined> {
-  const { code, stdout } = await git.run(repositoryId, ['show-ref', '--verify', '--hash', '--', ref]);
-  return code === 0 ? stdout.toString().trim() : undefined;
 }
 
 const takeObjectId: TakeAnswer<string | undefined> = (received) => {

@@ -13,9 +13,8 @@ export interface Storage {
 
 /** Looks at what a repository takes on the disk; files that forks share are counted for each of them. */
 export async function measureStorage(git: Git, repositoryId: number): Promise<Storage> {
-  const { code, stdout, stderr } = await git.run(repositoryId, ['count-objects', '-v']);
-  if (code !== 0) throw new Error(`objects of repository ${repositoryId} could not be counted: ${stderr}`);
-  const of = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(stdout.toString())?.[1] ?? 0);
+  const counted = (await git.output(repositoryId, ['count-objects', '-v'])).toString();
+  const of = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(counted)?.[1] ?? 0);
   const kibibytes = of('size') + of('size-pack');
   return { bytes: kibibytes * 1024, looseObjects: of('count'), packs: of('packs') };
 }

@@ -88,12 +88,13 @@ const isFolderName = (name: string) =>
 
 async function list(git: Git, repositoryId: number, tree: string): Promise<AttributesFile[]> {
   const files: AttributesFile[] = [];
-  await readRecords(git, repositoryId, ['ls-tree', '-z', '-r', tree], (record) => {
+  const ended = await readRecords(git, repositoryId, ['ls-tree', '-z', '-r', tree], (record) => {
     const path = record.toString('utf8', record.indexOf('\t') + 1);
     const isOurs = path === NAME || path.endsWith(`/${NAME}`);
     if (isOurs && files.length < MAX_FILES && path.split('/').every(isFolderName))
       files.push({ path, id: record.toString('latin1', 12, 52) });
   });
+  if (ended === 'failed') throw new Error(`tree ${tree} cannot be read`);
   return files;
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { objectsOf } from '../environment.ts';
 import type { Git } from '../git.ts';
+import { GitFailed } from '../git-failed.ts';
 import { type CommitNode, readNode, recallNode } from '../reading/commit-nodes.ts';
 import { CommitQueue } from './commit-queue.ts';
 
@@ -74,13 +75,13 @@ async function askForMergeBases(
   beside: number | undefined,
 ): Promise<string[]> {
   const args = ['merge-base', '--all', '--end-of-options', one, other];
-  const { code, stdout, stderr } = await git.run(repositoryId, args, undefined, objectsOf(git, beside));
-  if (code === 0 || code === 1)
-    return stdout
-      .toString()
-      .split('\n')
-      .filter((line) => line !== '');
-  throw new Error(`merge-base of ${one} and ${other} failed: ${stderr}`);
+  const { stdout, ...exit } = await git.run(repositoryId, args, undefined, objectsOf(git, beside));
+  // It ends with 1 where there is none.
+  if (exit.code !== 0 && exit.code !== 1) throw new GitFailed(repositoryId, args, exit);
+  return stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
 }
 
 /** Undefined where a walk would take too long. */

@@ -237,9 +237,7 @@ async function loadPicks(
   const range = ['--reverse', '--topo-order', '--no-merges', '--cherry-pick', '--right-only'];
   const without = upstream === undefined ? [] : [`^${upstream}`];
   const args = ['rev-list', ...range, `${onto}...${head}`, ...without];
-  const { code, stdout, stderr } = await git.run(repositoryId, args);
-  if (code !== 0) throw new Error(`rev-list of ${onto} and ${head} failed: ${stderr}`);
-  const ids = stdout
+  const ids = (await git.output(repositoryId, args))
     .toString()
     .split('\n')
     .filter((line) => line !== '');
@@ -260,5 +258,5 @@ async function loadPicks(
 
 /** A commit whose message is longer than the conversation takes. */
 async function readWhole(git: Git, repositoryId: number, id: string): Promise<Buffer> {
-  return (await git.run(repositoryId, ['cat-file', 'commit', id])).stdout;
+  return await git.output(repositoryId, ['cat-file', 'commit', id]);
 }

@@ -43,14 +43,16 @@ export async function listRefs(
   const types = wanted.areBranches ? 'commit ' : '%(objecttype) %(*objecttype)';
   const format = `--format=%(objectname) ${types} %(refname)%00`;
   const order = wanted.newestFirst ? ['--sort=-creatordate'] : [];
-  await readRecords(git, repositoryId, ['for-each-ref', ...order, format, '--', folder], (record) => {
+  const args = ['for-each-ref', ...order, format, '--', folder];
+  const take = (record: Buffer) => {
     // A line break stands before every one but the first.
     const [id = '', type = '', taggedType = '', ...name] = record.toString().trimStart().split(' ');
     const listed = { ref: name.join(' '), id, type, taggedType };
     if (!accept(listed)) return;
     if (total >= wanted.offset && refs.length < wanted.limit) refs.push(listed);
     total++;
-  });
+  };
+  await readRecords(git, repositoryId, args, take, { isAnswer: true });
   return { refs, total };
 }
 
@@ -58,11 +60,12 @@ export async function listRefs(
 export async function listTips(git: Git, repositoryId: number): Promise<ReadonlySet<string>> {
   const tips = new Set<string>();
   const format = '--format=%(objectname) %(*objectname) %(refname)%00';
-  await readRecords(git, repositoryId, ['for-each-ref', format], (record) => {
+  const take = (record: Buffer) => {
     const [id = '', tagged = '', ref = ''] = record.toString().trimStart().split(' ');
     if (ref.startsWith('refs/staged/')) return;
     tips.add(id);
     if (tagged !== '') tips.add(tagged);
-  });
+  };
+  await readRecords(git, repositoryId, ['for-each-ref', format], take, { isAnswer: true });
   return tips;
 }

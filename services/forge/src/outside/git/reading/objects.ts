@@ -3,6 +3,7 @@ import type { RunningProgram } from '../broker.ts';
 import { ConversationEnded, type TakeAnswer } from '../conversation.ts';
 import { gitOptions } from '../environment.ts';
 import type { Git } from '../git.ts';
+import { GitFailed } from '../git-failed.ts';
 import { inTurn } from './turns.ts';
 
 /** What an object is, without its content. */
@@ -143,7 +144,10 @@ export async function readStart(
       if (length >= limit) break;
     }
     program.kill();
-    return length >= Math.min(limit, info.size) ? Buffer.concat(chunks).subarray(0, limit) : undefined;
+    if (length >= Math.min(limit, info.size)) return Buffer.concat(chunks).subarray(0, limit);
+    const failure = new GitFailed(repositoryId, ['cat-file'], await program.exited);
+    if (failure.isForDamage) return undefined;
+    throw failure;
   });
 }
 
@@ -175,9 +179,20 @@ async function askAlone<T>(
   question: string,
   take: TakeAnswer<T | undefined>,
 ): Promise<T | undefined> {
-  const { stdout } = await git.run(repositoryId, ['cat-file', '--batch-command'], question);
-  return take(stdout)?.answer;
+  const args = ['cat-file', '--batch-command'];
+  const { stdout, ...exit } = await git.run(repositoryId, args, `info ${NO_OBJECT}\n${question}`);
+  const isAble = stdout.toString('latin1', 0, CANARY.length) === CANARY;
+  const taken = isAble ? take(stdout.subarray(CANARY.length)) : undefined;
+  if (taken !== undefined) return taken.answer;
+  // One that answers the first question and falls over the second fell over the object.
+  if (isAble && exit.code === 128 && !LACKS_SOMETHING.test(exit.stderr)) return undefined;
+  throw new GitFailed(repositoryId, args, exit);
 }
+
+/** The name of no object, and what every git says that can run in the repository. */
+const NO_OBJECT = '0'.repeat(40);
+const CANARY = `${NO_OBJECT} missing\n`;
+const LACKS_SOMETHING = /out of memory|cannot allocate|too many open files|resource temporarily/i;
 
 const HEADER = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/;
 

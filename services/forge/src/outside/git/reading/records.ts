@@ -1,6 +1,7 @@
 import { assertOutsideTransaction } from '@croft/runtime';
 import { gitOptions } from '../environment.ts';
 import type { Git } from '../git.ts';
+import { GitFailed } from '../git-failed.ts';
 import { inTurn } from './turns.ts';
 
 /** What a command that reads may cost. */
@@ -8,6 +9,8 @@ export interface ReadingLimits {
   /** Milliseconds after which it is ended. */
   timeoutMs?: number;
   input?: string;
+  /** Whether what came before git failed would be taken for all there is: then it throws, unless it was for damage. */
+  isAnswer?: boolean;
 }
 
 /** A record longer than this is not a path, and not ours to keep. */
@@ -35,7 +38,7 @@ async function read(
   repositoryId: number,
   args: readonly string[],
   take: (record: Buffer) => unknown,
-  { timeoutMs = TIMEOUT_MS, input }: ReadingLimits,
+  { timeoutMs = TIMEOUT_MS, input, isAnswer = false }: ReadingLimits,
 ): Promise<'done' | 'failed'> {
   const options = gitOptions(git.folderOf(repositoryId));
   const program = await git.start([...options, ...args], input !== undefined, { GIT_LITERAL_PATHSPECS: '1' });
@@ -59,7 +62,11 @@ async function read(
         return 'failed';
       }
     }
-    return (await program.exited).code === 0 ? 'done' : 'failed';
+    const exit = await program.exited;
+    if (exit.code === 0) return 'done';
+    const failure = new GitFailed(repositoryId, args, exit);
+    if (isAnswer && !failure.isForDamage) throw failure;
+    return 'failed';
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,7 @@
 import type { Git } from '../git.ts';
-import { looksLikeDescription } from '../refs.ts';
-import { describeObject, describeObjects, type ObjectInfo } from './objects.ts';
+import { GitFailed } from '../git-failed.ts';
+import { looksLikeDescription, readRefIds } from '../refs.ts';
+import { describeObjects, type ObjectInfo } from './objects.ts';
 import { inTurn } from './turns.ts';
 
 /**
@@ -12,20 +13,16 @@ export async function followRefs(
   repositoryId: number,
   refs: readonly string[],
 ): Promise<(string | undefined)[]> {
-  const plain = refs.map((ref) => (looksLikeDescription(ref) ? undefined : ref));
+  const exact = await readRefIds(git, repositoryId, refs.filter(looksLikeDescription));
+  const names = refs.map((ref) => (looksLikeDescription(ref) ? exact.get(ref) : ref));
+  const found = names.filter((name) => name !== undefined);
   const infos = await describeObjects(
     git,
     repositoryId,
-    plain.filter((ref) => ref !== undefined).map((ref) => `${ref}^{commit}`),
+    found.map((name) => `${name}^{commit}`),
   );
-  let next = 0;
-  return await Promise.all(
-    plain.map(async (ref, index) => {
-      const info =
-        ref === undefined ? await followExactly(git, repositoryId, refs[index] as string) : infos[next++];
-      return info?.id;
-    }),
-  );
+  const commits = new Map(found.map((name, index) => [name, infos[index]?.id]));
+  return names.map((name) => name && commits.get(name));
 }
 
 /**
@@ -34,9 +31,8 @@ export async function followRefs(
  */
 export async function isReached(git: Git, repositoryId: number, commit: string): Promise<boolean> {
   // Without those whose push is not decided yet.
-  const args = ['rev-list', '--max-count=1', commit, '--not', '--exclude=refs/staged/*', '--all'];
-  const { code, stdout } = await inTurn(git, () => git.run(repositoryId, args));
-  return code === 0 && stdout.length === 0;
+  const args = ['rev-list', '--max-count=1', commit, '--not', '--exclude=refs/staged/*', '--all', '--'];
+  return await printsNothing(git, repositoryId, args);
 }
 
 /** The same for many at once, by their whole ids; one process. */
@@ -46,8 +42,22 @@ export async function areReached(
   commits: readonly string[],
 ): Promise<boolean> {
   const args = ['rev-list', '--max-count=1', '--stdin', '--not', '--exclude=refs/staged/*', '--all'];
-  const { code, stdout } = await inTurn(git, () => git.run(repositoryId, args, `${commits.join('\n')}\n`));
-  return code === 0 && stdout.length === 0;
+  return await printsNothing(git, repositoryId, args, `${commits.join('\n')}\n`);
+}
+
+/** A history that cannot be walked reaches nothing. */
+async function printsNothing(
+  git: Git,
+  repositoryId: number,
+  args: readonly string[],
+  input?: string,
+): Promise<boolean> {
+  try {
+    return (await inTurn(git, () => git.output(repositoryId, args, input))).length === 0;
+  } catch (error) {
+    if (error instanceof GitFailed && error.isForDamage) return false;
+    throw error;
+  }
 }
 
 /** What objects are, by their whole ids; those that are missing have no type. One process, however many they are. */
@@ -57,17 +67,11 @@ export async function typesOf(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, ObjectInfo['type']>> {
   const args = ['cat-file', '--batch-check=%(objectname) %(objecttype)'];
-  const { stdout } = await inTurn(git, () => git.run(repositoryId, args, `${ids.join('\n')}\n`));
+  const listed = await inTurn(git, () => git.output(repositoryId, args, `${ids.join('\n')}\n`));
   const types = new Map<string, ObjectInfo['type']>();
-  for (const line of stdout.toString('latin1').split('\n')) {
+  for (const line of listed.toString('latin1').split('\n')) {
     const [, id = '', type] = /^([0-9a-f]{40}) (commit|tree|blob|tag)$/.exec(line) ?? [];
     if (type !== undefined) types.set(id, type as ObjectInfo['type']);
   }
   return types;
-}
-
-async function followExactly(git: Git, repositoryId: number, ref: string): Promise<ObjectInfo | undefined> {
-  const { code, stdout } = await git.run(repositoryId, ['show-ref', '--verify', '--hash', '--', ref]);
-  if (code !== 0) return undefined;
-  return await describeObject(git, repositoryId, `${stdout.toString().trim()}^{commit}`);
 }

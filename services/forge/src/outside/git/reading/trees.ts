@@ -89,9 +89,10 @@ async function findChild(
   if (object.content.length === object.size) return findInTree(object.content, Buffer.from(name));
   // Ten thousand files in one folder: git looks for the one.
   let found: TreeEntry | undefined;
-  await readRecords(git, repositoryId, ['ls-tree', '-z', tree, '--', name], (record) => {
+  const take = (record: Buffer) => {
     found = parseListed(record);
-  });
+  };
+  await readRecords(git, repositoryId, ['ls-tree', '-z', tree, '--', name], take, { isAnswer: true });
   return found;
 }
 

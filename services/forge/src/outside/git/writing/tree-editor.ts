@@ -125,9 +125,7 @@ export class TreeEditor {
   async #readTree(id: string): Promise<Buffer> {
     const object = await readObject(this.#git, this.#repositoryId, id);
     if (object !== undefined && object.content.length === object.size) return object.content;
-    const { code, stdout, stderr } = await this.#git.run(this.#repositoryId, ['cat-file', 'tree', id]);
-    if (code !== 0) throw new Error(`tree ${id} cannot be read: ${stderr}`);
-    return stdout;
+    return await this.#git.output(this.#repositoryId, ['cat-file', 'tree', id]);
   }
 }
 
