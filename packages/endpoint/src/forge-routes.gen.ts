@@ -1077,7 +1077,7 @@ export interface ForgeRoutes {
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
   };
-  /** Refs below a folder, or the one of a name */
+  /** Refs whose names begin with something */
   'GET /repos/{owner}/{repo}/git/refs/{path}': {
     owner: Text;
     repo: Text;

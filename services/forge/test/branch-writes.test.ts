@@ -96,6 +96,7 @@ describe('branches', () => {
       'x.lock',
       'refs/heads/x',
       '@',
+      'HEAD',
       'a\\b',
       'x'.repeat(101),
       '',
@@ -184,6 +185,7 @@ describe('tags', () => {
     expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
     await refused(() => ada.call('POST', tags, { tag_name: 'v2.0' }), 409);
     await refused(() => ada.call('POST', tags, { tag_name: 'a..b' }), 422);
+    await refused(() => ada.call('POST', tags, { tag_name: 'HEAD' }), 422);
     await refused(() => ada.call('POST', tags, { tag_name: 'x', target: 'none' }), 404);
     expect((await ada.call('DELETE', `${tags}/v2%2Fplain`)).status).toBe(204);
     expect((await ada.call('DELETE', `${tags}/v2.0`)).status).toBe(204);

@@ -126,9 +126,25 @@ describe('refs', () => {
     expect((await get('refs')).items).toEqual([branch('feature/x'), branch('main'), version]);
     expect((await get('refs/heads')).items).toEqual([branch('feature/x'), branch('main')]);
     expect((await get('refs/heads/feature')).items).toEqual([branch('feature/x')]);
+    expect((await get('refs/heads/feature/')).items).toEqual([branch('feature/x')]);
     expect((await get('refs/heads%2Fmain')).items).toEqual([branch('main')]);
     expect((await get('refs/refs/tags/v1.0')).items).toEqual([version]);
     expect((await get('refs?limit=1&page=2')).items).toEqual([branch('main')]);
+  });
+
+  it('are those whose names begin so, in the middle of a name, too', async () => {
+    const names = async (prefix: string, query = '') =>
+      (await get(`refs/${prefix}${query}`)).items.map(({ ref }) => ref);
+    await git(await scene.bare('ada', 'hello'), 'update-ref', 'refs/heads/main.2', head);
+    expect(await names('heads/fe')).toEqual(['refs/heads/feature/x']);
+    expect(await names('heads/feature/x')).toEqual(['refs/heads/feature/x']);
+    // The one of exactly this name is the first.
+    expect(await names('heads/main')).toEqual(['refs/heads/main', 'refs/heads/main.2']);
+    expect(await names('heads/main', '?limit=1&page=2')).toEqual(['refs/heads/main.2']);
+    expect(await names('heads/main.')).toEqual(['refs/heads/main.2']);
+    expect(await names('refs/heads/m')).toEqual(['refs/heads/main', 'refs/heads/main.2']);
+    expect(await names('ta')).toEqual(['refs/tags/v1.0']);
+    await git(await scene.bare('ada', 'hello'), 'update-ref', '-d', 'refs/heads/main.2');
   });
 
   it('of pull requests are among them', async () => {
@@ -143,8 +159,10 @@ describe('refs', () => {
   it.each([
     'none',
     'heads/none',
-    'heads/ma',
+    'heads/xmain',
     'heads/*',
+    'he*/main',
+    'staged',
     '..',
     '..%2F..%2Fconfig',
     '--all',

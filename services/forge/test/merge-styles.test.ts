@@ -236,8 +236,12 @@ it('a template on the default branch words the merges of its style', async () =>
 describe('a template of rebase', () => {
   const file = '.gitea/default_merge_message/REBASE_TEMPLATE.md';
   const words = '${CommitTitle} (${PullRequestReference})\n\n${CommitBody}\n\n${ReviewedOn}\n${ReviewedBy}';
+  let cleo: Person;
 
   beforeAll(async () => {
+    cleo = scene.person('cleo');
+    await cleo.call('GET', '/user');
+    await ada.call('PUT', '/repos/ada/work/collaborators/cleo', { permission: 'write' });
     await git(tree, 'fetch', '-q', 'origin');
     await pushBranch(tree, 'main', { [file]: words }, 'origin/main');
   });
@@ -258,6 +262,14 @@ describe('a template of rebase', () => {
     const { number } = (await ada.call('POST', path, { head: branch, base: 'main', title: branch })).body;
     const review = await bob.call('POST', `${path}/${number}/reviews`, { event: 'APPROVED' });
     expect(review.status).toBe(200);
+    // Who took it back is not named, also where that was dismissed.
+    const verdict = (event: string) =>
+      cleo.call('POST', `${path}/${number}/reviews`, { event, body: 'words' });
+    expect((await verdict('APPROVED')).status).toBe(200);
+    const taken = `${path}/${number}/reviews/${(await verdict('REQUEST_CHANGES')).body.id}`;
+    expect((await ada.call('POST', `${taken}/dismissals`, {})).status).toBe(200);
+    await scene.sql.rows`
+      update :schema.reviews set dismissed_at = null, official = true where kind = 'APPROVED'`;
     // Words of the caller are for commits that the merge makes.
     expect((await merge(number, { Do: 'rebase', MergeTitleField: 'Mine' })).status).toBe(200);
     const bobs = await git(bare, 'log', '-1', '--format=%an|%ad|%cn|%B', '--date=raw', 'main');

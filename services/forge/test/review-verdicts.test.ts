@@ -40,6 +40,7 @@ describe('dismissing a review', () => {
     expect((await keeper.call('POST', `${at(first)}/dismissals`, long)).status).toBe(422);
     expect(await stored()).toEqual(before);
 
+    expect((await keeper.call('POST', `${at(first)}/undismissals`)).body).toMatchObject({ dismissed: false });
     const answer = await keeper.call('POST', `${at(second)}/dismissals`, { message: 'done', priors: true });
     expect(answer).toMatchObject({ status: 200, body: { id: second, dismissed: true } });
     expect(await reviewOf(number, first)).toMatchObject({ dismissed: true });
@@ -58,6 +59,91 @@ describe('dismissing a review', () => {
     const closed = await stored();
     expect((await keeper.call('POST', `${at(second)}/dismissals`, {})).status).toBe(403);
     expect(await stored()).toEqual(closed);
+  });
+});
+
+describe('a verdict', () => {
+  const saying = {
+    APPROVED: { event: 'APPROVED' },
+    REQUEST_CHANGES: { event: 'REQUEST_CHANGES', body: 'no' },
+  };
+
+  it('takes the place of those the same person gave before, and says so of them', async () => {
+    const { writer, keeper, open, review } = work;
+    const number = await open('replaced');
+    const other = (await review(keeper, number, saying.APPROVED)).body.id;
+    const words = (await review(writer, number, { event: 'COMMENT', body: 'well' })).body.id;
+    const first = (await review(writer, number, saying.APPROVED)).body.id;
+    expect(await reviewOf(number, first)).toMatchObject({ dismissed: false, official: true });
+    const draft = (await review(writer, number, { body: 'draft' })).body.id;
+    const comment = (await review(writer, number, { event: 'COMMENT', body: 'more' })).body.id;
+    expect(comment).toBe(draft);
+    expect(await reviewOf(number, first)).toMatchObject({ dismissed: false, official: true });
+    await review(writer, number, { body: 'draft' });
+    const pending = (await review(writer, number, { body: 'still a draft' })).body.id;
+    expect(await reviewOf(number, first)).toMatchObject({ dismissed: false, official: true });
+    const submitted = await writer.call(
+      'POST',
+      `${work.at}/pulls/${number}/reviews/${pending}`,
+      saying.APPROVED,
+    );
+    expect(submitted.body).toMatchObject({ dismissed: false, official: true });
+    expect(await reviewOf(number, first)).toMatchObject({ dismissed: true, official: false });
+    const last = (await review(writer, number, saying.REQUEST_CHANGES)).body;
+    expect(last).toMatchObject({ dismissed: false, official: true });
+    expect(await reviewOf(number, pending)).toMatchObject({ dismissed: true, official: false });
+    for (const id of [other, words, comment])
+      expect(await reviewOf(number, id)).toMatchObject({ dismissed: false, official: true });
+    expect(await entriesOf(number, 'dismiss_review')).toEqual([]);
+  });
+
+  it.each([
+    ['dismissed', (id: number, at: string) => work.keeper.call('POST', `${at}/${id}/dismissals`, {})],
+    ['deleted', (id: number, at: string) => work.writer.call('DELETE', `${at}/${id}`)],
+  ] as const)('that is %s does not bring the one before back', async (how, undo) => {
+    await protect({ required_approvals: 1, block_on_rejected_reviews: true });
+    const { ada, writer, open, review, push, stored } = work;
+    const merge = (number: number) => ada.call('POST', `${work.at}/pulls/${number}/merge`, {});
+    const withdrawn = await open(`withdrawn-${how}`);
+    await review(writer, withdrawn, saying.APPROVED);
+    await push(`withdrawn-${how}`, 'evil');
+    const no = (await review(writer, withdrawn, saying.REQUEST_CHANGES)).body.id;
+    expect([200, 204]).toContain((await undo(no, `${work.at}/pulls/${withdrawn}/reviews`)).status);
+    const before = [await stored(), (await ada.call('GET', `${work.at}/branches/main`)).text];
+    const refused = await merge(withdrawn);
+    expect(refused).toMatchObject({ status: 405, body: { message: 'Does not have enough approvals' } });
+    expect([await stored(), (await ada.call('GET', `${work.at}/branches/main`)).text]).toEqual(before);
+    await review(writer, withdrawn, saying.APPROVED);
+
+    const forgiven = await open(`forgiven-${how}`);
+    await review(writer, forgiven, saying.REQUEST_CHANGES);
+    const yes = (await review(writer, forgiven, saying.APPROVED)).body.id;
+    expect([200, 204]).toContain((await undo(yes, `${work.at}/pulls/${forgiven}/reviews`)).status);
+    expect(await merge(forgiven)).toMatchObject({
+      status: 405,
+      body: { message: 'Does not have enough approvals' },
+    });
+    expect((await review(work.keeper, forgiven, saying.APPROVED)).status).toBe(200);
+    expect((await merge(forgiven)).status).toBe(200);
+    await unprotect();
+  });
+
+  it('counts no more once a later one is there, also where an administrator brings it back', async () => {
+    await protect({ required_approvals: 1, block_on_rejected_reviews: true });
+    const { ada, keeper, writer, open, review, stored } = work;
+    const number = await open('brought-back');
+    const yes = (await review(writer, number, saying.APPROVED)).body.id;
+    const no = (await review(writer, number, saying.REQUEST_CHANGES)).body.id;
+    const at = `${work.at}/pulls/${number}/reviews`;
+    expect((await keeper.call('POST', `${at}/${no}/dismissals`, {})).status).toBe(200);
+    expect((await keeper.call('POST', `${at}/${yes}/undismissals`)).body).toMatchObject({ dismissed: false });
+    // Nor where it was given before later ones took its place in its row.
+    await scene.sql.rows`update :schema.reviews set official = true where id = ${yes}`;
+    const before = await stored();
+    const refused = await ada.call('POST', `${work.at}/pulls/${number}/merge`, {});
+    expect(refused).toMatchObject({ status: 405, body: { message: 'Does not have enough approvals' } });
+    expect(await stored()).toEqual(before);
+    await unprotect();
   });
 });
 

@@ -270,7 +270,14 @@ describe('a stack', () => {
     expect((await approve(cleo, two)).status).toBe(200);
     // A rejection where somebody's word did not count counts where it does.
     await ada.call('PATCH', `${at}/branch_protections/${stack.base}`, { block_on_rejected_reviews: true });
-    await cleo.call('POST', `${at}/pulls/${two}/reviews`, { event: 'REQUEST_CHANGES', body: 'no' });
+    const reviews = `${at}/pulls/${two}/reviews`;
+    const { body } = await cleo.call('POST', reviews, { event: 'REQUEST_CHANGES', body: 'no' });
+    await refused(() => merge(two), 405, `#${two}: Does not have enough approvals`);
+    // What she said before does not come back with it, also where its row does not say so.
+    expect((await ada.call('POST', `${reviews}/${body.id}/dismissals`, {})).status).toBe(200);
+    await refused(() => merge(two), 405, `#${two}: Does not have enough approvals`);
+    await scene.sql.rows`
+      update :schema.reviews set dismissed_at = null, official = true where kind = 'APPROVED'`;
     await refused(() => merge(two), 405, `#${two}: Does not have enough approvals`);
     expect((await approve(cleo, two)).status).toBe(200);
     expect((await merge(two)).status).toBe(200);

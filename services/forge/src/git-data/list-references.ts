@@ -4,7 +4,7 @@ import { addressesOf, inPath } from '../commits/commit-json.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import type { ListPage } from '../list-answer.ts';
-import { listRefs } from '../outside/git/reading/list-refs.ts';
+import { type ListedRef, listRefs } from '../outside/git/reading/list-refs.ts';
 import { findRepository } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { readPage } from '../rules/requests/paging.ts';
@@ -22,7 +22,8 @@ export const referenceSchema = z.object({
 });
 
 /**
- * Refs below a folder such as `heads` or `heads/feature`, or the one with exactly this name; all of them without one.
+ * Refs whose names begin with `heads`, `heads/feature` or `heads/fe`, as the reference has it, the one of exactly this name
+ * first; all of them without a beginning.
  * @throws 404 when there is none
  */
 export async function listReferences(
@@ -34,11 +35,14 @@ export async function listReferences(
   const { git, links } = context;
   const found = await findRepository(context, viewer, path, 'code');
   const page = readPage(query, PAGE);
-  const prefix = path.prefix.replace(/^refs(\/|$)/, '').replace(/\/$/, '');
-  const exists = prefix === '' || isBranchName(prefix);
-  const { refs, total } = exists
-    ? await listRefs(git, found.repository.id, `refs/${prefix}`, page, ({ ref }) => SHOWN.test(ref))
-    : { refs: [], total: 0 };
+  const prefix = path.prefix.replace(/^refs(\/|$)/, '');
+  // git is asked for a folder, so that it need not look at the others.
+  const folder = prefix.split('/').slice(0, -1);
+  const isWanted = ({ ref }: ListedRef) => SHOWN.test(ref) && ref.startsWith(`refs/${prefix}`);
+  const { refs, total } =
+    folder.length === 0 || isBranchName(folder.join('/'))
+      ? await listRefs(git, found.repository.id, ['refs', ...folder].join('/'), page, isWanted)
+      : { refs: [], total: 0 };
   if (total === 0 && prefix !== '') throw notFound('the reference does not exist');
   const address = addressesOf(found, links);
   const items: z.output<typeof referenceSchema>[] = refs.map(({ ref, id, type }) => ({

@@ -64,7 +64,7 @@ export const references = endpoint({
 
 /** `GET /repos/{owner}/{repo}/git/refs/{prefix}` */
 export const referencesBelow = endpoint({
-  summary: 'Refs below a folder, or the one of a name',
+  summary: 'Refs whose names begin with something',
   access: 'reader',
   area: 'repository',
   params: repositoryPath.extend({ '*': z.string() }),

@@ -151,7 +151,12 @@ async function land(
 /** @throws 405 when something that is required was lost while the checks ran */
 async function checkStill(context: Context, options: QueueOptions, { row, pull }: QueueEntry): Promise<void> {
   if (isWorkInProgress(pull.title)) throw notMergeable('it is work in progress');
-  const commits = { base: row.onto_sha ?? '', head: row.head_sha, mergeBase: row.merge_base ?? undefined };
+  const commits = {
+    base: row.onto_sha ?? '',
+    head: row.head_sha,
+    mergeBase: row.merge_base ?? undefined,
+    made: row.commit_sha ?? undefined,
+  };
   const style = row.style as MergeStyle;
   await checkRequirements(context, pull, commits, options.protection, { style });
 }

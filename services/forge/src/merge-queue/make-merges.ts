@@ -2,7 +2,9 @@ import { Failure } from '@croft/failure';
 import type { Context } from '../context.ts';
 import { announceAll } from '../events/announce.ts';
 import { NO_COMMIT } from '../outside/git/refs.ts';
+import { checkMade } from '../pulls/check-requirements.ts';
 import { checkMerge, type MergeWish, writeMergeOf } from '../pulls/prepare-merge.ts';
+import type { Protection } from '../rules/git/protection.ts';
 import { checkStyle } from '../rules/pulls/merge-style.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
@@ -26,7 +28,7 @@ export interface Making {
 export async function makeMerges(
   context: Context,
   place: QueuePlace,
-  { required }: QueueOptions,
+  { required, protection }: QueueOptions,
   { standing, entries, onto }: Making,
 ): Promise<void> {
   const mergerOf = mergersOf(context);
@@ -35,7 +37,7 @@ export async function makeMerges(
   for (const entry of entries) {
     const base = made.at(-1)?.intent.commit_sha ?? onto;
     try {
-      made.push({ entry, intent: await makeMerge(context, await mergerOf(entry), entry, base) });
+      made.push({ entry, intent: await makeMerge(context, await mergerOf(entry), entry, base, protection) });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       refused = { entry, reason: await explain(context, entry, base, error) };
@@ -71,12 +73,16 @@ async function makeMerge(
   { caller, found }: Merger,
   { row, pull }: QueueEntry,
   base: string,
+  protection: Protection,
 ): Promise<MergeIntent> {
   const { title, message, head_sha: head } = row;
   const wish = { style: row.style as MergeWish['style'], title, message };
   checkStyle(wish.style, found.repository);
   const mergeBase = await checkMerge(context, pull, wish.style, { base, head });
-  return await writeMergeOf(context, caller, found, wish, { base, head, mergeBase });
+  const made = await writeMergeOf(context, caller, found, wish, { base, head, mergeBase });
+  // Said before anybody tests it; when it lands, it is looked at with all that is required then.
+  await checkMade(context, pull.repository_id, made, protection);
+  return made;
 }
 
 /** Rows and the announcement to those who check: all or nothing. */

@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
 import { notMergeable } from '../failures.ts';
+import { listMergedPaths } from '../outside/git/merging/merged-paths.ts';
 import { listChangedPaths } from '../outside/git/reading/changed-paths.ts';
-import { findKept, type Protection } from '../rules/git/protection.ts';
+import { keepsFiles, type Protection } from '../rules/git/protection.ts';
 import type { MergeStyle } from '../rules/pulls/merge-style.ts';
-import { checkInevitable, checkProtection } from '../rules/pulls/requirements.ts';
+import { checkInevitable, checkKept, checkProtection } from '../rules/pulls/requirements.ts';
 import * as mergeFacts from '../store/pulls/merge-facts.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import type { MergeFacts } from './merge-facts.ts';
@@ -14,6 +15,15 @@ export interface RequirementsPast {
   by?: 'forced' | 'scheduled' | 'itself' | undefined;
 }
 
+/** What is to be merged, two commits that merge. */
+interface MergedCommits {
+  base: string;
+  head: string;
+  mergeBase: string | undefined;
+  /** What the base branch is to become, where that is made already. */
+  made?: string | undefined;
+}
+
 /**
  * Merge rule 3: everything that is required of a merge besides commits that merge. One statement, and git only where a
  * protection keeps files.
@@ -22,31 +32,62 @@ export interface RequirementsPast {
 export async function checkRequirements(
   context: Context,
   pull: PullWithIssue,
-  commits: { base: string; head: string; mergeBase: string | undefined },
+  commits: MergedCommits,
   protection: Protection | undefined,
   { by, style, facts: known }: RequirementsPast & { style: MergeStyle; facts?: MergeFacts },
 ): Promise<void> {
   const facts = known ?? (await mergeFacts.load(context.database.autocommit(), pull, commits.head));
   if (by !== 'forced' && by !== 'scheduled') {
     const outdated = commits.mergeBase !== commits.base;
-    const keptFiles = () => listKept(context, pull.repository_id, commits, protection);
-    await checkProtection(protection, { ...facts, outdated, keptFiles }, by === 'itself');
+    checkProtection(protection, { ...facts, outdated }, by === 'itself');
+    if (keepsFiles(protection)) await checkChanges(context, pull.repository_id, commits, protection);
   }
   checkInevitable(protection, facts, signsAll(context, style));
 }
 
-/** @throws 405 when what changes cannot be read */
-async function listKept(
+/**
+ * What the head changes, and what the base branch would get, which may be more: git follows the renames of both sides, and
+ * of several merge bases the head's changes are shown from one.
+ */
+async function checkChanges(
   { git }: Context,
   repositoryId: number,
-  { base, head, mergeBase }: { base: string; head: string; mergeBase: string | undefined },
+  { base, head, mergeBase, made }: MergedCommits,
+  protection: Protection,
+): Promise<void> {
+  checkKept(protection, await listChanged(git, repositoryId, mergeBase ?? base, head));
+  if (made !== undefined) checkKept(protection, await listChanged(git, repositoryId, base, made));
+  // A head that stands on the base is what the merge gives; unrelated histories give nothing, and are refused elsewhere.
+  else if (mergeBase !== undefined && mergeBase !== base)
+    checkKept(protection, await listMergedPaths(git, repositoryId, base, head));
+}
+
+/**
+ * The same for what was made of a merge, before the base branch gets it: a rebase leaves merges out, with what those took
+ * back, and a stack goes onto more than each of its heads was looked at with.
+ * @throws 405
+ */
+export async function checkMade(
+  { git }: Context,
+  repositoryId: number,
+  made: { base_sha: string; commit_sha: string },
   protection: Protection | undefined,
+  { by }: RequirementsPast = {},
+): Promise<void> {
+  if (!keepsFiles(protection) || by === 'forced') return;
+  checkKept(protection, await listChanged(git, repositoryId, made.base_sha, made.commit_sha));
+}
+
+/** @throws 405 when what changes cannot be read */
+async function listChanged(
+  git: Context['git'],
+  repositoryId: number,
+  from: string,
+  to: string,
 ): Promise<string[]> {
-  if (!protection?.options.protected_file_patterns.trim()) return [];
-  const paths = await listChangedPaths(git, repositoryId, mergeBase ?? base, head);
+  const paths = await listChangedPaths(git, repositoryId, from, to);
   if (paths === undefined) throw notMergeable('the base branch is protected and what changes cannot be read');
-  const kept = findKept(protection, paths);
-  return kept === undefined ? [] : [kept];
+  return paths;
 }
 
 /**

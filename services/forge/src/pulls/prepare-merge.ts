@@ -4,14 +4,14 @@ import { headMoved, notFound } from '../failures.ts';
 import { loadPeople, type People } from '../issues/load-people.ts';
 import { readAhead } from '../outside/git/merging/merge.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
-import type { Protection } from '../rules/git/protection.ts';
+import { keepsFiles, type Protection } from '../rules/git/protection.ts';
 import { checkStyle, type MergeStyle } from '../rules/pulls/merge-style.ts';
 import { checkOutlook, checkRelated, type MergeOutlook } from '../rules/pulls/mergeable.ts';
 import * as mergeFacts from '../store/pulls/merge-facts.ts';
 import type { MergeIntent } from '../store/pulls/merges.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import type { PullToMerge } from './check-merger.ts';
-import { checkRequirements, type RequirementsPast } from './check-requirements.ts';
+import { checkMade, checkRequirements, type RequirementsPast } from './check-requirements.ts';
 import { messageOf, rewordingOf } from './merge-words.ts';
 import { bringHead } from './read-head.ts';
 import { writeDecided } from './write-merge.ts';
@@ -56,7 +56,12 @@ export async function prepareMerge(
   loading.catch(() => {});
   const sides = await checkSides(context, found, wanted, protection, past);
   const people = await loading;
-  return await beginMergeOf(context, caller, found, wanted, sides, { people, baseTip: sides.base });
+  const merge = await beginMergeOf(context, caller, found, wanted, sides, { people, baseTip: sides.base });
+  if (keepsFiles(protection)) {
+    await merge.written;
+    await checkMade(context, found.repository.id, merge.intent, protection, past);
+  }
+  return merge;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { headMoved, notFound, notMergeable } from '../failures.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
 import { checkOpen } from '../pulls/check-merger.ts';
-import { checkRequirements, type RequirementsPast } from '../pulls/check-requirements.ts';
+import { checkMade, checkRequirements, type RequirementsPast } from '../pulls/check-requirements.ts';
 import type { Landing } from '../pulls/land-merges.ts';
 import { checkMerge, type MergeWish, writeMergeOf } from '../pulls/prepare-merge.ts';
 import { bringHead } from '../pulls/read-head.ts';
@@ -46,13 +46,18 @@ export async function prepareStack(
   past: RequirementsPast,
 ): Promise<Landing[]> {
   const members = await checkMembers(context, found, stack, wanted, past);
+  const protection = findProtection(stack.protections, stack.branch);
   const landings: Landing[] = [];
   for (const [index, member] of members.entries()) {
     // The words are about the one that the caller names; the others have their own.
     const wish = index === members.length - 1 ? wanted : { style: wanted.style, title: '', message: '' };
     const onto = landings.at(-1)?.intent.commit_sha ?? member.below;
     const target = { branch: stack.branch, onto, isLowest: index === 0 };
-    const intent = await named(member.pull, () => writeMember(context, caller, found, member, wish, target));
+    const intent = await named(member.pull, async () => {
+      const made = await writeMember(context, caller, found, member, wish, target);
+      await checkMade(context, found.repository.id, made, protection, past);
+      return made;
+    });
     landings.push({ pull: member.pull, intent });
   }
   return landings;

@@ -4,15 +4,26 @@ import { describe, expect, it } from 'vitest';
 import { isBranchName } from './branch-name.ts';
 
 describe('branch names', () => {
-  it.each(['main', 'feature/one', 'my/refs/x', 'refs', 'a.b', 'ä', 'x-gabc1234', 'a@b', '"q"'])(
-    'allows %s',
-    (name) => {
-      expect(isBranchName(name)).toBe(true);
-    },
-  );
+  it.each([
+    'main',
+    'feature/one',
+    'my/refs/x',
+    'refs',
+    'a.b',
+    'ä',
+    'x-gabc1234',
+    'a@b',
+    '"q"',
+    'head',
+    'HEADS',
+    'x/HEAD',
+  ])('allows %s', (name) => {
+    expect(isBranchName(name)).toBe(true);
+  });
   it.each([
     '',
     '@',
+    'HEAD',
     '-x',
     '--all',
     'a..b',

@@ -29,6 +29,8 @@ describe('what a revision may mean', () => {
     ['..', [], undefined],
     ['-x', [], undefined],
     ['@', [], undefined],
+    ['HEAD', [], undefined],
+    ['refs/heads/HEAD', [], undefined],
     ['@{-1}', [], undefined],
     [':/text', [], undefined],
     ['HEAD~1^{/x}', [], undefined],

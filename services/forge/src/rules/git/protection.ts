@@ -82,6 +82,11 @@ export function findKept({ options }: Protection, paths: readonly string[]): str
   return paths.find((path) => kept.some((matches) => matches(path.toLowerCase())));
 }
 
+/** Whether `findKept` may find any. */
+export function keepsFiles(protection: Protection | undefined): protection is Protection {
+  return protection !== undefined && protection.options.protected_file_patterns.trim() !== '';
+}
+
 /** Whether `refusePush` needs to know which files a push changes. */
 export function dependsOnFiles({ options }: Protection): boolean {
   return `${options.protected_file_patterns}${options.unprotected_file_patterns}`.trim() !== '';

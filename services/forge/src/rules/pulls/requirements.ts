@@ -2,26 +2,25 @@ import { notMergeable } from '../../failures.ts';
 import type { ProtectionOptions } from '../../protections/protection-options.ts';
 import type { MergeFacts } from '../../pulls/merge-facts.ts';
 import { readGlob } from '../git/glob.ts';
-import { isListed, type Protection, type Pusher } from '../git/protection.ts';
+import { findKept, isListed, type Protection, type Pusher } from '../git/protection.ts';
 
 /** The same with what its commits tell. */
 export interface Situation extends MergeFacts {
   /** Whether the base has commits that the head has not. */
   outdated: boolean;
-  /** Asked only when everything else is there: what changes of the files that the protection keeps. */
-  keptFiles(): Promise<readonly string[]>;
 }
 
 /**
- * Merge rule 3, what the protection of the base branch requires, in the reference's order and words.
+ * Merge rule 3, what the protection of the base branch requires, in the reference's order and words; `checkKept` is the
+ * last of it.
  * @param byItself a scheduled merge waits for all checks there are where the protection names none
  * @throws 405
  */
-export async function checkProtection(
+export function checkProtection(
   protection: Protection | undefined,
   situation: Situation,
   byItself: boolean,
-): Promise<void> {
+): void {
   const options = protection?.options;
   const checksFail =
     options?.enable_status_check === true
@@ -37,8 +36,15 @@ export async function checkProtection(
     throw notMergeable('There are official review requests');
   if (options.block_on_outdated_branch && situation.outdated)
     throw notMergeable('The head branch is behind the base branch');
-  const files = await situation.keptFiles();
-  if (files.length > 0) throw notMergeable('Changed protected files', { protected_files: files });
+}
+
+/**
+ * And that no file changes that it keeps. To be asked when everything else is there: what changes takes git.
+ * @throws 405
+ */
+export function checkKept(protection: Protection, paths: readonly string[]): void {
+  const kept = findKept(protection, paths);
+  if (kept !== undefined) throw notMergeable('Changed protected files', { protected_files: [kept] });
 }
 
 /** Approvals that are to be dismissed when the head moves do not count in the moment before that either. */

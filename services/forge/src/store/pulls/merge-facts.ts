@@ -3,8 +3,8 @@ import type { MergeFacts } from '../../pulls/merge-facts.ts';
 
 /**
  * What people, build servers and dependencies say of a pull request that would be merged with a head: one statement. Of
- * reviews the latest word of each reviewer counts; one of before the head moved is not fresh, also when the row does
- * not say so yet.
+ * reviews the latest word of each reviewer counts, or none of his when that was dismissed; one of before the head moved is
+ * not fresh, also when the row does not say so yet.
  */
 export async function load(
   tx: Tx,
@@ -12,12 +12,14 @@ export async function load(
   head: string,
 ): Promise<MergeFacts> {
   const row = await tx.row<MergeFacts>`
-    with words as (
-      select distinct on (reviewer_id) kind, not stale and (${pull.head_sha === head} or commit_sha = ${head}) as fresh
+    with latest as (
+      select distinct on (reviewer_id) kind, official and dismissed_at is null as counts,
+        not stale and (${pull.head_sha === head} or commit_sha = ${head}) as fresh
       from :schema.reviews
-      where pull_id = ${pull.id} and official and dismissed_at is null and kind in ('APPROVED', 'REQUEST_CHANGES')
-        and reviewer_id is not null
+      where pull_id = ${pull.id} and kind in ('APPROVED', 'REQUEST_CHANGES') and reviewer_id is not null
       order by reviewer_id, submitted_at desc, id desc
+    ), words as (
+      select kind, fresh from latest where counts
     )
     select (select count(*)::int from words where kind = 'APPROVED') as approvals,
       (select count(*)::int from words where kind = 'APPROVED' and fresh) as "freshApprovals",

@@ -10,7 +10,7 @@ export interface Approvers {
 
 /**
  * What reviewers say of a pull request for a branch that is not its base: of those who may approve there, the latest word
- * of each. An approval must also have been one where it was given.
+ * of each, unless it was dismissed. An approval must also have been one where it was given.
  * @param approvers undefined for everybody who may write to the code
  */
 export async function loadVerdicts(
@@ -33,13 +33,15 @@ export async function loadVerdicts(
         or not ${isListed}::boolean and exists (
           select from :schema.repositories r cross join lateral :schema.access_of(p.id, r.id, r.owner_id) a
           where r.id = ${pull.repository_id} and a.code >= 2)
-    ), words as (
-      select distinct on (reviewer_id) kind, official,
+    ), latest as (
+      select distinct on (reviewer_id) kind, official, dismissed_at,
         not stale and (${pull.head_sha === head}::boolean or commit_sha = ${head}) as fresh
       from :schema.reviews
-      where pull_id = ${pull.id} and reviewer_id in (select id from approvers) and dismissed_at is null
+      where pull_id = ${pull.id} and reviewer_id in (select id from approvers)
         and kind in ('APPROVED', 'REQUEST_CHANGES')
       order by reviewer_id, submitted_at desc, id desc
+    ), words as (
+      select kind, official, fresh from latest where dismissed_at is null
     )
     select (select count(*)::int from words where kind = 'APPROVED' and official) as approvals,
       (select count(*)::int from words where kind = 'APPROVED' and official and fresh) as "freshApprovals",

@@ -71,10 +71,9 @@ export async function listApprovers(tx: Tx, pullId: number, most: number): Promi
   const rows = await tx.rows<{ reviewer_id: number }>`
     select reviewer_id from (
       select distinct on (reviewer_id) * from :schema.reviews
-      where pull_id = ${pullId} and official and dismissed_at is null and kind in ('APPROVED', 'REQUEST_CHANGES')
-        and reviewer_id is not null
-      order by reviewer_id, submitted_at desc, id desc) words
-    where kind = 'APPROVED' order by submitted_at, id limit ${most}`;
+      where pull_id = ${pullId} and kind in ('APPROVED', 'REQUEST_CHANGES') and reviewer_id is not null
+      order by reviewer_id, submitted_at desc, id desc) latest
+    where kind = 'APPROVED' and official and dismissed_at is null order by submitted_at, id limit ${most}`;
   return rows.map(({ reviewer_id: id }) => id);
 }
 
@@ -110,13 +109,24 @@ export async function update(tx: Tx, id: number, change: { body: string; commitS
     where id = ${id} and kind = 'PENDING'`;
 }
 
-/** Lets everybody see a pending review; false when it is pending no more. Stale is what is not about the head. */
+/**
+ * Lets everybody see a pending review; false when it is pending no more. Stale is what is not about the head. A verdict takes
+ * the place of those the same person gave before: they come back neither when it is dismissed nor when it is deleted.
+ */
 export async function submit(
   tx: Tx,
   id: number,
   said: { kind: ReviewKind; body: string; commitSha: string; official: boolean },
 ): Promise<boolean> {
   const changed = await tx.run`
+    with replaced as (
+      update :schema.reviews e set dismissed_at = coalesce(e.dismissed_at, ${tx.now}), official = false,
+        updated_at = ${tx.now}
+      from :schema.reviews r
+      where r.id = ${id} and r.kind = 'PENDING' and ${said.kind}::text in ('APPROVED', 'REQUEST_CHANGES')
+        and e.pull_id = r.pull_id and e.reviewer_id = r.reviewer_id and e.kind in ('APPROVED', 'REQUEST_CHANGES')
+        and (e.official or e.dismissed_at is null)
+    )
     update :schema.reviews r set kind = ${said.kind}, body = ${said.body}, commit_sha = ${said.commitSha},
       official = ${said.official}, stale = p.head_sha <> ${said.commitSha}, submitted_at = ${tx.now},
       updated_at = ${tx.now}
