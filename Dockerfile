@@ -24,5 +24,5 @@ ENV CROFT_DATA=/data AUTHSVC_API_HOST=0.0.0.0 FORGE_HTTP_HOST=0.0.0.0
 USER node
 VOLUME /data
 EXPOSE 8081 3000
-HEALTHCHECK --start-period=30s CMD ["node", "-e", "for (const at of ['8081/health', '3000/api/v1/version']) fetch(`http://127.0.0.1:${at}`).then(({ ok }) => ok || process.exit(1), () => process.exit(1))"]
+HEALTHCHECK --start-period=30s CMD ["node", "-e", "for (const at of ['8081/ready', '3000/api/healthz']) fetch(`http://127.0.0.1:${at}`).then(({ ok }) => ok || process.exit(1), () => process.exit(1))"]
 CMD ["node", "bootstrap.js", "main.ts", "start", "auth", "forge"]

@@ -62,7 +62,7 @@ export async function readConfiguration(
     dataFolder: resolve(settings.CROFT_DATA),
     logLevelGiven: isGiven(environment, ['LOG_LEVEL', ...launcherSettings.settings.LOG_LEVEL.alsoNamed]),
     services,
-    warnings: await warnOfUnknown(environment),
+    warnings: [...(await warnOfUnknown(environment)), ...warnOfShort(environment)],
     git: tried.flatMap((configured) => configured?.git ?? []),
     needsEmbeddedDatabase: services.some(
       (service, index) => service.usesDatabase && tried[index]?.database === undefined,
@@ -85,6 +85,18 @@ async function warnOfUnknown(environment: Environment): Promise<string[]> {
   const all = await Promise.all(serviceNames.map(findService));
   const tables = [launcherSettings, internal, ...all.map(({ table }) => table)];
   return explainUnknown(tables, environment);
+}
+
+/** RFC 7518 §3.2 wants as many bytes of a key of HS256, and so does whoever would have to guess the others. */
+const ENOUGH_BYTES = 32;
+
+/** They are taken all the same, because tokens and values that others made with them must go on being read. */
+function warnOfShort(environment: Environment): string[] {
+  return ['AUTHSVC_JWT_SECRET', 'FORGE_JWT_SECRET', 'CROFT_AT_REST_KEY'].flatMap((name) => {
+    const value = environment[name] ?? '';
+    if (value === '' || Buffer.byteLength(value) >= ENOUGH_BYTES) return [];
+    return `${name} is shorter than ${ENOUGH_BYTES} bytes and can be guessed; make a new one with: openssl rand -base64 32`;
+  });
 }
 
 function attempt<T>(problems: string[], read: () => T): T | undefined {
@@ -110,14 +122,17 @@ function usesOwnDatabase(service: Service, environment: Environment): boolean {
 /** What is required and has a value only because everything runs here, together. */
 function defaults(environment: Environment, names: readonly ServiceName[], secrets: Secrets): Environment {
   const address = authAddress(environment);
-  const { FORGE_HTTP_HOST = '', FORGE_HTTP_PORT = '3000', FORGE_ROOT_URL } = given(environment);
+  const values = given(environment);
+  const { FORGE_HTTP_HOST = '', FORGE_HTTP_PORT = '3000', FORGE_ROOT_URL } = values;
+  const { AUTHSVC_SMTP_HOST: SMTP_HOST } = values;
   const forgeAddress = FORGE_ROOT_URL ?? `http://${reachable(FORGE_HTTP_HOST)}:${FORGE_HTTP_PORT}`;
   return {
     AUTHSVC_SITE_URL: names.includes('forge') ? forgeAddress : address,
     AUTHSVC_API_EXTERNAL_URL: address,
     AUTHSVC_JWT_SECRET: secrets.jwtSecret.reveal(),
     AUTHSVC_DB_DRIVER: 'postgres',
-    AUTHSVC_SMTP_ADMIN_EMAIL: 'croft@localhost',
+    // A mail server takes mails from an address that exists, and which that is only a person knows.
+    ...(SMTP_HOST === undefined ? { AUTHSVC_SMTP_ADMIN_EMAIL: 'croft@localhost' } : {}),
   };
 }
 

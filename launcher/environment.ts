@@ -29,10 +29,37 @@ export function onOrphaned(environment: Environment, orphaned: () => void): void
 function readFile(name: string): Environment {
   if (!existsSync(name)) return {};
   try {
-    return parseEnv(readFileSync(name, 'utf8'));
+    // Editors of other systems begin a file with a mark, which would be part of the first name.
+    const text = readFileSync(name, 'utf8').replace(/^\uFEFF/, '');
+    for (const line of strayLines(text)) {
+      process.stderr.write(
+        `Warning: line ${line} of ${name} is no assignment such as NAME=value and is left out.\n`,
+      );
+    }
+    return parseEnv(text);
   } catch (error) {
     throw new StartError(
       `The file ${name} in the working directory cannot be read: ${(error as Error).message}`,
     );
   }
+}
+
+/** Numbers of the lines that Node's parser passes over: neither empty, nor comments, nor assignments or values of several lines. */
+function strayLines(text: string): number[] {
+  const stray: number[] = [];
+  const lines = text.split(/\r\n|\n|\r/);
+  for (let index = 0; index < lines.length; index++) {
+    const line = (lines[index] as string).trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const [, name = '', value = ''] = /^(?:export\s+)?([^=]*)=\s*(.*)$/.exec(line) ?? [];
+    if (!/^[\w.-]+$/.test(name.trim())) {
+      stray.push(index + 1);
+      continue;
+    }
+    const quote = /^["'`]/.exec(value)?.[0];
+    if (quote === undefined || value.indexOf(quote, 1) > 0) continue;
+    const end = lines.findIndex((later, at) => at > index && later.includes(quote));
+    if (end > 0) index = end;
+  }
+  return stray;
 }

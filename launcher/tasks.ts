@@ -17,7 +17,8 @@ async function inHouse(
   work: (service: Configured, house: House) => Promise<void>,
 ): Promise<number> {
   await using open = new AsyncDisposableStack();
-  const house = await openHouse(environment, [name], true, open);
+  // Not as its own server: tables need none of what that one cannot do without.
+  const house = await openHouse(environment, [name], false, open);
   const service = house.services.get(name) as Configured;
   await work(service, house.for(service));
   return 0;

@@ -129,6 +129,29 @@ it.runIf(canMount()).each([
   expect(await refusal(place, ['start', 'state'], { through })).toMatch(message);
 });
 
+it.runIf(canMount())(
+  'a task beside a running Croft does not mind that its disk is full',
+  { timeout: 60_000 },
+  async () => {
+    const place = await newPlace();
+    mkdirSync(place.data, { mode: 0o700 });
+    const through = withOwnMounts(`
+      mount -t tmpfs -o size=90m,mode=700 tmpfs ${place.data}
+      "$@" start state >${place.data}.out &
+      until grep -q 'What next' ${place.data}.out; do sleep 0.1; done
+      head -c 60m /dev/zero >${place.data}/filler
+      "$@" forge doctor || true
+      "$@" start state || true
+      kill $!
+      wait`);
+    const { out, errors } = await finish(croft(place, [], { through }));
+    expect(out).toBe('');
+    // It got as far as the database, which this Croft has none of.
+    expect(errors).toMatch(/runs no database of its own[^]*in use by another Croft \(process \d+\)/);
+    expect(errors).not.toContain('MiB left, and');
+  },
+);
+
 const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
 
 it.runIf(process.getuid?.() === 0 && works('setpriv', [...nobody.slice(1), process.execPath, '--version']))(

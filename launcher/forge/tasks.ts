@@ -61,6 +61,7 @@ async function beside(
 ): Promise<number> {
   await using open = new AsyncDisposableStack();
   const { service, house } = await openBeside(environment, 'forge', false, open);
+  await service.checkForge?.(house);
   return await withTasks(service, house, work);
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { lockFolder, StartError } from '@croft/runtime';
 
 const MIB = 2 ** 20;
@@ -10,6 +10,7 @@ const LITTLE = 1024 * MIB;
 /**
  * Looks at the disk the data folder is or will be on.
  * @returns a warning when there is little room
+ * @throws FolderInUse when there is next to none and another Croft has the folder: tasks work beside that one all the same
  * @throws StartError when there is next to none
  */
 export async function checkSpace(folder: string): Promise<string | undefined> {
@@ -17,6 +18,8 @@ export async function checkSpace(folder: string): Promise<string | undefined> {
   const free = bavail * bsize;
   const mebibytes = `${Math.floor(free / MIB)} MiB`;
   if (free < TOO_LITTLE) {
+    if (statSync(join(folder, 'lock'), { throwIfNoEntry: false }) !== undefined)
+      takeDataFolder(folder)[Symbol.dispose]();
     throw new StartError(
       `The disk of ${folder} has ${mebibytes} left, and Croft does not start with less than 50. Free some space, or choose another folder with CROFT_DATA.`,
     );

@@ -32,6 +32,7 @@ export const forge: Service = {
           },
         }),
       migrate: async (house) => (await load()).migrateForge({ ...house, settings }),
+      checkForge: async (house) => (await load()).checkForge({ ...house, settings }),
       forgeTasks: async (house) => (await load()).openForgeTasks({ ...house, settings }),
     };
   },

@@ -46,6 +46,8 @@ export interface Configured {
   adminTasks?(house: House): Promise<AdminTasks>;
   importFromGoTrue?(house: House, from: ImportFrom, order: ImportOrder): Promise<ImportReport>;
   forgeTasks?(house: House): Promise<ForgeTasks>;
+  /** Throws a StartError when tasks cannot work beside it. */
+  checkForge?(house: House): Promise<void>;
 }
 
 /** A service: its settings are here, its code comes with `load`. */

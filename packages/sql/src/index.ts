@@ -1,7 +1,7 @@
 export { type Database, type DatabaseOptions, openDatabase, type Reader, type Tx } from './database.ts';
 export { isDatabaseUnavailable, isUniqueViolation } from './errors.ts';
 export { inBatches } from './in-batches.ts';
-export { migrate } from './migrate.ts';
+export { checkMigrations, migrate } from './migrate.ts';
 export { type Deliver, type Outbox, type OutboxOptions, PermanentFailure, startOutbox } from './outbox.ts';
 export {
   countOutbox,

@@ -50,6 +50,32 @@ export async function migrate(
   });
 }
 
+/**
+ * For tasks that use tables and change none of them.
+ * @throws StartError when there are none, or a later version made them
+ */
+export async function checkMigrations(database: Database, folder: URL): Promise<void> {
+  const { schema } = database;
+  const tx = database.autocommit();
+  const ledger = await tx.row`
+    select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${schema} and c.relname = 'croft_migrations'`;
+  const applied =
+    ledger === undefined
+      ? []
+      : await tx.rows<{
+          name: string;
+          checksum: string;
+        }>`select name, checksum from :schema.croft_migrations`;
+  if (applied.length === 0) {
+    throw new StartError(
+      `There are no tables of Croft in the schema "${schema}". Start the service once, which makes them, or check the names of database and schema.`,
+    );
+  }
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
+  checkKnown(schema, checksums, await readMigrations(folder));
+}
+
 async function prepareLedger(tx: Tx): Promise<void> {
   await tx.run`create schema if not exists :schema`;
   await tx.run`create table if not exists :schema.croft_migrations (

@@ -1,4 +1,6 @@
 import { type App, answerOtherMethods, createApp } from '@croft/http';
+import { answerBrowsers } from './about/answer-browsers.ts';
+import { serveHealth } from './about/serve-health.ts';
 import { serveSwagger } from './about/serve-swagger.ts';
 import { attachmentRoutes } from './attachments/upload-routes.ts';
 import type { Context } from './context.ts';
@@ -19,6 +21,8 @@ export async function createForgeApp(context: Context): Promise<App> {
       description: 'Issues and pull requests over git repositories.',
       version: context.version,
       path: `${API_PREFIX}/openapi.json`,
+      // Known when the server listens, and the document is made when somebody asks for it.
+      basePath: () => context.links.path,
       // Whoever is not known, or has a token that is not for this.
       everywhere: { 401: errorSchema, 403: errorSchema },
     },
@@ -35,8 +39,10 @@ export async function createForgeApp(context: Context): Promise<App> {
     if (request.url.split('?', 1)[0]?.includes('%00')) throw notFound();
   });
   answerOtherMethods(app, dialect);
+  answerBrowsers(app, context.links);
   for (const [method, path, endpoint] of ENDPOINTS) mount(app, context, method, path, endpoint);
-  serveSwagger(app);
+  serveSwagger(app, context.links);
+  serveHealth(app, context);
   await attachmentRoutes(app, context);
   await gitRoutes(app, context);
   return app;

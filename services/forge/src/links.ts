@@ -17,6 +17,11 @@ export class Links {
     this.#host = undefined;
   }
 
+  /** Path of the public address, without a trailing slash: empty unless a proxy serves the forge below one. */
+  get path(): string {
+    return new URL(this.#root).pathname.replace(/\/+$/, '');
+  }
+
   /** Host name, for addresses that must not lead anywhere. */
   get host(): string {
     // Asked for in every row of a list, and only once the address is known.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, closeGracefully, listen } from '@croft/http';
 import type { RunningService } from '@croft/runtime';
-import { type Database, migrate } from '@croft/sql';
+import { checkMigrations, type Database, migrate } from '@croft/sql';
 import { createForgeApp } from './app.ts';
 import { settleAttachments } from './attachments/settle-attachments.ts';
 import type { Context } from './context.ts';
@@ -9,6 +9,7 @@ import { startEvents } from './events/start-events.ts';
 import { settlePushes } from './git-http/record-push.ts';
 import { API_PREFIX } from './links.ts';
 import { startMaintenance } from './maintenance/maintain-repositories.ts';
+import { checkDataFolder, pairDataFolder } from './maintenance/pair-data-folder.ts';
 import { startMergeQueues } from './merge-queue/start-merge-queues.ts';
 import { createContext, type ForgeOptions, openForgeDatabase, openGit } from './open-resources.ts';
 import { settleMerges } from './pulls/settle-merges.ts';
@@ -25,7 +26,7 @@ export async function startForge(options: ForgeOptions): Promise<RunningService>
   const database = opened.adopt(openForgeDatabase(options), (one) => one.close());
   // The broker's process needs as long to come up as auth, and as the tables need to be looked at. Those come after
   // auth's: both make the same extension of the database.
-  const [git, prepared] = await Promise.allSettled([openGit(options), prepare(database, options.authUrl)]);
+  const [git, prepared] = await Promise.allSettled([openGit(options), prepare(database, options)]);
   if (git.status === 'rejected') throw git.reason;
   opened.adopt(git.value, (one) => one.close());
   if (prepared.status === 'rejected') throw prepared.reason;
@@ -55,10 +56,30 @@ export async function migrateForge(
   }
 }
 
+/**
+ * Looks whether a task can work beside a forge: with the tables that are there, and the data folder that belongs to them.
+ * @throws StartError when it cannot
+ */
+export async function checkForge(
+  options: Pick<ForgeOptions, 'settings' | 'databaseUrl' | 'dataFolder' | 'log'>,
+): Promise<void> {
+  const database = openForgeDatabase(options);
+  try {
+    await checkMigrations(database, MIGRATIONS);
+    await checkDataFolder(database, options.dataFolder);
+  } finally {
+    await database.close();
+  }
+}
+
 /** Brings the tables up to date once it is known where auth answers. */
-async function prepare(database: Database, authUrl: ForgeOptions['authUrl']): Promise<string | undefined> {
+async function prepare(
+  database: Database,
+  { authUrl, dataFolder }: Pick<ForgeOptions, 'authUrl' | 'dataFolder'>,
+): Promise<string | undefined> {
   const address = await authUrl;
   await migrate(database, MIGRATIONS);
+  await pairDataFolder(database, dataFolder);
   return address;
 }
 

@@ -20,6 +20,7 @@ export interface OpenApi {
 /**
  * An OpenAPI 3.1 document as Swagger 2.0, which tools of the reference's users read at `/swagger.v1.json`. What 2.0
  * cannot say becomes less exact: of several types the first one stands, what may be null has `x-nullable`.
+ * @param basePath what stands before the paths, a path of a proxy included
  */
 export function toSwaggerTwo({ info, paths }: OpenApi, basePath: string): Json & { paths: Json } {
   return {
@@ -37,11 +38,7 @@ export function toSwaggerTwo({ info, paths }: OpenApi, basePath: string): Json &
       AuthorizationHeaderToken: { type: 'apiKey', name: 'Authorization', in: 'header' },
     },
     security: [{ AuthorizationHeaderToken: [] }],
-    paths: mapValues(
-      paths,
-      (operations) => mapValues(operations, operationOf),
-      (path) => path.slice(basePath.length),
-    ),
+    paths: mapValues(paths, (operations) => mapValues(operations, operationOf)),
   };
 }
 
@@ -105,7 +102,6 @@ function schemaOf(schema: Json): Json {
 function mapValues<Value, Result>(
   object: Readonly<Record<string, Value>>,
   change: (value: Value) => Result,
-  rename: (key: string) => string = (key) => key,
 ): Record<string, Result> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [rename(key), change(value)]));
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

@@ -17,14 +17,32 @@ export async function advertiseRefs(
   const program = await runForClient(context, share, () =>
     startAdvertising(context.git, repository.id, service, { protocol }),
   );
+  const output = outputOf(program);
+  const checkExit = async () => {
+    const { code, stderr } = await program.exited;
+    if (code !== 0) throw new Error(`${service} could not list refs: ${stderr}`);
+  };
+  // Until git says something, a failure can still be answered as one.
+  const first = await output.next();
+  if (first.done === true) await checkExit();
   async function* advertisement() {
     if (!speaksVersion2(protocol)) {
       yield packetLine(`# service=${service}\n`);
       yield FLUSH;
     }
-    yield* outputOf(program);
-    const { code, stderr } = await program.exited;
-    if (code !== 0) throw new Error(`${service} could not list refs: ${stderr}`);
+    if (first.done === true) return;
+    yield first.value;
+    yield* output;
+    await checkExit().catch((error: Error) => {
+      context.log.error(
+        { service, repository: repository.id, reason: error.message },
+        'an answer was broken off: git ended with an error',
+      );
+      throw error;
+    });
   }
-  return Readable.from(advertisement(), { objectMode: false });
+  const answer = Readable.from(advertisement(), { objectMode: false });
+  // A client that was gone before anything was read of it leaves the program running otherwise.
+  answer.once('close', () => void output.return());
+  return answer;
 }

@@ -16,7 +16,10 @@ export interface Finding {
 /** What a push or merge writes first is a file or folder of this name; older than this, nobody writes it any more. */
 const ABANDONED_MS = 24 * 60 * 60_000;
 const LOCK_MS = 10 * 60_000;
-const RESTORE = 'restore it from a backup, or push again from a clone that is whole';
+// A push brings what was lost back to none: git's clients do not send what the server says it has, and a row without its folder
+// takes no push at all.
+const RESTORE =
+  'put its folder of a backup, repositories/<id>.git, in place of this one while Croft does not run, or restore the backup into another schema and data folder and clone from there; without a backup remove the repository, with its issues (DELETE /api/v1/repos/{owner}/{repo}), and push a clone that is whole to a new one';
 const START = 'start Croft: a start settles this';
 
 /**

@@ -1,0 +1,61 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { silentLog } from '@croft/runtime';
+import { openDatabase } from '@croft/sql';
+import { temporaryFolder, testDatabase } from '@croft/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { croft, finish } from './support/command-line.ts';
+import { type Place, placeFor, root } from './support/croft.ts';
+
+const stack = new AsyncDisposableStack();
+let base: string;
+let url: string;
+let place: Place;
+beforeAll(async () => {
+  base = stack.use(await temporaryFolder()).path;
+  const migrations = new URL(`file://${root}/services/forge/migrations/`);
+  ({ url } = stack.use(await testDatabase({ schema: 'other', migrations })));
+  place = await placeFor(join(base, 'data'), { DATABASE_URL: url });
+});
+afterAll(() => stack.disposeAsync());
+
+const run = (...words: string[]) => finish(croft(place, words));
+
+describe('tasks of the forge, with a sentence and nothing made', () => {
+  it.each(['doctor', 'backup'])('%s without tables', async (task) => {
+    const folder = join(base, 'none');
+    const { code, out, errors } = await run('forge', task, ...(task === 'backup' ? [folder] : []));
+    expect({ code, out, errors }).toEqual({
+      code: 1,
+      out: '',
+      errors: expect.stringMatching(/^There are no tables of Croft in the schema "forge"\. .*\n$/),
+    });
+    expect(existsSync(folder)).toBe(false);
+  });
+});
+
+it.each(['auth', 'forge'])('%s migrate needs nothing but the database', async (service) => {
+  expect(await run(service, 'migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/^applied /) });
+  expect(await run(service, 'migrate')).toMatchObject({ code: 0, out: `${service} is up to date\n` });
+});
+
+describe('tables of a later version', () => {
+  beforeAll(async () => {
+    await run('forge', 'migrate');
+    const database = openDatabase({ url, schema: 'forge', log: silentLog });
+    await database.autocommit()
+      .run`insert into :schema.croft_migrations (name, checksum, applied_at) values ('9999_future', '', now())`;
+    await database.close();
+  });
+
+  it.each([['migrate'], ['doctor'], ['backup']])('are named by %s', async (task) => {
+    const folder = join(base, 'backup');
+    const { code, out, errors } = await run('forge', task, ...(task === 'backup' ? [folder] : []));
+    expect({ code, out, errors }).toEqual({
+      code: 1,
+      out: '',
+      errors: expect.stringMatching(/are of a later version of Croft: .*migration 9999_future\. /),
+    });
+    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+  });
+});
