@@ -1,6 +1,7 @@
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lines, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { recordHappenings } from './happenings.ts';
 import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
@@ -15,6 +16,7 @@ beforeAll(async () => {
   tree = await pushedRepository(ada, 'work', scene.folder);
   bare = await scene.bare('ada', 'work');
   await ada.call('PUT', '/repos/ada/work/collaborators/bob', { permission: 'write' });
+  await recordHappenings(scene);
 });
 
 const path = '/repos/ada/work/pulls';
@@ -25,7 +27,7 @@ const stored = () =>
   Promise.all([
     git(bare, 'for-each-ref'),
     git(bare, 'count-objects', '-v'),
-    rowsOf(scene, 'issues', 'pulls', 'merges', 'outbox'),
+    rowsOf(scene, 'issues', 'pulls', 'merges', 'told'),
   ]);
 
 /** A pull request of two commits, and a base that has moved on unless said otherwise. */
