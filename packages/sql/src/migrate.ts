@@ -31,11 +31,7 @@ export async function migrate(
     await tx.script('set local statement_timeout = 0');
     await tx.run`select pg_advisory_xact_lock(hashtext('croft migrations of ' || ${schema}))`;
     await prepareLedger(tx);
-    const applied = new Map(
-      (
-        await tx.rows<{ name: string; checksum: string }>`select name, checksum from :schema.croft_migrations`
-      ).map(({ name, checksum }) => [name, checksum]),
-    );
+    const applied = await readLedger(tx);
     checkKnown(schema, applied, migrations);
     const pending = migrations.filter((migration) => !isApplied(migration, applied));
     if (unlessRunning && applied.size > 0 && pending.length > 0) await checkIdle(tx, schema);
@@ -60,26 +56,26 @@ export async function checkMigrations(database: Database, folder: URL): Promise<
   const ledger = await tx.row`
     select from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relname = 'croft_migrations'`;
-  const applied =
-    ledger === undefined
-      ? []
-      : await tx.rows<{
-          name: string;
-          checksum: string;
-        }>`select name, checksum from :schema.croft_migrations`;
-  if (applied.length === 0) {
+  const applied = ledger === undefined ? new Map() : await readLedger(tx);
+  if (applied.size === 0) {
     throw new StartError(
       `There are no tables of Croft in the schema "${schema}". Start the service once, which makes them, or check the names of database and schema.`,
     );
   }
-  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
-  checkKnown(schema, checksums, await readMigrations(folder));
+  checkKnown(schema, applied, await readMigrations(folder));
 }
 
 async function prepareLedger(tx: Tx): Promise<void> {
   await tx.run`create schema if not exists :schema`;
   await tx.run`create table if not exists :schema.croft_migrations (
     name text primary key, checksum text not null, applied_at timestamptz not null)`;
+}
+
+/** Checksums of the migrations that were applied, by their names. */
+async function readLedger(tx: Tx): Promise<Map<string, string>> {
+  const rows = await tx.rows<{ name: string; checksum: string }>`
+    select name, checksum from :schema.croft_migrations`;
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
 /** Code that is older than its tables would write rows that the later version does not expect. */

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import type { App } from '@croft/http';
 import type { Context } from '../context.ts';
 import { ping } from '../store/server.ts';
+import { wireTime } from '../wire-time.ts';
 
 /** Whoever has not answered by then does not count as answering. */
 const PATIENCE_MS = 3_000;
@@ -19,7 +20,7 @@ export function serveHealth(app: App, context: Looked): void {
     });
     const checks = await looking;
     const passes = checks.every(({ failure }) => failure === undefined);
-    const time = `${context.clock.now().toISOString().slice(0, 19)}Z`;
+    const time = wireTime(context.clock.now());
     const body = {
       status: statusOf(passes),
       description: 'Croft Forge: issues and pull requests over git repositories',

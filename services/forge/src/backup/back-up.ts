@@ -5,9 +5,10 @@ import type { Database } from '@croft/sql';
 import { listRefs, type RefValue, readHead, shareObjects, writePackedRefs } from '../outside/git/copy.ts';
 import type { Git } from '../outside/git/git.ts';
 import { checkCopy } from '../outside/git/upkeep.ts';
+import { unlessMissing } from '../outside/unless-missing.ts';
 import * as catalogue from '../store/upkeep/catalogue.ts';
 import * as examination from '../store/upkeep/examination.ts';
-import { copyAttachments, unlessMissing } from './copy-attachments.ts';
+import { copyAttachments } from './copy-attachments.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
 import { saveTable } from './tables.ts';
 

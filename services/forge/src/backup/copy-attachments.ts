@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { StartError } from '@croft/runtime';
 import type { Database } from '@croft/sql';
+import { unlessMissing } from '../outside/unless-missing.ts';
 import * as attachments from '../store/tracking/attachments.ts';
 
 /**
- * Copies the files of attachments. They never change once they are there; one that was removed meanwhile is missed by nobody who restores later.
+ * Copies the files of attachments. They never change once they are there; one that was removed meanwhile is missed by nobody who
+ * restores later.
  * @param backup where the rows are already
  * @throws StartError when one is missing whose row is still there
  */
@@ -43,11 +45,3 @@ async function listStored(backup: string): Promise<number[]> {
   }
   return ids;
 }
-
-/** What is meant by a file or folder that is not there; another failure stays one. */
-export const unlessMissing =
-  <T>(value: T) =>
-  (error: NodeJS.ErrnoException): T => {
-    if (error.code === 'ENOENT') return value;
-    throw error;
-  };

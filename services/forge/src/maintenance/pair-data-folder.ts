@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartError } from '@croft/runtime';
 import type { Database } from '@croft/sql';
+import { unlessMissing } from '../outside/unless-missing.ts';
 import { decidePair } from '../rules/repositories/data-folder.ts';
 import * as marks from '../store/upkeep/data-folder.ts';
 
@@ -57,23 +58,17 @@ const otherSchema = (schema: string, dataFolder: string) =>
   `The repositories in the data folder ${dataFolder} belong to another schema than "${schema}", which has none. Set DATABASE_URL and FORGE_DB_SCHEMA to theirs, or CROFT_DATA to another folder. If nobody needs them any more, move ${join(dataFolder, 'repositories')} away.`;
 
 async function readId(dataFolder: string): Promise<string | undefined> {
-  const text = await readFile(fileIn(dataFolder), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = await readFile(fileIn(dataFolder), 'utf8').catch(unlessMissing(''));
   // A crash of the machine may leave the file without its content.
   return text.trim() === '' ? undefined : text.trim();
 }
 
 async function writeId(dataFolder: string, id: string): Promise<void> {
   await mkdir(dataFolder, { recursive: true, mode: 0o700 });
-  const file = await open(fileIn(dataFolder), 'w', 0o600);
-  await file.writeFile(`${id}\n`);
-  await file.sync();
-  await file.close();
+  await writeFile(fileIn(dataFolder), `${id}\n`, { mode: 0o600, flush: true });
 }
 
 async function hasRepositories(dataFolder: string): Promise<boolean> {
-  const names = await readdir(join(dataFolder, 'repositories')).catch(() => []);
+  const names = await readdir(join(dataFolder, 'repositories')).catch(unlessMissing<string[]>([]));
   return names.some((name) => /^\d+\.git$/.test(name));
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertOutsideTransaction } from '@croft/runtime';
+import { unlessMissing } from '../unless-missing.ts';
 import type { Git } from './git.ts';
 import { sync } from './repository.ts';
 
@@ -41,7 +42,7 @@ export async function listRefs(
 export async function shareObjects(from: string, to: string, how: 'link' | 'copy'): Promise<void> {
   assertOutsideTransaction('copying git objects');
   for (const prefix of (await readdir(from)).filter((name) => /^[0-9a-f]{2}$/.test(name))) {
-    const names = await readdir(join(from, prefix)).catch(nothingLeft);
+    const names = await readdir(join(from, prefix)).catch(unlessMissing<string[]>([]));
     await shareAll(
       names.filter((name) => /^[0-9a-f]{38}$/.test(name)),
       join(from, prefix),
@@ -50,7 +51,7 @@ export async function shareObjects(from: string, to: string, how: 'link' | 'copy
     );
   }
   for (let tries = 1; ; tries++) {
-    const packs = (await readdir(join(from, 'pack')).catch(nothingLeft)).filter((name) =>
+    const packs = (await readdir(join(from, 'pack')).catch(unlessMissing<string[]>([]))).filter((name) =>
       /^[a-z]+-[0-9a-f]{40}\.(pack|idx|rev)$/.test(name),
     );
     // An index without its pack, or the other way round, belongs to a pack that comes or goes.
@@ -128,11 +129,6 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
 async function copy(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   await sync(to);
-}
-
-function nothingLeft(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
 }
 
 /** What HEAD names, as a full ref. */

@@ -17,10 +17,9 @@ export async function listMergedPaths(
     const { tree } = await room.merge(ours, theirs);
     const environment = quarantined(git.folderOf(repositoryId), room.objects);
     const options = ['-r', '-z', '--name-only', '--no-renames', '--no-ext-diff'];
-    const run = () => git.run(repositoryId, ['diff-tree', ...options, ours, tree], undefined, environment);
-    const { code, stdout, stderr } = await inTurn(git, run);
-    if (code !== 0) throw new Error(`diff-tree of ${ours} and ${tree} failed: ${stderr}`);
-    return stdout
+    const args = ['diff-tree', ...options, ours, tree];
+    const listed = await inTurn(git, () => git.output(repositoryId, args, undefined, environment));
+    return listed
       .toString()
       .split('\0')
       .filter((path) => path !== '');
