@@ -137,6 +137,7 @@ it('nonsense ends with 2, help with 0, and neither makes anything', { timeout: 6
     [['create-user', 'ada@example.test', '--password', 'correct horse'], 2],
     [['list-users', '--per-page', '0'], 2],
     [['generate-link', 'recovery'], 2],
+    [['generate-link', 'recover', 'ada@example.test'], 2],
     // No such Croft: a misspelt folder does not become one.
     [['list-users'], 1],
   ];

@@ -36,7 +36,7 @@ export async function createAuthApp(
     requestIdHeader: settings.REQUEST_ID_HEADER,
     ignoreTrailingSlash: true,
     stopLateWork: true,
-    handlerTimeoutMs: Math.max(1, Math.ceil(settings.API_MAX_REQUEST_DURATION)),
+    handlerTimeoutMs: Math.ceil(settings.API_MAX_REQUEST_DURATION),
   });
   telemetry?.observe(app);
   allowBrowsers(app, settings.CORS_ALLOWED_HEADERS);

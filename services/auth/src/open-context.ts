@@ -49,7 +49,7 @@ export function openContext(options: Omit<AuthOptions, 'dataFolder'>): AuthConte
     poolSize: settings.DB_MAX_POOL_SIZE,
     prepare: settings.DB_PREPARE,
     // What a request started ends with it.
-    statementTimeoutMs: Math.max(1, Math.ceil(settings.API_MAX_REQUEST_DURATION)),
+    statementTimeoutMs: Math.ceil(settings.API_MAX_REQUEST_DURATION),
   });
   return {
     settings,

@@ -51,14 +51,29 @@ describe('GET /admin/users', () => {
     ]);
     expect([first.headers['x-total-count'], first.headers['link']]).toEqual([
       '7',
-      '</admin/users?page=2&per_page=3>; rel="next", </admin/users?page=3&per_page=3>; rel="last"',
+      `</admin/users?page=2&per_page=3&filter=${mark}>; rel="next", </admin/users?page=3&per_page=3&filter=${mark}>; rel="last"`,
     ]);
     const last = await get(`/admin/users?page=3&per_page=3&filter=${mark.toUpperCase()}`);
     expect(emailsIn(last)).toEqual(newest.slice(6));
-    expect(last.headers['link']).toBe('</admin/users?page=3&per_page=3>; rel="last"');
+    expect(last.headers['link']).toBe(
+      `</admin/users?page=3&per_page=3&filter=${mark.toUpperCase()}>; rel="last"`,
+    );
     expect(emailsIn(await get(`/admin/users?page=9&filter=${mark}`))).toEqual([]);
     expect(emailsIn(await get('/admin/users?per_page=2'))).toEqual(newest.slice(0, 2));
     expect(emailsIn(await get(`/admin/users?filter=${encodeURIComponent('%_')}`))).toEqual([]);
+  });
+
+  test('whoever follows the links reads the list that was asked for, in its order', async () => {
+    const found: string[] = [];
+    let path: string | undefined = `/admin/users?per_page=3&sort=created_at+asc&filter=${mark}`;
+    for (let pages = 0; path !== undefined && pages < 5; pages++) {
+      const page: Answer = await get(path);
+      found.push(...(emailsIn(page) as string[]));
+      path = /^<([^>]+)>; rel="next"/.exec(String(page.headers['link']))?.[1];
+    }
+    expect(found).toEqual(newest.toReversed());
+    const odd = await get(`/admin/users?per_page=3&filter=${encodeURIComponent('>; rel="next", <x\r\n&')}`);
+    expect(odd.headers['link']).toMatch(/^<[^<>"\s]+>; rel="last"$/);
   });
 
   test('a part with U+0000 in it, which no text of the database has, is refused', async () => {

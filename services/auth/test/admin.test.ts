@@ -252,6 +252,16 @@ describe('POST /admin/users', () => {
     }
   });
 
+  it('an audience is no longer by the header than by the body: every token of the user has it', async () => {
+    const long = 'a'.repeat(300);
+    const body = { email: someone(), password: PASSWORD, email_confirm: true };
+    const byHeader = () => subject.post('/admin/users', body, { ...admin, 'x-jwt-aud': long });
+    for (const request of [() => create({ ...body, aud: long }), byHeader]) {
+      const answer = await refused(request);
+      expect([answer.status, answer.body['msg']]).toEqual([400, 'aud cannot be longer than 255 bytes']);
+    }
+  });
+
   it('ignores what is not its to set', async () => {
     const email = someone();
     const { body } = await create({

@@ -112,6 +112,29 @@ describe('enumeration', () => {
     });
     expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
   });
+
+  test('and waits for the disk for both: a guess that nobody has to count would be answered sooner', async () => {
+    const pending = someone('pending');
+    await subject.post('/signup', { email: pending, password: PASSWORD });
+    const written = async (email: string): Promise<number> => {
+      const at = async () =>
+        (
+          await subject.rows.autocommit().row<{
+            lsn: string;
+          }>`select pg_current_wal_insert_lsn()::text as lsn`
+        )?.lsn;
+      const before = await at();
+      const answer = await subject.post('/verify', { type: 'signup', email, token: '000000' });
+      expect(answer.status).toBe(403);
+      const row = await subject.rows.autocommit().row<{ bytes: number }>`
+        select pg_wal_lsn_diff(${await at()}::pg_lsn, ${before}::pg_lsn)::float8 as bytes`;
+      return row?.bytes ?? 0;
+    };
+    const before = await subject.snapshot();
+    expect(await written(someone('nobody'))).toBeGreaterThan(0);
+    expect(await subject.snapshot()).toBe(before);
+    expect(await written(pending)).toBeGreaterThan(0); // a canary
+  });
 });
 
 describe('forged access tokens', () => {

@@ -247,9 +247,17 @@ describe('RATE_LIMIT_HEADER', () => {
     ['sent past the proxy', (n) => named(`${n}`, '198.51.100.7')],
     ['put before what a proxy appends', (n) => named(`${n}, the client`)],
     ['as an IPv6 address of the same network', (n) => named(`2001:db8:1:2::${n}`)],
+    ['with the port of its connection', (n) => named(`198.51.100.9:${40_000 + n}`)],
+    ['with that of an IPv6 connection', (n) => named(`[2001:db8:1:2::9]:${40_000 + n}`)],
+    ['as the same address in two ways', (n) => named(n % 2 ? '198.51.100.9' : '::ffff:198.51.100.9')],
   ])('attack: another value each time, %s', async (_name, each) => {
     await start({ AUTHSVC_RATE_LIMIT_HEADER: 'My-Client' });
     expect(await count(often(20, each))).toBe(3);
+  });
+
+  test('IPv4 addresses that come through an IPv6 socket are clients of their own', async () => {
+    await start({ AUTHSVC_RATE_LIMIT_HEADER: 'My-Client' });
+    expect(await count(often(8, (n) => named(`::ffff:198.51.100.${n}`)))).toBe(8);
   });
 
   test('that is ignored is warned of, once', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Answer, bearer, confirmedUser, PASSWORD, someone, startSubject } from './harness.ts';
+import { serviceRole } from './support/administrators.ts';
 import { comeBack, leave, type Redirected, signInWith } from './support/external-flow.ts';
 import { externalSubject } from './support/external-subject.ts';
 import {
@@ -11,6 +12,7 @@ import {
   press,
   unlink,
 } from './support/linking-flow.ts';
+import { meet } from './support/meeting.ts';
 import { enrolled, succeeded, verified } from './support/second-factors.ts';
 
 const { emulator, subject, become, userOf } = await externalSubject(['github', 'google', 'spotify'], {
@@ -281,6 +283,26 @@ describe('SECURITY_MANUAL_LINKING_ENABLED=false', () => {
     expect((await off.get('/user/identities/authorize?provider=google')).status).toBe(401);
     expect(await off.snapshot()).toBe(before);
   });
+});
+
+test('a deletion that keeps the row meets a link that is ahead: the identity tells nothing, and is free', async () => {
+  const user = await confirmedUser(subject);
+  const id = String(user.body.user?.id);
+  const email = someone('secret');
+  become(email);
+  const linking = async () => {
+    await link(subject, emulator, user, 'google');
+    return await subject.get('/health');
+  };
+  const body = JSON.stringify({ should_soft_delete: true });
+  const deletion = () => subject.send('DELETE', `/admin/users/${id}`, body, serviceRole(subject));
+  const { second: deleted } = await meet(subject, id, linking, deletion);
+  expect(deleted.status).toBe(200);
+  const left = await subject.rows.autocommit().rows<{ provider: string }>`
+    select provider, provider_id, identity_data from :schema.identities where user_id = ${id}::uuid`;
+  expect(left.map(({ provider }) => provider).sort()).toEqual(['email', 'google']);
+  expect(JSON.stringify(left)).not.toMatch(new RegExp(`secret|"${emulator.somebody.id}"`));
+  expect(await userOf(await signInWith(subject, emulator, 'google'))).toMatchObject({ email });
 });
 
 test('bad input of GET /user/identities/authorize', async () => {

@@ -127,10 +127,10 @@ describe('errors', () => {
   });
 
   test('a request that takes too long is 504', async () => {
-    await using slow = await startSubject({ AUTHSVC_API_MAX_REQUEST_DURATION: '300ms' });
+    await using slow = await startSubject({ AUTHSVC_API_MAX_REQUEST_DURATION: '1s' });
     const lock = slow.rows.transaction(async (tx) => {
       await tx.run`lock table :schema.users in access exclusive mode`;
-      await sleep(800);
+      await sleep(2500);
     });
     await sleep(100);
     const answer = await slow.post('/token?grant_type=password', { email: 'a@b.c', password: 'x' });

@@ -55,6 +55,19 @@ test('sign-up takes two, whether the address is new, waits for its confirmation 
   expect(await cost(subject, 200, signUp)).toBe(2);
 });
 
+test('attack: nor does their number tell whether somebody has a phone number', async () => {
+  await using phones = await startSubject({ AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true' });
+  const signUp = () => phones.post('/signup', { phone: '14155550142', password: PASSWORD });
+  expect(await cost(phones, 200, signUp)).toBe(2);
+  phones.clock.advance(60_000);
+  expect(await cost(phones, 200, signUp)).toBe(2);
+  expect(await cost(phones, 429, signUp)).toBe(2);
+  await phones.rows.autocommit().run`update :schema.users set phone_confirmed_at = created_at`;
+  expect(await cost(phones, 429, signUp)).toBe(2);
+  phones.clock.advance(60_000);
+  expect(await cost(phones, 200, signUp)).toBe(2);
+});
+
 test('a recovery takes two, whoever has the address', async () => {
   const [known, unknown] = [someone(), someone()];
   await autoconfirming.post('/signup', { email: known, password: PASSWORD });

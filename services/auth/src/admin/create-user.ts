@@ -52,7 +52,7 @@ export async function createUser(
   const id = request.id === '' ? randomUUID() : checkNewUserId(request.id);
   const bannedUntil = decideBan(request.banDuration, tx.now) ?? null;
   const role = checkName('role', request.role) || settings.JWT_DEFAULT_GROUP_NAME;
-  const aud = checkName('aud', request.aud) || audienceOf(request.origin.audience, undefined, settings);
+  const aud = checkName('aud', request.aud || audienceOf(request.origin.audience, undefined, settings));
 
   const addresses = {
     id,

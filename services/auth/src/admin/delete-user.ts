@@ -3,6 +3,7 @@ import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
 import { obfuscated, obfuscatedPhone } from '../rules/users/obfuscated.ts';
+import type { Trace } from '../store/audit-log.ts';
 import * as userRemoval from '../store/user-removal.ts';
 import * as users from '../store/users.ts';
 import { type ActingAdmin, adminEntry } from './admin-entry.ts';
@@ -23,13 +24,21 @@ export async function deleteUser(
   const person = await users.findById(context.database.autocommit(), userId);
   if (person === undefined) throw failures.userNotFound();
   const audit = adminEntry(admin, 'user_deleted', person.user);
-  const tx = context.database.autocommit();
   const trace = { ...origin, audit: [audit] };
   const removed = soft
-    ? await userRemoval.obfuscate(tx, obfuscationOf(person), trace)
-    : await userRemoval.remove(tx, userId, trace);
+    ? await obfuscate(context, userId, trace)
+    : await userRemoval.remove(context.database.autocommit(), userId, trace);
   if (!removed) throw failures.userNotFound();
   return person;
+}
+
+/** With what was linked, or took the place of address and number, until the row was held. */
+async function obfuscate({ database }: AuthContext, userId: string, trace: Trace): Promise<boolean> {
+  return await database.transaction(async (tx) => {
+    await users.hold(tx, userId);
+    const person = await users.findById(tx, userId);
+    return person !== undefined && (await userRemoval.obfuscate(tx, obfuscationOf(person), trace));
+  });
 }
 
 function obfuscationOf({ user, identities }: Person): userRemoval.Obfuscation {

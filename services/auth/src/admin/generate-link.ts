@@ -133,6 +133,7 @@ async function confirmationLink(
   const pending =
     passwordHash === undefined ? {} : { pendingPassword: passwordHash, pendingData: request.data };
   const { person } = await context.database.transaction(async (tx) => {
+    await users.hold(tx, user.id);
     await userAdmin.forgetUnproven(tx, user.id);
     return await oneTimeTokens.send(tx, {
       userId: user.id,

@@ -81,6 +81,7 @@ async function inviteAgain(
   const audit = adminEntry(admin, 'user_invited', user);
   const { person } = await withinHourlyLimit(context, 'mail', () =>
     context.database.transaction(async (tx) => {
+      await users.hold(tx, user.id);
       await userAdmin.forgetUnproven(tx, user.id);
       return await oneTimeTokens.send(tx, {
         userId: user.id,

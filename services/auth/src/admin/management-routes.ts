@@ -77,7 +77,8 @@ export function managementRoutes(app: App, context: AuthContext, administrators:
       const wanted = readPage(page, perPage);
       const search = { fragment: readPart(filter), oldestFirst: readOldestFirst(sort), ...wanted };
       const { people, total } = await listPeople(context, search);
-      reply.headers({ 'x-total-count': String(total), link: pageLinks('/admin/users', wanted, total) });
+      const link = pageLinks('/admin/users', wanted, total, { sort, filter });
+      reply.headers({ 'x-total-count': String(total), link });
       return { users: people.map(userJson), aud };
     },
   );
@@ -140,7 +141,8 @@ export function managementRoutes(app: App, context: AuthContext, administrators:
       const { page, per_page: perPage, query = '' } = request.query;
       const wanted = readPage(page, perPage);
       const { entries, total } = await listAudit(context, readPart(query), wanted);
-      reply.headers({ 'x-total-count': String(total), link: pageLinks('/admin/audit', wanted, total) });
+      const link = pageLinks('/admin/audit', wanted, total, { query });
+      reply.headers({ 'x-total-count': String(total), link });
       return entries.map((entry) => ({ ...entry, created_at: timestamp(entry.created_at) }));
     },
   );

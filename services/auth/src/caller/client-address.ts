@@ -74,8 +74,8 @@ export function addressKey(address: string): string {
   return `${prefix.join(':')}::/${own * 16}`;
 }
 
-/** One entry of the header: an address, perhaps in brackets, with a port or with a zone; null when it is none. */
-function readAddress(text: string): string | null {
+/** An address as proxies write it, perhaps in brackets, with a port or with a zone; null when it is none. */
+export function readAddress(text: string): string | null {
   const entry = text.trim();
   const [, bracketed, withPort] =
     /^\[([^\]]+)\](?::\d{1,5})?$|^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(entry) ?? [];

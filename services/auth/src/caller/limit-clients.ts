@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
 import type { App, Request } from '@croft/http';
 import type { AuthContext } from '../context.ts';
 import { onBehalfOf } from '../limits/asking-client.ts';
 import type { BucketName } from '../limits/limits.ts';
 import { lastField } from '../requests.ts';
-import { addressKey, comesFromProxy, trustedProxies } from './client-address.ts';
+import { addressKey, comesFromProxy, readAddress, trustedProxies } from './client-address.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -95,8 +94,12 @@ function lastValue(header: string | string[] | undefined): string {
   return [header ?? ''].flat().join(',').split(',').at(-1)?.trim() ?? '';
 }
 
-/** A name is kept in mind for a while, so it is as short as an address. */
+/**
+ * A name is kept in mind for a while, so it is as short as an address. One that is an address counts as that client's own
+ * would: with every connection a proxy may write another port behind it.
+ */
 function nameKey(name: string): string {
-  if (isIP(name) !== 0) return addressKey(name);
+  const address = readAddress(name);
+  if (address !== null) return addressKey(address);
   return name.length <= 64 ? name : createHash('sha256').update(name).digest('base64url');
 }

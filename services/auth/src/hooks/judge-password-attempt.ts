@@ -12,7 +12,7 @@ import * as sessions from '../store/sessions.ts';
 export interface PasswordAttempt {
   /** Undefined for an address or number that nobody has. */
   user: UserRow | undefined;
-  /** The address or number as it was typed. */
+  /** The address or number as it would be stored: however it is typed, the hook hears of one user. */
   address: string;
   /** Whether it is the user's. */
   valid: boolean;

@@ -22,6 +22,7 @@ import type { SignUpResult } from '../sign-up/checked-sign-up.ts';
 import { waitingHash } from '../sign-up/waiting-hash.ts';
 import * as auditLog from '../store/audit-log.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
+import type { SendLimit } from '../store/send-limits.ts';
 import * as sessions from '../store/sessions.ts';
 import * as users from '../store/users.ts';
 import { preparePhoneCode } from './prepare-phone-code.ts';
@@ -65,8 +66,9 @@ export function checkPhoneSignUp(
 }
 
 /**
- * Makes an account for a number (POST /signup with `phone`). As with addresses, the insert tells whether the number was
- * free, and a number somebody has is answered like a new one. One round trip, two when it is taken.
+ * Makes an account for a number (POST /signup with `phone`). A number somebody has is answered like a new one, and as with
+ * addresses the number of round trips does not tell: two; with autoconfirm, where the answer tells anyway, one, or two when
+ * it is taken.
  * @throws Failure `over_sms_send_rate_limit` within `SMS_MAX_FREQUENCY` of the last answer, taken or not;
  *   `user_already_exists` when numbers need no confirmation
  */
@@ -97,7 +99,7 @@ async function signUpConfirmed(context: AuthContext, signUp: Checked): Promise<S
   });
   if (created && person)
     return { issued: await issueFirstTokens(context, person, session, tx.now, signUp.origin) };
-  return await signUpAgain(context, signUp, person);
+  return await signUpAgain(context, signUp, person, undefined);
 }
 
 async function signUpPending(context: AuthContext, signUp: Checked): Promise<SignUpResult> {
@@ -105,6 +107,12 @@ async function signUpPending(context: AuthContext, signUp: Checked): Promise<Sig
   const { row, actor } = newUser(signUp, false);
   await askBeforeUserCreated(context, row, signUp.origin);
   const limit = sendLimit(context, 'phone', row.phone);
+  const existing = await users.findByPhone(tx, row.phone);
+  const passwordHash = await waitingHash(context, signUp, existing);
+  if (existing !== undefined) {
+    const again = { ...signUp, passwordHash };
+    return await withinHourlyLimit(context, 'sms', () => signUpAgain(context, again, existing, limit));
+  }
   const user: users.NewUser = {
     ...row,
     code: codeFor(context, signUp),
@@ -114,25 +122,23 @@ async function signUpPending(context: AuthContext, signUp: Checked): Promise<Sig
   };
   const inserted = await withinHourlyLimit(context, 'sms', () => insertUser(context, tx, user));
   if (!inserted.allowed) throw sentTooRecently(limit, inserted, tx.now, true);
-  const { created, person } = inserted;
-  if (created && person) {
-    await waitingHash(context, signUp, undefined);
-    return { pending: person };
-  }
-  const now = person ?? (await users.findByPhone(tx, row.phone));
-  return await signUpAgain(
-    context,
-    { ...signUp, passwordHash: await waitingHash(context, signUp, now) },
-    now,
-  );
+  if (inserted.created && inserted.person) return { pending: inserted.person };
+  // Somebody signed up at the same moment; this one has counted already.
+  const now = inserted.person ?? (await users.findByPhone(tx, row.phone));
+  const again = { ...signUp, passwordHash: await waitingHash(context, signUp, now) };
+  return await signUpAgain(context, again, now, undefined);
 }
 
-/** A sign-up with a number somebody has. */
+/**
+ * A sign-up with a number somebody has.
+ * @param limit of messages to the number; undefined when this one has been counted
+ */
 async function signUpAgain(
   context: AuthContext,
   signUp: Checked,
   seen: Person | undefined,
-): Promise<SignUpResult> {
+  limit: SendLimit | undefined,
+): Promise<SignUpResult & { allowed: true }> {
   const { database, settings, atRest } = context;
   const { draft, origin, passwordHash } = signUp;
   const tx = database.autocommit();
@@ -150,10 +156,10 @@ async function signUpAgain(
   const fauxIdentityId = uuidFrom(atRest.stableId(`identity ${draft.phone}`));
 
   switch (decision) {
-    case 'confirm-again':
-      await oneTimeTokens.send(tx, {
+    case 'confirm-again': {
+      const sent = await oneTimeTokens.send(tx, {
         userId: user.id,
-        limit: undefined,
+        limit,
         // Password and data count when this very code is proven: whoever signed the number up before may be another.
         codes: [
           {
@@ -166,7 +172,10 @@ async function signUpAgain(
         sentAt: ['confirmation_sent_at'],
         trace: { ...origin, audit: [auditEntry(user, 'user_confirmation_requested', BY_PHONE)] },
       });
-      return { pending: pendingPhonePerson(user.id, identities[0]?.id ?? fauxIdentityId, draft, tx.now) };
+      if (!sent.allowed) throw sentTooRecently(limit, sent, tx.now, true);
+      const identityId = identities[0]?.id ?? fauxIdentityId;
+      return { allowed: true, pending: pendingPhonePerson(user.id, identityId, draft, tx.now) };
+    }
     case 'confirm-now': {
       const session = prepareSession('password');
       const audit = [auditEntry(user, 'user_signedup', BY_PHONE), auditEntry(user, 'login', BY_PHONE)];
@@ -175,17 +184,19 @@ async function signUpAgain(
         session: session.row,
         newPasswordHash: passwordHash,
         confirms: 'phone',
+        startsOver: phoneIdentityData(user.id, draft, true),
         onlyUnconfirmed: true,
         trace: { ...origin, audit },
       });
       // Somebody else's sign-up confirmed the account at the same moment, or it may not be signed in to.
       if (person === undefined) return await refuse(context, signUp, existing);
-      return { issued: await issueFirstTokens(context, person, session, tx.now, origin) };
+      return { allowed: true, issued: await issueFirstTokens(context, person, session, tx.now, origin) };
     }
     case 'disguise': {
-      await auditLog.insert(tx, repeatedSignUp(signUp, existing));
+      const sent = await oneTimeTokens.pretend(tx, limit, repeatedSignUp(signUp, existing));
+      if (!sent.allowed) throw sentTooRecently(limit, sent, tx.now, true);
       const id = uuidFrom(atRest.stableId(`user ${draft.phone}`));
-      return { pending: pendingPhonePerson(id, fauxIdentityId, draft, tx.now) };
+      return { allowed: true, pending: pendingPhonePerson(id, fauxIdentityId, draft, tx.now) };
     }
     case 'refuse':
       return await refuse(context, signUp, existing);

@@ -27,6 +27,16 @@ describe('an entry', () => {
     });
   });
 
+  it('repeats no more of a name than a name has: it is in every entry of its owner', () => {
+    const named = {
+      ...person,
+      raw_user_meta_data: { full_name: `${'x'.repeat(254)}😀${'x'.repeat(1_000_000)}` },
+    };
+    const { actor_name } = auditEntry(named, 'login') as { actor_name: string };
+    expect(actor_name.length).toBe(255);
+    expect(actor_name.isWellFormed()).toBe(true);
+  });
+
   it('names an administrator by role, without an id', () => {
     expect(auditEntry(adminActor('service_role'), 'user_invited', toUser(person))).toEqual({
       action: 'user_invited',

@@ -67,13 +67,18 @@ export function adminActor(role: string): Actor {
   };
 }
 
+/** Metadata has no end of its own, and every entry of its owner repeats this of it. */
+const MAX_NAME_CHARACTERS = 255;
+
 /** One entry of the audit log. */
 export function auditEntry(actor: Actor, action: AuditAction, traits?: object): object {
   const name = actor.raw_user_meta_data['full_name'];
   return {
     action,
     actor_id: actor.id,
-    ...(typeof name === 'string' && name !== '' ? { actor_name: name } : {}),
+    ...(typeof name === 'string' && name !== ''
+      ? { actor_name: name.slice(0, MAX_NAME_CHARACTERS).toWellFormed() }
+      : {}),
     actor_username: actor.phone || actor.email || '',
     actor_via_sso: actor.is_sso_user,
     log_type: LOG_TYPES[action],

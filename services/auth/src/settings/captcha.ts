@@ -1,4 +1,4 @@
-import { boolean, choice, duration, secret, url } from '@croft/settings';
+import { boolean, choice, secret, url, wait } from '@croft/settings';
 
 /** The check that a person asks. */
 export const captchaSettings = {
@@ -16,7 +16,7 @@ export const captchaSettings = {
     kind: secret,
     about: 'Secret of the account there; required with `SECURITY_CAPTCHA_ENABLED`.',
   },
-  SECURITY_CAPTCHA_TIMEOUT: { kind: duration, default: '10s', about: 'Time a verification may take.' },
+  SECURITY_CAPTCHA_TIMEOUT: { kind: wait(1), default: '10s', about: 'Time a verification may take.' },
   SECURITY_CAPTCHA_URL: {
     kind: url,
     about: 'Address that verifies instead of the one of the service, for tests and proxies.',

@@ -21,7 +21,6 @@ const SMS_CREDENTIALS: Readonly<Record<SmsProvider, readonly (keyof AuthSettings
 /** Everything that no setting can say about itself, all problems at once, each with the variables' full names. */
 export function checkAuthSettings(settings: AuthSettings): string[] {
   return [
-    ...checkService(settings),
     ...checkDatabase(settings),
     ...checkMail(settings),
     ...checkSms(settings),
@@ -31,14 +30,6 @@ export function checkAuthSettings(settings: AuthSettings): string[] {
     ...providerIds.flatMap((id) => checkProvider(settings, id)),
     ...checkIdTokenIssuers(settings),
   ];
-}
-
-/** With less no request could be answered, not even the first one of the service's own. */
-const LEAST_REQUEST_MS = 1_000;
-
-function checkService({ API_MAX_REQUEST_DURATION: ms }: AuthSettings): string[] {
-  if (ms >= LEAST_REQUEST_MS) return [];
-  return [`AUTHSVC_API_MAX_REQUEST_DURATION must be 1s at least, not ${ms} ms`];
 }
 
 /** PostgreSQL cuts longer names off without a word, and keeps those with `pg_` for itself. */

@@ -1,4 +1,4 @@
-import { boolean, choice, duration, integer, secret, text } from '@croft/settings';
+import { boolean, choice, integer, secret, text, wait } from '@croft/settings';
 
 /** The database and what is swept out of it. */
 export const databaseSettings = {
@@ -30,5 +30,5 @@ export const databaseSettings = {
     default: 'true',
     about: 'Expired codes, sessions and flows are deleted.',
   },
-  DB_CLEANUP_INTERVAL: { kind: duration, default: '1m', about: 'Time between two clean-ups.' },
+  DB_CLEANUP_INTERVAL: { kind: wait(10), default: '1m', about: 'Time between two clean-ups.' },
 } as const;

@@ -1,4 +1,4 @@
-import { duration, list, port, secret, text, url } from '@croft/settings';
+import { duration, list, port, secret, text, url, wait } from '@croft/settings';
 import { patterns, proxies, siteAddress } from './kinds.ts';
 
 /** Where the service is, and whom it believes. */
@@ -24,9 +24,10 @@ export const serviceSettings = {
     about: 'Address under which the service is reached from outside; links in mails begin with it.',
   },
   API_MAX_REQUEST_DURATION: {
-    kind: duration,
+    // With less no request could be answered, not even the first one of the service's own.
+    kind: wait(1000),
     default: '10s',
-    about: 'Time a request may take before it is answered 504, 1 s at least.',
+    about: 'Time a request may take before it is answered 504.',
   },
   REQUEST_ID_HEADER: {
     kind: text,
@@ -41,7 +42,7 @@ export const serviceSettings = {
       'Proxies whose `X-Forwarded-For` is believed, read from its end: the client is the last address that is none of them. A number counts the proxies in front.',
   },
   INTERNAL_HTTP_TIMEOUT: {
-    kind: duration,
+    kind: wait(1),
     default: '10s',
     about: 'Time a request to a provider, an SMS service or a template may take.',
   },

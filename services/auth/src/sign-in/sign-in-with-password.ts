@@ -1,10 +1,10 @@
-import type { Tx } from '@croft/sql';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { judgePasswordAttempt } from '../hooks/judge-password-attempt.ts';
 import { knownWeakness } from '../passwords/known-weakness.ts';
-import { instant, type Person, type UserRow } from '../rows.ts';
+import { instant, type UserRow } from '../rows.ts';
+import { normalizePhone } from '../rules/addresses/phone-number.ts';
 import { auditEntry, BY_EMAIL, BY_PHONE } from '../rules/audit.ts';
 import type { Weakness } from '../rules/passwords/password-strength.ts';
 import { audienceOf } from '../rules/tokens/audience.ts';
@@ -34,14 +34,16 @@ export async function signInWithPassword(
   const { passwords } = context.outside;
   checkGrant(grant, settings);
   const tx = context.database.autocommit();
-  const known = await find(tx, grant);
+  // As they are stored; what is no number then is nobody's (§3.7 of the reference notes).
+  const address = grant.phone === '' ? grant.email.toLowerCase() : normalizePhone(grant.phone);
+  const known = await (grant.phone === '' ? users.findByEmail : users.findByPhone)(tx, address);
   const audience = audienceOf(grant.origin.audience, undefined, settings);
   const person = known?.user.aud === audience ? known : undefined;
   const stored = person?.user.encrypted_password ?? null;
   const matches = await passwords.verify(grant.password, stored);
   await judgePasswordAttempt(context, {
     user: person?.user,
-    address: grant.phone === '' ? grant.email.toLowerCase() : grant.phone,
+    address,
     valid: matches && person !== undefined && stored !== null,
     origin: grant.origin,
   });
@@ -76,12 +78,6 @@ function checkGrant(grant: PasswordGrant, settings: AuthSettings): void {
   if (grant.email !== '' && !settings.EXTERNAL_EMAIL_ENABLED) throw failures.emailLoginsDisabled();
   if (grant.phone !== '' && !settings.EXTERNAL_PHONE_ENABLED) throw failures.phoneLoginsDisabled();
   if (grant.email === '' && grant.phone === '') throw failures.loginAddressMissing();
-}
-
-function find(tx: Tx, { email, phone }: PasswordGrant): Promise<Person | undefined> {
-  if (phone === '') return users.findByEmail(tx, email.toLowerCase());
-  // As numbers are stored; what is none then is nobody's (§3.7 of the reference notes).
-  return users.findByPhone(tx, phone.replace(/^\+/, '').replaceAll(' ', ''));
 }
 
 function checkConfirmed(user: UserRow, { phone }: PasswordGrant): void {

@@ -74,6 +74,7 @@ export async function signUpAgain(
         // The new one counts: whoever typed the old one never showed that the address is theirs.
         newPasswordHash: signUp.passwordHash,
         confirms: 'email',
+        startsOver: emailIdentityData(user.id, draft, true),
         onlyUnconfirmed: true,
         trace: { ...origin, audit },
       });

@@ -99,7 +99,8 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
     dropped as (
       delete from :schema.identities i using identity
       where ${forgetsAll}::boolean and i.user_id = identity.user_id and i.id <> identity.id
-        and (i.identity_data -> 'email_verified') is distinct from 'true'
+        -- One of another address may be the stranger's own.
+        and (i.identity_data -> 'email_verified' = 'true' and i.email = lower(${user.email}::text)) is not true
       returning i.id),
     verified as (
       update :schema.identities i set identity_data = i.identity_data || '{"email_verified": true}', updated_at = ${now}
@@ -108,7 +109,7 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
       returning i.*),
     codes as (
       delete from :schema.one_time_tokens t using identity where ${confirms}::boolean and t.user_id = identity.user_id
-        and t.link_hash is distinct from ${consumes}::text),
+        and t.id not in (select id from consumed)),
     factors as (delete from :schema.mfa_factors f using identity where ${forgetsAll}::boolean and f.user_id = identity.user_id),
     ended as (
       select :schema.end_sessions(identity.user_id, null, ${session?.id ?? arrival.authCode?.id}::uuid) from identity where ${forgetsAll}::boolean),
@@ -122,6 +123,9 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
     person as (
       update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now}, is_anonymous = false,
         encrypted_password = case when ${forgets}::text = 'nothing' then encrypted_password end,
+        email_change = case when not ${forgetsAll}::boolean then email_change end,
+        email_change_confirm_status = case when ${forgetsAll}::boolean then 0 else email_change_confirm_status end,
+        phone_change = case when not ${forgetsAll}::boolean then phone_change end,
         email_confirmed_at = case when ${confirms}::boolean then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
         raw_user_meta_data = case when ${forgetsAll}::boolean then '{}' else raw_user_meta_data end
           || identity.identity_data

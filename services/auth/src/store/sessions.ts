@@ -20,6 +20,8 @@ export interface SignIn {
   confirms?: 'email' | 'phone' | 'email_change' | 'phone_change' | undefined;
   /** Whether password and metadata of an unproven account go, because a stranger may have set them. */
   forgetsUnproven?: boolean;
+  /** Metadata that takes the place of all that was left in an unproven account, where no code is asked for. */
+  startsOver?: object | undefined;
   /** Whether somebody else having proven it meanwhile forbids the session. */
   onlyUnconfirmed?: boolean;
   trace: Trace;
@@ -41,6 +43,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     forgetsUnproven = false,
     trace,
   } = signIn;
+  const startsOver = signIn.startsOver && JSON.stringify(signIn.startsOver);
   const now = tx.now;
   const byEmail = confirms === 'email' || confirms === 'email_change';
   const byPhone = confirms === 'phone' || confirms === 'phone_change';
@@ -57,25 +60,30 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     consumed as (
       delete from :schema.one_time_tokens t using locked where t.user_id = locked.id and t.token_hash = ${consumes}
       returning t.token_hash, t.pending_password, t.pending_data, locked.unproven, locked.given),
-    -- One success clears every code of the user.
+    -- One success clears every code of the user, and so does whoever starts anew with what a stranger had begun.
     others as (
-      delete from :schema.one_time_tokens where user_id = ${userId}::uuid and token_hash <> ${consumes}
-        and exists (select from consumed)),
+      delete from :schema.one_time_tokens
+      where user_id = ${userId}::uuid and token_hash is distinct from ${consumes}::text and (exists (select from consumed)
+        or exists (select from locked where unproven and not given and ${startsOver}::jsonb is not null))),
     -- What counts from now on of an account nobody had proven. What an administrator gave it stays.
     fresh as (
       select c.pending_password as password,
         case when ${forgetsUnproven}::boolean then jsonb_build_object('email_verified', false, 'phone_verified', false)
           else c.pending_data end as data
-      from consumed c where c.unproven and not c.given and (${forgetsUnproven}::boolean or c.pending_data is not null)),
+      from consumed c where c.unproven and not c.given and (${forgetsUnproven}::boolean or c.pending_data is not null)
+      union all
+      select null, ${startsOver}::jsonb from locked where unproven and not given and ${startsOver}::jsonb is not null),
     person as (
       update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now},
         encrypted_password = coalesce(${signIn.newPasswordHash}, (select password from fresh),
           case when not exists (select from fresh) then encrypted_password end),
         email = case when ${confirms}::text = 'email_change' then email_change else email end,
-        email_change = case when ${confirms}::text = 'email_change' then null else email_change end,
-        email_change_confirm_status = case when ${confirms}::text = 'email_change' then 0 else email_change_confirm_status end,
+        -- A change that a stranger began would be sent again, by whoever asks for that.
+        email_change = case when ${confirms}::text = 'email_change' or exists (select from fresh) then null else email_change end,
+        email_change_confirm_status = case when ${confirms}::text = 'email_change' or exists (select from fresh) then 0
+          else email_change_confirm_status end,
         phone = case when ${confirms}::text = 'phone_change' then phone_change else phone end,
-        phone_change = case when ${confirms}::text = 'phone_change' then null else phone_change end,
+        phone_change = case when ${confirms}::text = 'phone_change' or exists (select from fresh) then null else phone_change end,
         email_confirmed_at = case when ${confirms}::text = 'email_change' then ${now}
           when ${byEmail}::boolean then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
         phone_confirmed_at = case when ${confirms}::text = 'phone_change' then ${now}
@@ -85,11 +93,12 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
           when exists (select from fresh) then jsonb_build_object('provider', ${kind}::text, 'providers', (
             select jsonb_agg(distinct one) from (select ${kind}::text as one union select i.provider from :schema.identities i
               where i.user_id = u.id and (i.provider in ('email', 'phone')
-                or i.identity_data -> 'email_verified' = 'true')) as every_one))
+                or i.identity_data -> 'email_verified' = 'true' and i.email = lower(u.email))) as every_one))
           when ${confirms}::text is null or exists (select from :schema.identities i
             where i.user_id = u.id and i.provider = ${kind}) then '{}'
           else jsonb_build_object('provider', coalesce(raw_app_meta_data -> 'provider', to_jsonb(${kind}::text)),
-            'providers', coalesce(raw_app_meta_data -> 'providers', '[]') || to_jsonb(${kind}::text)) end,
+            'providers', coalesce(raw_app_meta_data -> 'providers', '[]')
+              || case when raw_app_meta_data -> 'providers' ? ${kind}::text then '[]' else to_jsonb(${kind}::text) end) end,
         raw_user_meta_data = coalesce((select data || jsonb_strip_nulls(jsonb_build_object('sub', u.id, 'email', u.email,
             'phone', u.phone)) from fresh), raw_user_meta_data)
           || case when ${confirms}::text = 'email_change' then jsonb_build_object('email', email_change)
@@ -116,11 +125,11 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
       from person where ${confirms}::text is not null and not exists (select from :schema.identities i
         where i.user_id = person.id and i.provider = ${kind})
       returning *),
-    -- An identity whose provider did not vouch for the address may be a stranger's way in, and its sessions his.
+    -- An identity whose provider did not vouch for this address may be a stranger's way in, and its sessions his.
     strangers as (
       delete from :schema.identities i using person
       where exists (select from fresh) and i.user_id = person.id and i.provider not in ('email', 'phone')
-        and (i.identity_data -> 'email_verified') is distinct from 'true'
+        and (i.identity_data -> 'email_verified' = 'true' and i.email = lower(person.email)) is not true
       returning i.id),
     -- A stranger's second factor would keep the owner from what asks for one.
     factors as (delete from :schema.mfa_factors f using person where exists (select from fresh) and f.user_id = person.id),

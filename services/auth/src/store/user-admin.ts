@@ -193,21 +193,28 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
 export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
   await tx.run`
     with locked as (
-      select id, confirmed_at is null as is_unproven from :schema.users where id = ${userId}::uuid for no key update),
-    unproven as (select id from locked where is_unproven),
+      select id, email, confirmed_at is null as is_unproven from :schema.users where id = ${userId}::uuid for no key update),
+    unproven as (select id, email from locked where is_unproven),
     codes as (
       update :schema.one_time_tokens t set pending_password = null, pending_data = null from locked
       where t.user_id = locked.id and t.token_type = 'confirmation_token'),
+    -- Of these one may be in the stranger's own mailbox.
+    changes as (
+      delete from :schema.one_time_tokens t using unproven where t.user_id = unproven.id
+        and t.token_type in ('email_change_token_new', 'email_change_token_current', 'phone_change_token')),
     -- Ways in that somebody found who never showed that the address is theirs.
     identities as (
       delete from :schema.identities i using unproven where i.user_id = unproven.id
-        and i.provider not in ('email', 'phone') and (i.identity_data -> 'email_verified') is distinct from 'true'),
+        and i.provider not in ('email', 'phone')
+        and (i.identity_data -> 'email_verified' = 'true' and i.email = lower(unproven.email)) is not true),
     factors as (delete from :schema.mfa_factors f using unproven where f.user_id = unproven.id),
     ended as (select :schema.end_sessions(id, null, null) from unproven),
     one as (select count(*) from ended)
     -- As isStrangers says it; what an administrator set stays.
     update :schema.users u set encrypted_password = null,
-      raw_user_meta_data = jsonb_build_object('sub', u.id, 'email', u.email)
+      raw_user_meta_data = jsonb_build_object('sub', u.id, 'email', u.email),
+      raw_app_meta_data = u.raw_app_meta_data || '{"provider": "email", "providers": ["email"]}',
+      email_change = null, email_change_confirm_status = 0, phone_change = null
     from unproven, one where u.id = unproven.id and not u.given_by_admin and u.invited_at is null`;
 }
 

@@ -35,6 +35,14 @@ export function findById(tx: Tx, id: string): Promise<Person | undefined> {
     where u.id = ${id}::uuid and u.deleted_at is null`;
 }
 
+/**
+ * Holds a user's row until the transaction ends. The statements that follow see what others who held it before have written;
+ * one that waits for the row by itself does not.
+ */
+export async function hold(tx: Tx, id: string): Promise<void> {
+  await tx.row`select id from :schema.users where id = ${id}::uuid for no key update`;
+}
+
 /** The identities of some users, oldest first. */
 export async function listIdentities(tx: Tx, userIds: readonly string[]): Promise<IdentityRow[]> {
   const rows = await tx.rows<{ identity: IdentityRow }>`

@@ -50,9 +50,22 @@ export function readPart(text: string): string {
   return text;
 }
 
-/** `Link` of a page (RFC 8288): the next one, where there is one, and the last. */
-export function pageLinks(path: string, { page, perPage }: AdminPage, total: number): string {
+/**
+ * `Link` of a page (RFC 8288): the next one, where there is one, and the last. The page comes first in them, where clients
+ * look for it.
+ * @param others parameters that choose and order what is listed
+ */
+export function pageLinks(
+  path: string,
+  { page, perPage }: AdminPage,
+  total: number,
+  others: Readonly<Record<string, string | undefined>> = {},
+): string {
   const last = Math.max(1, Math.ceil(total / perPage));
-  const link = (number: number, rel: string) => `<${path}?page=${number}&per_page=${perPage}>; rel="${rel}"`;
+  const given = Object.entries(others).filter((pair): pair is [string, string] => Boolean(pair[1]));
+  const link = (number: number, rel: string): string => {
+    const query = new URLSearchParams([['page', `${number}`], ['per_page', `${perPage}`], ...given]);
+    return `<${path}?${query.toString()}>; rel="${rel}"`;
+  };
   return [...(page < last ? [link(page + 1, 'next')] : []), link(last, 'last')].join(', ');
 }
