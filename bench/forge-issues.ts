@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +36,7 @@ export async function* figures(): AsyncGenerator<Figure> {
   const postgres = await startEmbeddedPostgres({ folder, log: silentLog, tuning: 'test' });
   try {
     const databaseUrl = postgres.url('croft');
-    await prepare(databaseUrl, join(folder, 'filled'));
+    await prepare(databaseUrl, folder);
     const plain = await plainTimes(databaseUrl);
     await using forge = await startForgeProcess({ databaseUrl, dataFolder: folder });
     const clients = await connect(forge.address, databaseUrl);
@@ -61,11 +62,14 @@ async function plainTimes(databaseUrl: string): Promise<number[]> {
   return times.sort((a, b) => a - b);
 }
 
-async function prepare(databaseUrl: string, mark: string): Promise<void> {
+async function prepare(databaseUrl: string, dataFolder: string): Promise<void> {
   const settings = readSettings(forgeSettings, {});
+  const mark = join(dataFolder, 'filled');
   await migrateForge({ settings, databaseUrl, log: silentLog });
   if (existsSync(mark)) return;
   await fillForge(databaseUrl, settings.DB_SCHEMA);
+  // There are rows of repositories and no folders: a forge starts with that only where somebody says that they belong together.
+  await writeFile(join(dataFolder, 'forge-id'), `${randomUUID()}\n`);
   await writeFile(mark, '');
 }
 

@@ -146,7 +146,7 @@ async function mergeHere(git: Git, branch: string, pushed: string): Promise<void
     commitObject({ tree, parents, author: signature, committer: signature, message: branch }),
   );
   const move = { ref: branchRef('main'), new: id, old: base };
-  const moved = await moveRefs(git, REPOSITORY, [move], written);
+  const moved = await moveRefs(git, REPOSITORY, [move], { written });
   if (moved !== 'done') throw new Error(`${branch}: the base moved`);
 }
 

@@ -318,6 +318,8 @@ describe('repositories', () => {
     });
     expect(names((await ada.repos.listForks('ada', 'garden')).data)).toEqual(['garden-of-ben']);
     expect((await ada.repos.repoGet('ada', 'garden')).data.forks_count).toBe(1);
+    const { data } = await ben.repos.repoMergeUpstream('ben', 'garden-of-ben', { branch: 'main' });
+    expect(data).toEqual({ merge_type: 'up-to-date' });
   });
 
   it('are made of a template', async () => {
@@ -450,6 +452,42 @@ describe('files, branches, tags and commits', () => {
     expect(names((await ada.repos.repoListTags(...at)).data).sort()).toEqual(['v1', 'v2']);
     await ada.repos.repoDeleteTag(...at, 'v2');
     expect(names((await ada.repos.repoListTags(...at)).data)).toEqual(['v1']);
+  });
+
+  it('are released', async () => {
+    const at = ['ada', 'garden'] as const;
+    const wanted = { tag_name: 'beds/v3', target_commitish: 'main', name: 'Spring', body: 'Beds' };
+    const made = (await ada.repos.repoCreateRelease(...at, { ...wanted, draft: true })).data;
+    const id = sure(made.id);
+    expect(made).toMatchObject({ ...wanted, draft: true, prerelease: false, author: { login: 'ada' } });
+    isRecent(made.created_at);
+    const attachment = new File(['seeds'], 'seeds.tar.gz', { type: 'application/gzip' });
+    const file = (await ada.repos.repoCreateReleaseAttachment(...at, id, { attachment })).data;
+    const fileId = sure(file.id);
+    const name = { name: 'seeds.tgz' };
+    expect((await ada.repos.repoEditReleaseAttachment(...at, id, fileId, name)).data.name).toBe(name.name);
+    expect(await refusal(ada.repos.repoGetLatestRelease(...at))).toBe(404);
+    expect(await refusal(ada.repos.repoGetTag(...at, wanted.tag_name))).toBe(404);
+
+    const published = (await ada.repos.repoEditRelease(...at, id, { draft: false })).data;
+    isRecent(published.published_at);
+    expect((await ben.repos.repoGetLatestRelease(...at)).data.assets).toMatchObject([
+      { id: fileId, ...name },
+    ]);
+    expect((await ben.repos.repoGetTag(...at, wanted.tag_name)).data.commit?.sha).toBeTruthy();
+    expect((await ben.repos.repoGetReleaseByTag(...at, wanted.tag_name)).data.id).toBe(id);
+    expect((await ben.repos.repoGetRelease(...at, id)).data).toMatchObject({ ...wanted, draft: false });
+    expect(names((await ben.repos.repoListReleases(...at, { 'pre-release': false })).data)).toEqual([
+      'Spring',
+    ]);
+    expect(names((await ben.repos.repoListReleaseAttachments(...at, id)).data)).toEqual([name.name]);
+    expect((await ben.repos.repoGetReleaseAttachment(...at, id, fileId)).data.size).toBe(5);
+    await ada.repos.repoDeleteReleaseAttachment(...at, id, fileId);
+    await ada.repos.repoDeleteRelease(...at, id);
+    await ada.repos.repoCreateRelease(...at, { tag_name: wanted.tag_name, prerelease: true });
+    await ada.repos.repoDeleteReleaseByTag(...at, wanted.tag_name);
+    expect((await ben.repos.repoListReleases(...at)).data).toEqual([]);
+    await ada.repos.repoDeleteTag(...at, wanted.tag_name);
   });
 
   it('are protected', async () => {

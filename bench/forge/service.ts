@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { accessTokens } from '@croft/access-token';
 import { forgeSettings, startForge } from '@croft/forge';
@@ -21,7 +21,7 @@ export interface Forge extends AsyncDisposable {
 /** Starts a forge in a process of its own; the load comes from here. */
 export async function startForgeProcess({ databaseUrl, dataFolder }: Place): Promise<Forge> {
   const server = fork(import.meta.filename, [databaseUrl, dataFolder]);
-  const [address] = (await once(server, 'message')) as [string];
+  const [address] = (await Promise.race([once(server, 'message'), neverStarted(server)])) as [string];
   return {
     address,
     async [Symbol.asyncDispose]() {
@@ -29,6 +29,11 @@ export async function startForgeProcess({ databaseUrl, dataFolder }: Place): Pro
       if (server.exitCode === null && server.kill()) await ended;
     },
   };
+}
+
+async function neverStarted(server: ChildProcess): Promise<never> {
+  const [code] = (await once(server, 'exit')) as [number | null];
+  throw new Error(`the forge ended with ${code} before it was ready; it says why above`);
 }
 
 /** An access token such as the auth service makes for somebody who has an account. */

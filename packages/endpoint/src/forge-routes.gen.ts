@@ -9,6 +9,11 @@ export interface ForgeRoutes {
   'GET /version': {};
   /** The key that signs the commits of merges, as a line of `authorized_keys` */
   'GET /signing-key.pub': {};
+  /** The key that signs the commits of merges in a repository: the same in all of them */
+  'GET /repos/{owner}/{repo}/signing-key.pub': {
+    owner: Text;
+    repo: Text;
+  };
   /** What runs here, as NodeInfo 2.1 */
   'GET /nodeinfo': {};
   /** Limits of the API */
@@ -598,6 +603,13 @@ export interface ForgeRoutes {
     organization?: string | null | undefined;
     name?: string | null | undefined;
   };
+  /** Bring a branch of a fork up to that of its parent */
+  'POST /repos/{owner}/{repo}/merge-upstream': {
+    owner: Text;
+    repo: Text;
+    branch: string;
+    ff_only?: boolean | null | undefined;
+  };
   /** Make a repository of a template */
   'POST /repos/{owner}/{repo}/generate': {
     owner: Text;
@@ -970,6 +982,20 @@ export interface ForgeRoutes {
     signoff?: boolean | null | undefined;
     sha: string;
   };
+  /** Several files with their contents; null for those that are not there */
+  'POST /repos/{owner}/{repo}/file-contents': {
+    owner: Text;
+    repo: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+    files: readonly string[];
+  };
+  /** The same, with the body in a parameter */
+  'GET /repos/{owner}/{repo}/file-contents': {
+    owner: Text;
+    repo: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+    body?: Text | readonly Text[] | null | undefined;
+  };
   /** A file as it is */
   'GET /repos/{owner}/{repo}/raw/{path}': {
     owner: Text;
@@ -1130,6 +1156,103 @@ export interface ForgeRoutes {
     ref: Text;
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Releases of a repository, newest first; drafts for those who write */
+  'GET /repos/{owner}/{repo}/releases': {
+    owner: Text;
+    repo: Text;
+    draft?: Text | readonly Text[] | null | undefined;
+    'pre-release'?: Text | readonly Text[] | null | undefined;
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Make a release, and its tag if there is none; a draft makes none */
+  'POST /repos/{owner}/{repo}/releases': {
+    owner: Text;
+    repo: Text;
+    tag_name: string;
+    target_commitish?: string | null | undefined;
+    name?: string | null | undefined;
+    body?: string | null | undefined;
+    draft?: boolean | null | undefined;
+    prerelease?: boolean | null | undefined;
+    tag_message?: string | null | undefined;
+  };
+  /** The newest release that is neither draft nor prerelease */
+  'GET /repos/{owner}/{repo}/releases/latest': {
+    owner: Text;
+    repo: Text;
+  };
+  /** The release of a tag */
+  'GET /repos/{owner}/{repo}/releases/tags/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** Delete the release of a tag; the tag stays */
+  'DELETE /repos/{owner}/{repo}/releases/tags/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+  };
+  /** A release */
+  'GET /repos/{owner}/{repo}/releases/{release}': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+  };
+  /** Edit a release, or publish a draft, which makes its tag if there is none */
+  'PATCH /repos/{owner}/{repo}/releases/{release}': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+    tag_name?: string | null | undefined;
+    target_commitish?: string | null | undefined;
+    name?: string | null | undefined;
+    body?: string | null | undefined;
+    draft?: boolean | null | undefined;
+    prerelease?: boolean | null | undefined;
+  };
+  /** Delete a release; its tag stays */
+  'DELETE /repos/{owner}/{repo}/releases/{release}': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+  };
+  /** Files of a release */
+  'GET /repos/{owner}/{repo}/releases/{release}/assets': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+  };
+  /** Attach a file, the part `attachment` of a form */
+  'POST /repos/{owner}/{repo}/releases/{release}/assets': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+    name?: Text | readonly Text[] | null | undefined;
+  };
+  /** A file of a release */
+  'GET /repos/{owner}/{repo}/releases/{release}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+    attachment: Text;
+  };
+  /** Rename a file of a release */
+  'PATCH /repos/{owner}/{repo}/releases/{release}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+    attachment: Text;
+    name?: string | null | undefined;
+  };
+  /** Remove a file of a release */
+  'DELETE /repos/{owner}/{repo}/releases/{release}/assets/{attachment}': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+    attachment: Text;
   };
   /** Issues and pull requests of all repositories the caller may read, newest first */
   'GET /repos/issues/search': {
@@ -1959,6 +2082,14 @@ export interface ForgeRoutes {
     id: Text;
     page?: Text | readonly Text[] | null | undefined;
     limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Answer a comment on a line */
+  'POST /repos/{owner}/{repo}/pulls/{index}/comments/{id}/replies': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    id: Text;
+    body?: string | null | undefined;
   };
   /** Say that what a comment on a line is about is settled */
   'POST /repos/{owner}/{repo}/pulls/comments/{id}/resolve': {

@@ -16,6 +16,7 @@ export {
   text,
   timestamp,
   url,
+  wait,
 } from './kinds.ts';
 export { nearestName } from './nearest-name.ts';
 export { type Sealing, sealing } from './sealing.ts';

@@ -98,6 +98,23 @@ export const duration: Kind<number> = {
   },
 };
 
+/** What a timer can be set to; beyond it Node's fire at once. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1;
+
+/** A duration that something waits for again and again, or gives up after, in milliseconds: never none, and at most 24 days. */
+export function wait(leastMs: number): Kind<number> {
+  const least = leastMs < 1000 ? `${leastMs}ms` : `${leastMs / 1000}s`;
+  return {
+    label: `${duration.label}, ${least} to 24 days`,
+    parse(value) {
+      const milliseconds = duration.parse(value);
+      if (milliseconds < leastMs || milliseconds > LONGEST_WAIT_MS)
+        throw new Error(`expected a duration from ${least} to 24 days (576h)`);
+      return milliseconds;
+    },
+  };
+}
+
 /** An absolute http or https address, without a trailing slash. */
 export const url: Kind<string> = {
   label: 'URL',

@@ -1,7 +1,8 @@
 /** The known name with the smallest edit distance, if it is near enough to be a slip of the finger. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 4)) + 1;
+  // Of a name of two letters one may be wrong: two others would be another name.
+  let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 4)) + 1, name.length);
   for (const candidate of known) {
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) {

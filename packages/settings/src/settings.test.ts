@@ -14,6 +14,7 @@ import {
   text,
   unknownVariables,
   url,
+  wait,
 } from './index.ts';
 
 const table = defineSettings('Sample', 'SAMPLE_', {
@@ -54,6 +55,14 @@ describe('readSettings', () => {
     ['0', 0],
   ])('reads the duration %s', (given, expected) => {
     expect(readSettings(table, { SAMPLE_SITE: 'http://a', SAMPLE_WAIT: given }).WAIT).toBe(expected);
+  });
+
+  it.each(['0', '9ms', '597h', '99999999'])('refuses to wait for %s', (given) => {
+    expect(() => wait(10).parse(given)).toThrow('expected a duration from 10ms to 24 days (576h)');
+  });
+
+  it.each(['10ms', '576h'])('waits for %s', (given) => {
+    expect(wait(10).parse(given)).toBe(duration.parse(given));
   });
 
   it('prefers the own name over the other spelling and ignores an empty one', () => {

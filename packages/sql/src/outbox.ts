@@ -42,6 +42,11 @@ export interface Outbox {
 const SLOTS = 16;
 /** Deliveries that end together are followed by one look for more. */
 const GATHER_MS = 2;
+/**
+ * And what is announced one after the other is looked for once: a look and what follows take as many statements for one as for
+ * many. With merges one behind the other it is two fifths of what they cost the process.
+ */
+const ANNOUNCED_MS = 20;
 /** A lane whose delivery took longer has to wait for itself. */
 const SLOW_MS = 1_000;
 const DELIVERY_TIMEOUT_MS = 30_000;
@@ -64,7 +69,20 @@ export function startOutbox(options: OutboxOptions): Outbox {
   const running = new Set<Promise<void>>();
   const lanes = laneCounter(perLane, withoutLane);
   let wake = Promise.withResolvers<void>();
-  let gathering = false;
+  /** Wakes the worker a moment later; what else asks for that meanwhile is the same. */
+  const wakeAfter = (milliseconds: number) => {
+    let waiting = false;
+    return () => {
+      if (waiting) return;
+      waiting = true;
+      setTimeout(() => {
+        waiting = false;
+        wake.resolve();
+      }, milliseconds);
+    };
+  };
+  const ended = wakeAfter(GATHER_MS);
+  const announced = wakeAfter(ANNOUNCED_MS);
   /** Whether the last look found anything: then there may be more than there was room for. */
   let more = false;
 
@@ -113,12 +131,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
       .then((well) => {
         running.delete(delivery);
         const wasFull = lanes.leave(row.lane, well && performance.now() - startedAt < SLOW_MS);
-        if (!(more || wasFull) || gathering) return;
-        gathering = true;
-        setTimeout(() => {
-          gathering = false;
-          wake.resolve();
-        }, GATHER_MS);
+        if (more || wasFull) ended();
       });
     running.add(delivery);
   }
@@ -167,7 +180,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  const listener = listen(database, log, stop.signal, () => wake.resolve());
+  const listener = listen(database, log, stop.signal, announced);
   const worker = work();
   return {
     drain,

@@ -2,6 +2,7 @@ import { guardTransactions } from '@croft/runtime';
 
 export { type FixedClock, fixedClock } from './clock.ts';
 export { type SchemaOf, type TestDatabase, testDatabase } from './database.ts';
+export { type JournaledDisk, mountJournaledDisk, mountSmallDisk } from './disks.ts';
 export { git, gitEnvironment, temporaryFolder } from './git.ts';
 export { capturedMails, type Mail, parseMail } from './mail.ts';
 export { canMount, withOwnMounts, works } from './own-mounts.ts';

@@ -2,7 +2,8 @@ import { type App, answerOtherMethods, createApp } from '@croft/http';
 import { answerBrowsers } from './about/answer-browsers.ts';
 import { serveHealth } from './about/serve-health.ts';
 import { serveSwagger } from './about/serve-swagger.ts';
-import { attachmentRoutes } from './attachments/upload-routes.ts';
+import { downloadRoutes } from './attachments/download-routes.ts';
+import { uploadRoutes } from './attachments/upload-routes.ts';
 import type { Context } from './context.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { forgeDialect } from './error-dialect.ts';
@@ -43,7 +44,8 @@ export async function createForgeApp(context: Context): Promise<App> {
   for (const [method, path, endpoint] of ENDPOINTS) mount(app, context, method, path, endpoint);
   serveSwagger(app, context.links);
   serveHealth(app, context);
-  await attachmentRoutes(app, context);
+  await uploadRoutes(app, context);
+  downloadRoutes(app, context);
   await gitRoutes(app, context);
   return app;
 }

@@ -24,12 +24,15 @@ export function forgeDialect(links: Links): ErrorDialect {
     methodNotAllowed: (method) =>
       new Failure('not-allowed', 'method_not_allowed', `${method} is not allowed here`),
     timedOut: () => new Failure('timed-out', 'timed_out', 'the request took too long'),
-    fromError: (error) =>
-      isDatabaseUnavailable(error)
-        ? new Failure('unavailable', 'database_unavailable', 'the database cannot be reached', {
-            retryAfterSeconds: 5,
-          })
-        : new Failure('unavailable', 'internal', 'Internal Server Error'),
+    fromError(error) {
+      if (isDatabaseUnavailable(error))
+        return new Failure('unavailable', 'database_unavailable', 'the database cannot be reached', {
+          retryAfterSeconds: 5,
+        });
+      if (lacksReferent(error)) return failures.notFound();
+      if (lacksSpace(error)) return failures.storageFull();
+      return new Failure('unavailable', 'internal', 'Internal Server Error');
+    },
     render(failure, request) {
       if (failure instanceof failures.Moved) {
         const path = movedPath(request.url, failure.from, failure.to);
@@ -46,6 +49,25 @@ export function forgeDialect(links: Links): ErrorDialect {
       };
     },
   };
+}
+
+/**
+ * Whether a row was to refer to what went away while the request was carried out, most likely somebody's account: nearly
+ * every table refers to accounts, so inserts do not look before. A deletion that leaves such a row behind has the same code
+ * and is a bug; where the database does not speak English the two cannot be told apart, and both stay one.
+ */
+function lacksReferent(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === '23503' && String(message).startsWith('insert or update on ');
+}
+
+/** Whether there was no room for what was to be written: for us, for git, or for the database (53100). */
+function lacksSpace(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return (
+    ['ENOSPC', 'EDQUOT', '53100'].includes(String(code)) ||
+    /No space left on device|Disk quota exceeded/.test(String(message))
+  );
 }
 
 function describe({ path, message, code }: Issue): string {

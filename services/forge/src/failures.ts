@@ -36,7 +36,8 @@ export const unacceptable = (message: string) => new Failure('unprocessable', 'v
 export const nameTaken = (login: string) => unacceptable(`user already exists [name: ${login}]`);
 
 /** A request that makes no sense, where the reference answers 400. */
-export const badRequest = (message: string) => new Failure('invalid', 'bad_request', message);
+export const badRequest = (message: string, body: Readonly<Record<string, unknown>> = {}) =>
+  new Failure('invalid', 'bad_request', message, { body });
 
 /** The repository only serves reads. */
 export const repositoryArchived = () => new Failure('locked', 'repository_archived', 'repo is archived');
@@ -193,6 +194,18 @@ export const refExists = (
   kind: 'conflict' | 'unprocessable' = 'conflict',
 ) => new Failure(kind, 'ref_exists', `The ${what} already exists. [name: ${name}]`);
 
+/** The tag has a release, perhaps one that is not published yet. */
+export const releaseExists = (tag: string) =>
+  new Failure('conflict', 'release_exists', `The release already exists. [tag_name: ${tag}]`);
+
+/** A release is of the tag: whoever wants it gone deletes that first. */
+export const tagHasRelease = (tag: string) =>
+  new Failure(
+    'conflict',
+    'tag_has_release',
+    `The tag has a release, which is to be deleted first. [name: ${tag}]`,
+  );
+
 /** The administration of the whole site. */
 export const siteAdminsOnly = () =>
   new Failure('forbidden', 'site_admins_only', 'user should be the site admin');
@@ -226,6 +239,15 @@ export const stopwatchMissing = (what: 'stop' | 'cancel') =>
 /** There is no room left for what people send. */
 export const storageFull = () =>
   new Failure('unavailable', 'storage_full', 'there is no space left', { retryAfterSeconds: 600 });
+
+/** What was on the disk before stays; the next repository has another number. */
+export const folderTaken = () =>
+  new Failure(
+    'unavailable',
+    'folder_taken',
+    'the folder of the new repository is taken by an older one: ask again, and have the operator run "croft forge doctor"',
+    { retryAfterSeconds: 1 },
+  );
 
 /** The pull request waits in the merge queue of its base. */
 export const alreadyQueued = (branch: string) =>

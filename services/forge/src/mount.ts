@@ -8,6 +8,7 @@ import type { Context } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
 import { answerUnchanged } from './entity-tags.ts';
 import { API_PREFIX } from './links.ts';
+import { explainRemoved } from './repositories/explain-removed.ts';
 import { foldKeys } from './rules/requests/fold-keys.ts';
 
 /** Methods the API uses. */
@@ -57,7 +58,13 @@ export function mount(app: App, context: Context, method: Method, path: string, 
         url,
         accept: request.headers.accept ?? '',
       };
-      const handle = (inside: Context) => endpoint.handle(call, inside);
+      const handle = async (inside: Context) => {
+        try {
+          return await endpoint.handle(call, inside);
+        } catch (error) {
+          throw await explainRemoved(context, error);
+        }
+      };
       const key = request.headers['idempotency-key'];
       const { keyed } = endpoint;
       const answer =

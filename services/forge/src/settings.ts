@@ -1,7 +1,6 @@
 import {
   boolean,
   defineSettings,
-  duration,
   integer,
   list,
   port,
@@ -9,6 +8,7 @@ import {
   text,
   url,
   type Values,
+  wait,
 } from '@croft/settings';
 
 /** Everything that can be decided about the forge from outside. */
@@ -105,7 +105,7 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     about: 'Most a repository may take on the disk, in bytes; 0 is no limit.',
   },
   GIT_MAINTENANCE_INTERVAL: {
-    kind: duration,
+    kind: wait(10),
     default: '1m',
     about:
       'How often it is looked for a repository that was pushed to and needs tidying up; one at a time is.',
@@ -116,7 +116,7 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     about: 'Clones, fetches and pushes served at once; more wait.',
   },
   GIT_IDLE_TIMEOUT: {
-    kind: duration,
+    kind: wait(1000),
     default: '10m',
     about: 'A clone, fetch or push in which nothing moves for this long is ended.',
   },
@@ -138,7 +138,7 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
       'Hosts outside the public internet that webhooks may be sent to: names or globs of them, addresses, networks such as `10.1.0.0/16`, `loopback`, `private`, or `*`.',
   },
   WEBHOOK_TIMEOUT: {
-    kind: duration,
+    kind: wait(1),
     default: '5s',
     about: 'How long the receiver of a webhook may take; at most 20 seconds are waited.',
   },
@@ -156,6 +156,11 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     kind: list,
     default: '',
     about: 'Endings of file names that can be attached, such as `.png,.txt`; without any all.',
+  },
+  RELEASE_FILE_MAX_BYTES: {
+    kind: integer(1),
+    default: '1073741824',
+    about: 'Largest file of a release, in bytes; its name may have any ending.',
   },
 });
 

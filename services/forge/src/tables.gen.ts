@@ -24,6 +24,7 @@ export interface Tables {
     downloads: number;
     stored: boolean;
     created_at: Date;
+    release_id: number | null;
   };
   base_moves: {
     id: number;
@@ -296,6 +297,18 @@ export interface Tables {
     content: string;
     created_at: Date;
   };
+  releases: {
+    id: number;
+    repository_id: number;
+    tag_name: string;
+    target: string;
+    name: string;
+    body: string;
+    prerelease: boolean;
+    author_id: number | null;
+    created_at: Date;
+    published_at: Date | null;
+  };
   repositories: {
     id: number;
     owner_id: number;
@@ -345,6 +358,7 @@ export interface Tables {
     tracks_time: boolean;
     only_contributors_track_time: boolean;
     has_dependencies: boolean;
+    releases: number;
   };
   repository_transfers: {
     repository_id: number;

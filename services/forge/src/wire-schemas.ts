@@ -27,7 +27,7 @@ export const numberedPath = repositoryPath.extend({ index: z.string() });
  * Text without NUL, which PostgreSQL cannot keep and no person writes. Halves of characters, which it refuses too, become
  * what Go's decoder makes of them.
  */
-const storable = z
+export const storable = z
   .string()
   .regex(/^[^\0]*$/, 'NUL is not allowed')
   .overwrite((text) => text.toWellFormed());

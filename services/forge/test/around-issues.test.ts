@@ -326,6 +326,17 @@ describe('tracked time', () => {
     ]);
     expect(await types(second)).toEqual(['start_tracking', 'cancel_tracking']);
   });
+
+  it('runs on one stopwatch only of several that somebody starts at once', async () => {
+    const numbers = await Promise.all(Array.from({ length: 8 }, (_, index) => issue(`At once ${index}`)));
+    const answers = await Promise.all(
+      numbers.map((number) => wim.call('POST', `${at}/${number}/stopwatch/start`)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(numbers.map(() => 201));
+    const { items } = await done(200, wim, 'GET', '/user/stopwatches');
+    expect(items).toHaveLength(1);
+    await done(204, wim, 'DELETE', `${at}/${Number(items[0]?.['issue_index'])}/stopwatch/delete`);
+  });
 });
 
 describe('the timeline', () => {

@@ -320,6 +320,17 @@ describe('a scheduled merge', () => {
     ]);
   });
 
+  it('stays when a site administrator brings more, who may write everywhere', async () => {
+    const { number, head } = await open(CHECKED);
+    const root = scene.person('root', { role: 'service_role' });
+    expect((await schedule(cleo, number)).status).toBe(201);
+    const file = { content: 'eA==', message: 'more', branch: head };
+    expect((await root.call('POST', `${at}/contents/more-${head}.txt`, file)).status).toBe(201);
+    expect(await scheduled(number)).toHaveLength(1);
+    await say(await git(bare, 'rev-parse', head), 'success');
+    await merged(number);
+  });
+
   it('ends with its base: nobody chose the branch that the pull request goes to instead', async () => {
     const { number, base, head } = await open();
     await say(head, 'pending');

@@ -38,6 +38,8 @@ beforeAll(async () => {
     });
   await cast.ada.call('PATCH', '/repos/ada/garden/issues/3', { state: 'closed' });
   await cast.ada.call('POST', '/repos/ada/garden/pulls', { title: 'next', head: 'next', base: 'main' });
+  for (const release of [{ tag_name: 'v1' }, { tag_name: 'v2', draft: true }])
+    await cast.ada.call('POST', '/repos/ada/garden/releases', release);
   await scene.sql.run`
     insert into :schema.stars (repository_id, user_id, created_at)
     select r.id, u.id, now() from :schema.repositories r, :schema.users u where r.name = 'garden' and u.kind = 'person'`;
@@ -121,6 +123,7 @@ const PATHS = [
   '/repos/ada/garden/branch_protections',
   '/repos/ada/garden/branches',
   '/repos/ada/garden/contents/lines.txt',
+  '/repos/ada/garden/releases',
   '/repos/ada/garden/issues?state=all&limit=50',
   '/repos/ada/garden/pulls?state=all',
   '/repos/club/shovel/teams',

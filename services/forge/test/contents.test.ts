@@ -195,6 +195,77 @@ describe('contents', () => {
   });
 });
 
+describe('contents of several files', () => {
+  const several = (files: unknown, query = '') =>
+    ada.call('POST', `/repos/ada/hello/file-contents${query}`, { files });
+
+  it('come in the order they are named, with null for what is not there', async () => {
+    const names = ['a/b/c.txt', 'gone', 'link', 'a', 'README.md', '../x', 'a/b/c.txt', 'libs/lib'];
+    const { status, items } = await several(names);
+    expect(status).toBe(200);
+    const alone = async (name: string) => (await ada.call('GET', `/repos/ada/hello/contents/${name}`)).body;
+    expect(items).toEqual([
+      await alone('a/b/c.txt'),
+      null,
+      await alone('link'),
+      expect.objectContaining({ path: 'a', type: 'dir', content: null, last_commit_sha: commits['deep'] }),
+      await alone('README.md'),
+      null,
+      await alone('a/b/c.txt'),
+      await alone('libs/lib'),
+    ]);
+    const body = encodeURIComponent(JSON.stringify({ files: names }));
+    const asked = await ada.call('GET', `/repos/ada/hello/file-contents?body=${body}`);
+    expect(asked.items).toEqual(items);
+  });
+
+  it('are those of a branch, tag or commit', async () => {
+    for (const ref of ['v1', commits['first']]) {
+      const { items } = await several(['a/d', 'README.md'], `?ref=${ref}`);
+      expect(items).toEqual([null, expect.objectContaining({ last_commit_sha: commits['first'] })]);
+    }
+    expect((await several(['README.md'], '?ref=gone')).status).toBe(404);
+  });
+
+  it('are as many as a page has, of as many bytes as a body may have', async () => {
+    const { items } = await several(Array.from({ length: 60 }, () => 'README.md'));
+    expect(items).toHaveLength(50);
+    const names = ['large.txt', ...Array.from({ length: 7 }, () => 'bytes.bin'), 'README.md'];
+    const contents = (await several(names)).items.map((item) => item['content'] !== null);
+    expect(contents).toEqual([false, ...names.slice(0, 5).map(() => true), false, false, true]);
+  });
+
+  it('are bounded whatever is asked for: links count as well, and the root is no file', async () => {
+    await symlink('x'.repeat(4000), join(tree, 'far'));
+    await git(tree, 'checkout', '-q', '-b', 'odd');
+    const blob = await git(tree, 'rev-parse', 'HEAD:bytes.bin');
+    await git(tree, 'update-index', '--add', '--cacheinfo', `120000,${blob},endless`);
+    await git(tree, 'add', 'far');
+    await git(tree, 'commit', '-q', '-m', 'odd');
+    await git(tree, 'push', '-q', 'origin', 'odd');
+    await git(tree, 'checkout', '-q', '-f', 'main');
+    const names = ['', '/', 'far', 'endless', ...Array.from({ length: 46 }, () => 'endless')];
+    const { text, items } = await several(names, '?ref=odd');
+    expect(items.slice(0, 4)).toEqual([
+      null,
+      null,
+      expect.objectContaining({
+        type: 'symlink',
+        target: 'x'.repeat(4000),
+        last_commit_sha: expect.any(String),
+      }),
+      expect.objectContaining({ type: 'symlink', target: null, size: bytes.length }),
+    ]);
+    expect(text.length).toBeLessThan(100_000);
+  });
+
+  it('are refused where no files are named', async () => {
+    for (const files of [undefined, [], 'README.md', [1]]) expect((await several(files)).status).toBe(422);
+    for (const query of ['', '?body=', '?body={', '?body={"files":[]}', '?body=[]'])
+      expect((await ada.call('GET', `/repos/ada/hello/file-contents${query}`)).status).toBe(422);
+  });
+});
+
 describe('raw files', () => {
   it('are sent byte by byte, small and large', async () => {
     const small = await download(ada, '/repos/ada/hello/raw/a/b/c.txt');

@@ -27,6 +27,7 @@ const examples = [...document.matchAll(/^```(http|sh)\n([\s\S]*?)^```$/gm)].flat
 const UPLOADS = [
   ['POST', '/repos/:owner/:repo/issues/:index/assets'],
   ['POST', '/repos/:owner/:repo/issues/comments/:id/assets'],
+  ['POST', '/repos/:owner/:repo/releases/:release/assets'],
 ] as const;
 
 /** `:index(^\\d+)` of a route and `{index}` of OpenAPI are the same thing. */

@@ -96,6 +96,19 @@ describe('what is private', () => {
     expect((await cast.ada.call('GET', '/repos/ada/diary/forks')).items).toEqual([]);
   });
 
+  it('is not counted either when its owner became hidden, and is again when he shows himself', async () => {
+    await pushedRepository(cast.ada, 'seeds', scene.folder);
+    await cast.writer.call('POST', '/repos/ada/seeds/forks', { organization: 'club' });
+    const forks = async () => (await cast.reader.call('GET', '/repos/ada/seeds')).body['forks_count'];
+    const counts = [await forks()];
+    for (const visibility of ['private', 'public', 'limited']) {
+      expect((await cast.ada.call('PATCH', '/orgs/club', { visibility })).status).toBe(200);
+      counts.push(await forks());
+    }
+    await cast.ada.call('PATCH', '/orgs/club', { visibility: 'public' });
+    expect(counts).toEqual([1, 0, 1, 0]);
+  });
+
   it('is not named by a public fork', async () => {
     await pushedRepository(cast.ada, 'once-open', scene.folder);
     await cast.stranger.call('POST', '/repos/ada/once-open/forks', {});

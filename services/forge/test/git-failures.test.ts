@@ -219,3 +219,9 @@ describe('objects that are damaged', () => {
     await moveRefs(git, 1, [{ ref: branchRef('late'), old: late }]);
   });
 });
+
+it('a ref for which no folder can be made is none that moved', async () => {
+  const change = { ref: branchRef(`${'x'.repeat(300)}/y`), new: first, old: NO_COMMIT };
+  await expect(moveRefs(git, 1, [change])).rejects.toThrow();
+  expect(await listBranches(git, 1)).toHaveLength(3);
+});

@@ -13,6 +13,7 @@ import type { Context } from '../src/context.ts';
 import { forgeSettings } from '../src/index.ts';
 import { createContext, openForgeDatabase, openGit } from '../src/open-resources.ts';
 import { Broker } from '../src/outside/git/broker.ts';
+import { listReleases } from '../src/releases/list-releases.ts';
 import { listStatuses } from '../src/statuses/list-statuses.ts';
 import * as users from '../src/store/people/users.ts';
 import { listTags } from '../src/tags/list-tags.ts';
@@ -55,6 +56,15 @@ describe('a page of fifty costs as much as a page of one', () => {
     );
     // Faster than making them one by one.
     await pipe(bare, ['fast-import', '--quiet', '--force'], commits.join(''));
+    await scene.person('bob').call('GET', '/user');
+    await scene.sql.run`
+      with made as (
+        insert into :schema.releases (repository_id, tag_name, target, name, body, prerelease, author_id, created_at,
+          published_at)
+        select r.id, 'tag-' || n, 'main', '', '', false, u.id, now(), now()
+        from :schema.repositories r, :schema.users u, generate_series(1, 60) n where u.login = 'bob' returning *)
+      insert into :schema.attachments (uuid, repository_id, release_id, name, size_bytes, stored, created_at)
+      select gen_random_uuid(), repository_id, id, 'file', 0, true, now() from made, generate_series(1, 3)`;
     const settings = readSettings(forgeSettings, { FORGE_HTTP_PORT: '0' });
     const options = {
       settings,
@@ -75,7 +85,7 @@ describe('a page of fifty costs as much as a page of one', () => {
   });
   afterAll(() => opened.disposeAsync());
 
-  it.each(['branches', 'tags', 'commits', 'entries of a folder', 'statuses'] as const)(
+  it.each(['branches', 'tags', 'commits', 'entries of a folder', 'statuses', 'releases'] as const)(
     'of %s',
     async (what) => {
       const path = { owner: 'ada', repo: 'hello' };
@@ -91,6 +101,7 @@ describe('a page of fifty costs as much as a page of one', () => {
           const ref = limit === '1' ? 'main' : 'branch-0';
           return { items: [await showContents(context, viewer, { ...path, file: '' }, ref)].flat() };
         },
+        releases: (limit: string) => listReleases(context, viewer, path, { limit }),
         statuses: (limit: string) => listStatuses(context, viewer, { ...path, sha: 'main' }, { limit }),
       };
       const list = lists[what];

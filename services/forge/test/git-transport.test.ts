@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { deflateSync } from 'node:zlib';
-import { git } from '@croft/testing';
+import { git, mountSmallDisk } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushedRepository, request, useForge } from './forge.ts';
 
@@ -14,7 +14,6 @@ const MAX_PUSH_BYTES = 8 * 1024 * 1024;
 const scene = useForge({
   environment: { FORGE_GIT_IDLE_TIMEOUT: '3s', FORGE_GIT_MAX_PUSH_BYTES: String(MAX_PUSH_BYTES) },
 });
-const run = promisify(execFile);
 const NONE = '0'.repeat(40);
 let ada: Person;
 let tree: string;
@@ -329,33 +328,70 @@ describe('a repository that goes away', () => {
   });
 });
 
+it('a push that puts a branch in the place of a folder of branches is recorded', async () => {
+  await git(tree, 'push', '-q', 'origin', 'main:refs/heads/nest/deep/one');
+  await git(tree, 'push', '-q', 'origin', ':refs/heads/nest/deep/one', 'main:refs/heads/nest');
+  expect(await git(bare, 'for-each-ref', '--format=%(refname)', 'refs/heads/nest')).toBe('refs/heads/nest');
+  await expect.poll(() => scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  await git(tree, 'push', '-q', 'origin', ':refs/heads/nest');
+});
+
 describe('a full disk', () => {
+  const repositories = () => join(scene.dataFolder, 'repositories');
+
   it('refuses a push, keeps nothing of it, and serves on', async (context) => {
-    const folder = join(scene.dataFolder, 'repositories');
-    // A small disk of its own; where none can be mounted there is nothing to see.
-    const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', folder]).catch(
-      () => undefined,
-    );
-    if (mounted === undefined) {
-      if (process.env['TEST_EVERYTHING'] === '1') throw new Error('no tmpfs can be mounted');
-      return context.skip('a full disk needs the right to mount a tmpfs: run the tests as root');
+    await using _disk = await mountSmallDisk(context, repositories(), '6m');
+    const source = await pushedRepository(ada, 'full', scene.folder);
+    const full = await scene.bare('ada', 'full');
+    const before = await git(full, 'rev-parse', 'main');
+    await commit(source, { 'noise.bin': randomBytes(7_000_000) }, 'noise');
+    await expect(git(source, 'push', 'origin', 'main')).rejects.toThrow(/rejected|unpack|No space/);
+    expect(await git(full, 'rev-parse', 'main')).toBe(before);
+    expect(await git(full, 'fsck', '--strict', '--no-dangling')).toBe('');
+    expect(await git(full, 'count-objects', '-v')).toMatch(/garbage: 0/);
+    await git(source, 'reset', '-q', '--hard', 'HEAD~1');
+    const small = await commit(source, { 'small.txt': 'small' }, 'small');
+    await git(source, 'push', '-q', 'origin', 'main');
+    expect(await git(full, 'rev-parse', 'main')).toBe(small);
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  });
+
+  it('refuses what is written over HTTP with the reason and when to come back, and keeps nothing of it', async (context) => {
+    await using _disk = await mountSmallDisk(context, repositories(), '4m');
+    const bob = scene.person('bob');
+    const at = '/repos/ada/brimful';
+    await ada.call('POST', '/user/repos', { name: 'brimful', auto_init: true });
+    const topic = { content: 'dG9waWM=', message: 'topic', new_branch: 'topic' };
+    await ada.call('POST', `${at}/contents/topic`, topic);
+    await ada.call('POST', `${at}/contents/other`, { content: 'b3RoZXI=', message: 'other' });
+    await ada.call('POST', `${at}/pulls`, { title: 'One', head: 'topic', base: 'main' });
+    const bare = await scene.bare('ada', 'brimful');
+    const before = await git(bare, 'for-each-ref');
+    const filler = join(repositories(), 'filler');
+    await writeFile(filler, Buffer.alloc(5_000_000)).catch(() => {});
+    const noise = { content: randomBytes(100_000).toString('base64'), message: 'noise' };
+    const writes = [
+      [ada, '/user/repos', { name: 'one-more', auto_init: true }],
+      [ada, `${at}/contents/noise`, noise],
+      [ada, `${at}/branches`, { new_branch_name: 'more', old_branch_name: 'topic' }],
+      [bob, `${at}/forks`, { name: 'fork-of-it' }],
+      [ada, `${at}/pulls/1/merge`, { Do: 'merge' }],
+    ] as const;
+    for (const [person, path, body] of writes) {
+      const answer = await person.call('POST', path, body);
+      expect([path, answer.status, answer.body.message]).toEqual([path, 503, 'there is no space left']);
+      expect(answer.headers.get('retry-after')).toBe('600');
     }
-    try {
-      const source = await pushedRepository(ada, 'full', scene.folder);
-      const full = await scene.bare('ada', 'full');
-      const before = await git(full, 'rev-parse', 'main');
-      await commit(source, { 'noise.bin': randomBytes(7_000_000) }, 'noise');
-      await expect(git(source, 'push', 'origin', 'main')).rejects.toThrow(/rejected|unpack|No space/);
-      expect(await git(full, 'rev-parse', 'main')).toBe(before);
-      expect(await git(full, 'fsck', '--strict', '--no-dangling')).toBe('');
-      expect(await git(full, 'count-objects', '-v')).toMatch(/garbage: 0/);
-      await git(source, 'reset', '-q', '--hard', 'HEAD~1');
-      const small = await commit(source, { 'small.txt': 'small' }, 'small');
-      await git(source, 'push', '-q', 'origin', 'main');
-      expect(await git(full, 'rev-parse', 'main')).toBe(small);
-      expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
-    } finally {
-      await run('umount', ['-l', folder]);
-    }
+    expect(await git(bare, 'for-each-ref')).toBe(before);
+    expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+    for (const path of ['/repos/ada/one-more', '/repos/bob/fork-of-it', `${at}/pulls/1/merge`])
+      expect((await ada.call('GET', path)).status).toBe(404);
+    // Once there is room all of it goes.
+    await rm(filler);
+    for (const [person, path, body] of writes)
+      expect([path, (await person.call('POST', path, body)).status]).toEqual([
+        path,
+        expect.toBeOneOf([200, 201, 202]),
+      ]);
   });
 });

@@ -260,7 +260,7 @@ describe('refs', () => {
   it('of a repository that goes away leave no process that was to replace another', async () => {
     await wearOut();
     const last = await git.converse(1, 'objects');
-    git.forget(1);
+    await git.forget(1);
     await last.ended;
     const others = () =>
       readdirSync('/proc').filter(
@@ -299,7 +299,7 @@ describe('merges', () => {
   });
 
   it('leave no folder behind when their process ends', async () => {
-    git.forget(1);
+    await git.forget(1);
     const objects = join(git.folderOf(1), 'objects');
     await expect.poll(() => readdirSync(objects).filter((name) => name.startsWith('tmp_'))).toEqual([]);
   });

@@ -321,6 +321,39 @@ describe('what is told', () => {
     expect(second).toMatchObject({ state: 'success', context: 'ci', description: '', target_url: '' });
   });
 
+  it('of releases that are published, and of no drafts', async () => {
+    await pushedRepository(ada, 'released', scene.folder, { private: true });
+    await hookUp('released', ['release', 'create']);
+    const path = '/repos/ada/released/releases';
+    await ada.call('POST', path, { tag_name: 'v0', draft: true });
+    await ada.call('DELETE', `${path}/tags/v0`);
+    const { body: made } = await ada.call('POST', path, { tag_name: 'v1', name: 'One' });
+    const [published] = await receiver.take('release');
+    expect(published).toEqual({
+      action: 'published',
+      release: {
+        ...made,
+        author: expect.objectContaining({ login: 'ada', email: expect.stringContaining('@noreply.') }),
+      },
+      repository: expect.objectContaining({ full_name: 'ada/released', release_counter: 1 }),
+      sender: expect.objectContaining({ login: 'ada' }),
+    });
+    expect(await receiver.take('create')).toMatchObject([{ ref: 'v1', ref_type: 'tag' }]);
+    const headers = receiver.deliveries.map((delivery) => delivery.headers['x-gitea-event']);
+    expect(headers.sort()).toEqual(['create', 'release']);
+    await ada.call('PATCH', `${path}/${made.id}`, { name: 'Uno' });
+    expect((await receiver.take('release', 2))[1]).toMatchObject({
+      action: 'updated',
+      release: { id: made.id, name: 'Uno', draft: false },
+    });
+    await ada.call('DELETE', `${path}/${made.id}`);
+    expect((await receiver.take('release', 3))[2]).toMatchObject({
+      action: 'deleted',
+      release: { id: made.id, tag_name: 'v1', name: 'Uno' },
+      repository: { release_counter: 0 },
+    });
+  });
+
   it('of nothing that did not happen', async () => {
     await make('quiet');
     await hookUp('quiet', ['issues']);

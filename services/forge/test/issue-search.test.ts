@@ -64,6 +64,7 @@ describe('searching across repositories', () => {
     expect(await search('?state=all&limit=2&page=2')).toEqual(['B2', 'S1']);
     expect(await search('?state=sideways&limit=1')).toEqual(['A3 by Bob']);
     expect(await search('?page=9999999')).toEqual([]);
+    expect(await search('?page=99999999999&limit=50')).toEqual([]);
   });
 
   it('tells nothing of what is hidden: not in lists, not in counts, not in links', async () => {

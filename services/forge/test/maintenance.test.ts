@@ -5,10 +5,12 @@ import { silentLog, systemClock } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
 import { type Database, openDatabase } from '@croft/sql';
 import { git } from '@croft/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Finding, type ForgeTasks, forgeSettings, openForgeTasks } from '../src/index.ts';
 import { maintainNext } from '../src/maintenance/maintain-repositories.ts';
+import { sweepAfterStart } from '../src/maintenance/sweep-after-start.ts';
 import type { Git } from '../src/outside/git/git.ts';
+import { removeLeftovers } from '../src/outside/git/leftovers.ts';
 import { measureStorage } from '../src/outside/git/upkeep.ts';
 import { roomLeft } from '../src/repositories/room-left.ts';
 import { commit, pushedRepository, useForge } from './forge.ts';
@@ -53,6 +55,66 @@ const turns = async (minutes: number) => {
   while (await maintainNext(later(minutes), never)) count++;
   return count;
 };
+
+describe('after a start', () => {
+  it('what a crash left goes, and nothing that may be in use', async () => {
+    const bare = await scene.bare('ada', 'garden');
+    await mkdir(join(bare, 'refs/heads/deep'), { recursive: true });
+    const left = [
+      'refs/heads/main.lock',
+      'refs/heads/deep/er.lock',
+      'HEAD.lock',
+      'packed-refs.lock',
+      'objects/maintenance.lock',
+      'objects/tmp_obj_0123456789ab',
+      'objects/tmp_obj_Ab12Ce',
+      'objects/pack/tmp_pack_Ab12Cd',
+      'objects/tmp_objdir-merge-old',
+    ];
+    const others = [
+      'refs/heads/young.lock',
+      'objects/tmp_obj_ba9876543210',
+      'objects/tmp_objdir-incoming-young',
+    ];
+    const startedAt = Date.now() - 60_000;
+    for (const name of [...left, ...others]) {
+      if (name.includes('objdir')) await mkdir(join(bare, name, '1b'), { recursive: true });
+      else await writeFile(join(bare, name), '');
+      const made = new Date(startedAt + (left.includes(name) ? -20 : 1000));
+      await utimes(join(bare, name), made, made);
+    }
+    await expect(git(tree, 'push', '-q', 'origin', 'HEAD:refs/heads/deep/er')).rejects.toThrow(
+      /failed to update/,
+    );
+    const refs = await git(bare, 'for-each-ref');
+    expect(await removeLeftovers(own, await id(), { madeBefore: startedAt })).toBe(left.length);
+    expect(left.filter((name) => existsSync(join(bare, name)))).toEqual([]);
+    expect(others.filter((name) => existsSync(join(bare, name)))).toEqual(others);
+    expect(await git(bare, 'for-each-ref')).toBe(refs);
+    await git(tree, 'push', '-q', 'origin', 'HEAD:refs/heads/deep/er');
+    await git(tree, 'push', '-q', 'origin', ':deep/er');
+    for (const name of others) await rm(join(bare, name), { recursive: true });
+    expect(await removeLeftovers(own, await id(), { madeBefore: startedAt })).toBe(0);
+  });
+});
+
+it('after a start what is there is swept once, when nothing of the process before goes on: clock set back or not', {
+  timeout: 30_000,
+}, async () => {
+  const bare = await scene.bare('ada', 'garden');
+  const [old, held] = [join(bare, 'refs/heads/old.lock'), join(bare, 'refs/heads/held.lock')];
+  await writeFile(old, '');
+  await utimes(old, new Date(1_700_000_000_000), new Date(1_700_000_000_000));
+  vi.spyOn(Date, 'now').mockReturnValueOnce(Date.now() + 3_600_000);
+  const sweeping = sweepAfterStart({ git: own, log: silentLog }, never);
+  const nowhere = { folder: '/nonexistent' } as Git;
+  const lost = sweepAfterStart({ git: nowhere, log: silentLog }, never);
+  await writeFile(held, '');
+  expect(existsSync(old)).toBe(true);
+  await Promise.all([sweeping, lost]);
+  expect([existsSync(old), existsSync(held)]).toEqual([false, true]);
+  await rm(held);
+});
 
 describe('maintenance', () => {
   it('waits until a push is some time ago, then packs what lies about, and takes nothing away', async () => {
@@ -153,6 +215,8 @@ describe('the doctor', () => {
     await utimes(lock, new Date(0), new Date(0));
     await scene.sql
       .run`update :schema.repositories set issues = issues + 2, branches = 7 where name = 'stuck'`;
+    await cast.ada.call('POST', '/repos/ada/stuck/releases', { tag_name: 'v1' });
+    await git(await scene.bare('ada', 'stuck'), 'update-ref', '-d', 'refs/tags/v1');
     const before = await scene.sql.rows`select * from :schema.repositories order by id`;
     const found = await look();
     const rows = new Map(await Promise.all(['lost'].map(async (name) => [name, await id(name)] as const)));
@@ -164,6 +228,7 @@ describe('the doctor', () => {
         'ada/astray: HEAD is refs/heads/other, and the default branch main',
         'ada/stuck: the number of issues is 2, and there are 0',
         'ada/stuck: it counts 7 branches, and has 1',
+        'ada/stuck: the tag of release v1 is missing',
         'ada/stuck: refs/heads/main.lock was left behind',
         expect.stringMatching(/^ada\/eaten: git fsck: /),
       ]),

@@ -141,6 +141,27 @@ describe('who is told', () => {
     expect(await unread(assignee, 'ada/shared')).toEqual([]);
   });
 
+  it('is whom a review names, also in a comment on a line, and from then on who reviewed', async () => {
+    const { ada, mentioned, assignee, stranger } = people;
+    const tree = await pushedRepository(ada, 'reviewed', scene.folder);
+    await pushBranch(tree, 'topic', { 'new.txt': 'one\n' });
+    const at = '/repos/ada/reviewed';
+    await ada.call('POST', `${at}/pulls`, { head: 'topic', base: 'main', title: 'look' });
+    const check = `${at}/issues/1/subscriptions/check`;
+    expect((await stranger.call('GET', check)).body).toMatchObject({ subscribed: false });
+    const { status } = await stranger.call('POST', `${at}/pulls/1/reviews`, {
+      event: 'COMMENT',
+      body: 'what does @mentioned say?',
+      comments: [{ path: 'new.txt', new_position: 1, body: '@assignee knows more' }],
+    });
+    expect(status).toBe(200);
+    for (const person of [mentioned, assignee, ada])
+      expect([person.name, await unread(person, 'ada/reviewed')]).toEqual([person.name, ['look']]);
+    expect((await stranger.call('GET', check)).body).toMatchObject({ subscribed: true });
+    await ada.call('POST', `${at}/issues/1/comments`, { body: 'thanks' });
+    expect(await unread(stranger, 'ada/reviewed')).toEqual(['look']);
+  });
+
   it('never learns of what he may not read, and loses what he may not read any more', async () => {
     const { ada, watcher, mentioned } = people;
     await ada.call('POST', '/user/repos', { name: 'hidden', private: true });

@@ -34,6 +34,7 @@ const FILE = Buffer.from('text\n').toString('base64');
 export async function buildMatrix(scene: Scene): Promise<Matrix> {
   const people = await accounts(scene);
   const common = await personalThings(scene, people);
+  await made(people.guest, 'POST', '/user/repos', { name: 'seed', auto_init: true, license: 'mit' });
   const things: Partial<Record<PlaceName, Things>> = {};
   for (const place of PLACES) things[place] = { ...common, ...(await buildPlace(scene, people, place)) };
   await scene.sql.run`update :schema.users set refused_at = now() where login = 'banned'`;
@@ -170,13 +171,10 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
   for (const [id, name] of members) await made(owner, 'PUT', `/teams/${id}/members/${name}`);
   await made(owner, 'PUT', `/orgs/${place}/public_members/owner`);
 
-  const repository = await made(owner, 'POST', `/orgs/${place}/repos`, {
-    name: 'thing',
-    private: isPrivate,
-    auto_init: true,
-    license: 'mit',
-    template: true,
-  });
+  // A fork of what everybody may read, so that rights in the fork decide.
+  const fork = { organization: place, name: 'thing' };
+  const repository = await made(owner, 'POST', '/repos/guest/seed/forks', fork);
+  await made(owner, 'PATCH', `/repos/${place}/thing`, { private: isPrivate, template: true });
   await made(owner, 'POST', `/orgs/${place}/repos`, { name: 'gift', private: isPrivate, auto_init: true });
   const at = `/repos/${place}/thing`;
   for (const name of ['thing', 'gift']) await made(owner, 'PUT', `/teams/${team}/repos/${place}/${name}`);
@@ -195,6 +193,8 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
     from :schema.repositories r join :schema.users u on u.id = r.owner_id where u.login = ${place} and r.name = 'gift'`;
 
   const code = await buildCode(scene, owner, place);
+  const release = (await made(owner, 'POST', `${at}/releases`, { tag_name: 'v0' })).id;
+  const releaseFile = await attach(scene, owner, `${at}/releases/${release}/assets`);
   const label = (await made(owner, 'POST', `${at}/labels`, { name: 'bug', color: '#ff0000' })).id;
   const orgLabel = (await made(owner, 'POST', `/orgs/${place}/labels`, { name: 'all', color: '#00ff00' })).id;
   const milestone = (await made(owner, 'POST', `${at}/milestones`, { title: 'one' })).id;
@@ -229,6 +229,9 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
   return {
     ...code,
     ...issues,
+    release,
+    releaseFile: releaseFile.id,
+    releaseUuid: releaseFile.uuid,
     merged,
     review,
     pendingReview,

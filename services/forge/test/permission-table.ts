@@ -5,6 +5,7 @@ export interface Row {
   needs: Need;
   /** Parameters of the path. `@word` stands for a thing of the place, `@me` for the caller's own name. */
   path?: Readonly<Record<string, string | number>>;
+  query?: string;
   body?: object;
   /** Whether it changes something in a repository on the disk. */
   onDisk?: true;
@@ -25,12 +26,12 @@ const hook = { type: 'gitea', config: { url: 'http://127.0.0.1:9/', content_type
 const file = { content: 'dGV4dAo=', message: 'a file' };
 const form = new FormData();
 form.set('attachment', new Blob(['text']), 'fresh.txt');
-const files = (path: string, at: NonNullable<Row['path']>): Record<string, Row> => ({
-  [`GET ${path}`]: { needs: 'see issues', path: at },
-  [`POST ${path}`]: { needs: 'write issues', path: at, body: form },
-  [`GET ${path}/:attachment`]: { needs: 'see issues', path: at },
-  [`PATCH ${path}/:attachment`]: { needs: 'write issues', path: at, body: { name: 'fresh.txt' } },
-  [`DELETE ${path}/:attachment`]: { needs: 'write issues', path: at },
+const files = (path: string, unit: 'issues' | 'code', at: NonNullable<Row['path']>): Record<string, Row> => ({
+  [`GET ${path}`]: { needs: `see ${unit}`, path: at },
+  [`POST ${path}`]: { needs: `write ${unit}`, path: at, body: form },
+  [`GET ${path}/:attachment`]: { needs: `see ${unit}`, path: at },
+  [`PATCH ${path}/:attachment`]: { needs: `write ${unit}`, path: at, body: { name: 'fresh.txt' } },
+  [`DELETE ${path}/:attachment`]: { needs: `write ${unit}`, path: at },
 });
 const hooks = (path: string, needs: Need, id: string, delivery: string): Record<string, Row> => ({
   [`GET ${path}`]: { needs },
@@ -47,6 +48,7 @@ const userHooks = hooks('/user/hooks', 'to be the owner, with private things', '
 export const TABLE: Readonly<Record<string, Row>> = {
   'GET /version': { needs: 'nothing' },
   'GET /signing-key.pub': { needs: 'admittance' },
+  'GET /repos/:owner/:repo/signing-key.pub': { needs: 'see' },
   'GET /nodeinfo': { needs: 'admittance' },
   'GET /settings/api': { needs: 'admittance' },
   'GET /settings/attachment': { needs: 'admittance' },
@@ -185,6 +187,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'POST /repos/:owner/:repo/transfer/reject': { needs: 'be given or own', path: { repo: 'gift' } },
   'GET /repos/:owner/:repo/forks': { needs: 'see' },
   'POST /repos/:owner/:repo/forks': { needs: 'account, see code', body: { name: 'copy' } },
+  'POST /repos/:owner/:repo/merge-upstream': { needs: 'write code', body: { branch: 'main' } },
   'POST /repos/:owner/:repo/generate': {
     needs: 'account, see code',
     body: { name: 'fresh', git_content: true, topics: true, labels: true },
@@ -256,6 +259,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /repos/:owner/:repo/tags/*': { needs: 'see code', path: { '*': 'v1' } },
   'GET /repos/:owner/:repo/contents': { needs: 'see code' },
   'GET /repos/:owner/:repo/contents/*': { needs: 'see code', path: { '*': 'README.md' } },
+  'POST /repos/:owner/:repo/file-contents': { needs: 'see code', body: { files: ['README.md'] } },
+  'GET /repos/:owner/:repo/file-contents': {
+    needs: 'see code',
+    query: '?body={"files":["README.md"]}',
+  },
   'GET /repos/:owner/:repo/raw/*': { needs: 'see code', path: { '*': 'README.md' } },
   'GET /repos/:owner/:repo/media/*': { needs: 'see code', path: { '*': 'README.md' } },
   'GET /repos/:owner/:repo/archive/*': { needs: 'see code', path: { '*': 'main.zip' } },
@@ -324,6 +332,24 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /repos/:owner/:repo/branches/*': { needs: 'write code', path: { '*': 'spare' }, onDisk: true },
   'POST /repos/:owner/:repo/tags': { needs: 'write code', body: { tag_name: 'fresh' }, onDisk: true },
   'DELETE /repos/:owner/:repo/tags/*': { needs: 'write code', path: { '*': 'v1' }, onDisk: true },
+
+  // Releases; drafts are in releases.test.ts
+  'GET /repos/:owner/:repo/releases': { needs: 'see code' },
+  'POST /repos/:owner/:repo/releases': { needs: 'write code', body: { tag_name: 'fresh' }, onDisk: true },
+  'GET /repos/:owner/:repo/releases/latest': { needs: 'see code' },
+  'GET /repos/:owner/:repo/releases/tags/*': { needs: 'see code', path: { '*': 'v0' } },
+  'DELETE /repos/:owner/:repo/releases/tags/*': { needs: 'write code', path: { '*': 'v0' } },
+  'GET /repos/:owner/:repo/releases/:release': { needs: 'see code', path: { release: '@release' } },
+  'PATCH /repos/:owner/:repo/releases/:release': {
+    needs: 'write code',
+    path: { release: '@release' },
+    body: { name: 'fresh' },
+  },
+  'DELETE /repos/:owner/:repo/releases/:release': { needs: 'write code', path: { release: '@release' } },
+  ...files('/repos/:owner/:repo/releases/:release/assets', 'code', {
+    release: '@release',
+    attachment: '@releaseFile',
+  }),
 
   // Issues
   'GET /repos/issues/search': { needs: 'admittance' },
@@ -431,8 +457,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
     path: { id: '@comment' },
     body: { content: '+1' },
   },
-  ...files('/repos/:owner/:repo/issues/:index/assets', { attachment: '@file' }),
-  ...files('/repos/:owner/:repo/issues/comments/:id/assets', { id: '@comment', attachment: '@commentFile' }),
+  ...files('/repos/:owner/:repo/issues/:index/assets', 'issues', { attachment: '@file' }),
+  ...files('/repos/:owner/:repo/issues/comments/:id/assets', 'issues', {
+    id: '@comment',
+    attachment: '@commentFile',
+  }),
   'GET /repos/:owner/:repo/issue_templates': { needs: 'see code' },
   'GET /repos/:owner/:repo/issue_config': { needs: 'see code' },
   'GET /repos/:owner/:repo/issue_config/validate': { needs: 'see code' },
@@ -518,6 +547,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /repos/:owner/:repo/pulls/:index/reviews/:id/comments': {
     needs: 'see pulls',
     path: { index: 4, id: '@review' },
+  },
+  'POST /repos/:owner/:repo/pulls/:index/comments/:id/replies': {
+    needs: 'account, see pulls',
+    path: { index: 4, id: '@lineComment' },
+    body: { body: 'words' },
   },
   'POST /repos/:owner/:repo/pulls/comments/:id/resolve': {
     needs: 'write pulls',

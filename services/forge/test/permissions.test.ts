@@ -21,10 +21,14 @@ import { type Row, TABLE, USUAL_PATH } from './permission-table.ts';
 const nameOf = (method: string, path: string) =>
   `${method} ${path.replaceAll(/\(\^(?:[^()]|\([^()]*\))*\)/g, '')}`;
 /** Routes that take forms are mounted apart from the list. */
-const APART = ['/repos/:owner/:repo/issues/:index/assets', '/repos/:owner/:repo/issues/comments/:id/assets'];
+const APART = [
+  ['/repos/:owner/:repo/issues/:index/assets', 'issue'],
+  ['/repos/:owner/:repo/issues/comments/:id/assets', 'issue'],
+  ['/repos/:owner/:repo/releases/:release/assets', 'repository'],
+] as const;
 const ROUTES = [
   ...ENDPOINTS.map(([method, path, { area }]) => ({ name: nameOf(method, path), method, area })),
-  ...APART.map((path) => ({ name: `POST ${path}`, method: 'POST', area: 'issue' })),
+  ...APART.map(([path, area]) => ({ name: `POST ${path}`, method: 'POST', area })),
 ];
 const UNTOUCHED = new Set<Outcome>([401, 403, 404, 405]);
 
@@ -97,7 +101,7 @@ describe('with anonymous reading', () => {
   type Route = (typeof ROUTES)[number];
   async function ask({ name, method }: Route, row: Row, who: Persona, things: Things) {
     const template = name.slice(method.length + 1);
-    const path = `/api/v1${pathOf(template, row, things, who)}`;
+    const path = `/api/v1${pathOf(template, row, things, who)}${row.query ?? ''}`;
     const answer = await matrix.ask(who, areaOf(template), method, path, fill(row.body, things, who));
     return { outcome: answer.status < 400 ? 'served' : answer.status, text: answer.text };
   }
@@ -152,6 +156,13 @@ describe('with anonymous reading', () => {
       needs: 'see issues',
       traces: ['attachments'],
     },
+    {
+      what: 'files of releases',
+      path: '/attachments/@releaseUuid',
+      area: 'repository',
+      needs: 'see code',
+      traces: ['attachments'],
+    },
     { what: 'fetching', path: `${REFS}upload-pack`, area: 'repository', needs: 'see code', traces: [] },
     {
       what: 'pushing',
@@ -163,10 +174,10 @@ describe('with anonymous reading', () => {
   ] as const)('beside the API: $what', async ({ path, area, needs, traces }) => {
     const answers = casesOf({ needs }).map(async ({ who, place, wanted }) => {
       const things = matrix.things[place];
-      const filled = path.replaceAll(/@([a-z]+)/g, (_, word: string) => String(things[word]));
+      const filled = path.replaceAll(/@([a-z]+)/gi, (_, word: string) => String(things[word]));
       const { status } = await matrix.ask(who, area, 'GET', filled);
       // git asks for a password only where it is told to: whoever is nobody yet might see it with one.
-      const isAsked = area === 'repository' && who === 'anonymous' && wanted !== 'served';
+      const isAsked = path.startsWith(REFS) && who === 'anonymous' && wanted !== 'served';
       return [who, place, status === 200 ? 'served' : status, isAsked ? 401 : wanted];
     });
     const given = await Promise.all(answers);

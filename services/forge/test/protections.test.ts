@@ -91,6 +91,7 @@ describe('is refused', () => {
     ['with a team nobody has', { rule_name: 'x', merge_whitelist_teams: ['none'] }, 422],
     ['with a number of approvals below zero', { rule_name: 'x', required_approvals: -1 }, 422],
     ['with file patterns that cannot be read', { rule_name: 'x', protected_file_patterns: 'a;b{' }, 422],
+    ['with a priority beyond all numbers of priorities', { rule_name: 'x', priority: 2 ** 31 }, 422],
     ['with a wrong type', { rule_name: 'x', enable_push: 'yes' }, 422],
   ])('%s', async (_what, body, status) => {
     const before = await rows();

@@ -129,6 +129,8 @@ describe('commits and files', () => {
     const rest = await ada.call('GET', `${path}/${number}/files?skip-to=space.txt`);
     expect(shape(rest)).toEqual(FILES.slice(3));
     expect((await ada.call('GET', `${path}/${number}/files?skip-to=none`)).items).toEqual([]);
+    const unknown = await ada.call('GET', `${path}/${number}/files?whitespace=__proto__`);
+    expect([unknown.status, unknown.items.length]).toEqual([200, 5]);
     const ignored = await ada.call('GET', `${path}/${number}/files?whitespace=ignore-all`);
     expect(shape(ignored)[3]).toEqual(['space.txt', 'changed', 1, 0]);
   });

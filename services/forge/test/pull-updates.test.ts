@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { lines, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { lines, type Person, pushBranch, useForge } from './forge.ts';
+import { forkScene } from './fork-scene.ts';
 import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
@@ -13,14 +13,7 @@ let forked: string;
 let bare: string;
 let bobs: string;
 beforeAll(async () => {
-  [ada, bob, eve] = [scene.person('ada'), scene.person('bob'), scene.person('eve')];
-  for (const person of [ada, bob, eve]) await person.call('GET', '/user');
-  tree = await pushedRepository(ada, 'work', scene.folder);
-  bare = await scene.bare('ada', 'work');
-  await bob.call('POST', '/repos/ada/work/forks', { name: 'bobs' });
-  bobs = await scene.bare('bob', 'bobs');
-  forked = join(scene.folder, 'bobs');
-  await git(scene.folder, 'clone', '-q', bob.remote('bob/bobs'), forked);
+  ({ ada, bob, eve, tree, forked, bare, bobs } = await forkScene(scene));
 });
 
 const path = '/repos/ada/work/pulls';

@@ -244,3 +244,37 @@ it('a branch that is deleted first does not become the default branch: 422, and 
   expect(replies.map(({ status }) => status)).toEqual([422, 204]);
   expect([await defaultBranch(), await head()]).toEqual(['main', 'refs/heads/main']);
 });
+
+it('whatever meets the removal of its repository finds it, or finds that it is not there', async () => {
+  const eve = scene.person('eve');
+  for (let round = 0; round < 10; round++) {
+    const at = `/repos/eve/brief${round}`;
+    await eve.call('POST', '/user/repos', { name: `brief${round}`, auto_init: true });
+    const file = { content: 'eA==', message: 'x' };
+    const asked = [
+      ['GET', ''],
+      ['GET', '/branches'],
+      ['GET', '/contents'],
+      ['GET', '/commits'],
+      ['GET', '/raw/README.md'],
+      ['GET', '/languages'],
+      ['GET', '/git/trees/main?recursive=true'],
+      ['GET', '/archive/main.zip'],
+      ['POST', '/contents/x', file],
+      ['POST', '/branches', { new_branch_name: 'x' }],
+      ['POST', '/forks', {}],
+      ['POST', '/pulls', { head: 'main', base: 'none', title: 'x' }],
+    ] as const;
+    const removal = new Promise((turn) => setTimeout(turn, 2 * round)).then(() => eve.call('DELETE', at));
+    const replies = asked.flatMap(([method, path, body]) =>
+      [0, 1, 2].map(async (turn) => {
+        await new Promise((started) => setTimeout(started, 10 * turn));
+        // An answer that has begun breaks off: of an archive, say.
+        const { status } = await eve.call(method, `${at}${path}`, body).catch(() => ({ status: 0 }));
+        return `${status < 500 ? 'answered' : status} ${method} ${path}`;
+      }),
+    );
+    expect((await removal).status).toBe(204);
+    expect((await Promise.all(replies)).filter((reply) => !reply.startsWith('answered'))).toEqual([]);
+  }
+});

@@ -324,6 +324,23 @@ describe('transfer', () => {
     expect((await cast.reader.call('POST', '/repos/ada/plough/transfer/accept')).status).toBe(202);
   });
 
+  it('of somebody who owns it no more is not taken any more', async () => {
+    await cast.ada.call('PUT', `/orgs/club/public_members/ada`);
+    const { items: teams } = await cast.ada.call('GET', '/orgs/club/teams');
+    const owners = teams.find((team) => team['permission'] === 'owner')?.id ?? 0;
+    await cast.ada.call('PUT', `/teams/${owners}/members/admina`);
+    await cast.ada.call('POST', '/orgs/club/repos', { name: 'treasure', private: true });
+    const offer = await cast.admin.call('POST', '/repos/club/treasure/transfer', { new_owner: 'stranger' });
+    expect(offer.status).toBe(202);
+    await cast.ada.call('DELETE', '/orgs/club/members/admina');
+    const before = await rowsOf(scene, 'repositories', 'repository_transfers');
+    expect((await cast.stranger.call('POST', '/repos/club/treasure/transfer/accept')).status).toBe(403);
+    expect(await rowsOf(scene, 'repositories', 'repository_transfers')).toEqual(before);
+    await cast.ada.call('PUT', `/teams/${owners}/members/admina`);
+    expect((await cast.stranger.call('POST', '/repos/club/treasure/transfer/accept')).status).toBe(202);
+    await cast.ada.call('DELETE', '/orgs/club/members/admina');
+  });
+
   it.each([
     ['to oneself of what is somebody else’s', 'stranger', 'stranger', 403],
     ['by an administrator who is not the owner', 'admin', 'admina', 403],
@@ -346,6 +363,24 @@ describe('transfer', () => {
     expect(hidden.text).toBe(missing.text);
   });
 
+  it('leaves the labels of the organization behind, also what timelines tell of them', async () => {
+    await cast.ada.call('POST', '/orgs/club/repos', { name: 'trowel' });
+    const { body: label } = await cast.ada.call('POST', '/orgs/club/labels', {
+      name: 'shared',
+      color: '#aabbcc',
+    });
+    await cast.ada.call('POST', '/repos/club/trowel/issues', { title: 'one', labels: [label.id] });
+    const timeline = async (who: Person, owner: string) =>
+      (await who.call('GET', `/repos/${owner}/trowel/issues/1/timeline`)).items;
+    expect(await timeline(cast.ada, 'club')).toMatchObject([{ type: 'label', label: { name: 'shared' } }]);
+    await cast.ada.call('POST', '/repos/club/trowel/transfer', { new_owner: 'reader' });
+    expect((await cast.reader.call('POST', '/repos/club/trowel/transfer/accept')).status).toBe(202);
+    // What it is called from now on is the organization's business.
+    await cast.ada.call('PATCH', `/orgs/club/labels/${label.id}`, { name: 'between us' });
+    expect((await cast.reader.call('GET', '/repos/reader/trowel/issues/1')).body['labels']).toEqual([]);
+    expect(await timeline(cast.reader, 'reader')).toMatchObject([{ type: 'label', label: null }]);
+  });
+
   it('to an owner who has the name is refused', async () => {
     await cast.ada.call('POST', '/user/repos', { name: 'twin' });
     await cast.writer.call('POST', '/org/club/repos', { name: 'twin' });
@@ -360,4 +395,27 @@ it('of two creations under one name one is made', async () => {
     Array.from({ length: 5 }, () => cast.ada.call('POST', '/user/repos', { name: 'once', auto_init: true })),
   );
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
+});
+
+describe('credentials for public things', () => {
+  it('make nothing private, which they could not show any more', async () => {
+    await cast.ada.call('POST', '/user/repos', { name: 'mould', template: true, auto_init: true });
+    const scopes = ['public-only', 'write:repository', 'write:user', 'write:organization'];
+    const { body } = await cast.ada.call('POST', '/users/ada/tokens', { name: 'open things', scopes });
+    const limited = personWith('ada', body.sha1, () => scene.address);
+    const before = await rowsOf(scene, 'repositories');
+    const secret = { private: true };
+    for (const [method, path, wish] of [
+      ['POST', '/user/repos', { name: 'hush', ...secret }],
+      ['POST', '/orgs/club/repos', { name: 'hush', ...secret }],
+      ['POST', '/repos/ada/mould/generate', { name: 'hush', git_content: true, ...secret }],
+      ['PATCH', '/repos/ada/mould', secret],
+    ] as const)
+      expect([path, (await limited.call(method, path, wish)).status]).toEqual([path, 403]);
+    expect(await rowsOf(scene, 'repositories')).toEqual(before);
+    expect(
+      (await limited.call('PATCH', '/repos/ada/mould', { private: false, description: 'x' })).status,
+    ).toBe(200);
+    expect((await limited.call('POST', '/user/repos', { name: 'open' })).status).toBe(201);
+  });
 });

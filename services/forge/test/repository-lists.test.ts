@@ -166,9 +166,12 @@ describe('search', () => {
     ]);
   });
 
-  it.each(['sort=nonsense', 'order=sideways', 'mode=cloned'])('%s is refused', async (query) => {
-    expect((await cast.ada.call('GET', `/repos/search?${query}`)).status).toBe(422);
-  });
+  it.each(['sort=nonsense', 'sort=constructor', 'order=sideways', 'mode=cloned'])(
+    '%s is refused',
+    async (query) => {
+      expect((await cast.ada.call('GET', `/repos/search?${query}`)).status).toBe(422);
+    },
+  );
 
   it('pages with counts of what the caller may know of', async () => {
     const { headers, body } = await cast.stranger.call('GET', '/repos/search?q=open&limit=1&page=2');

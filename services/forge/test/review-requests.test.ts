@@ -225,6 +225,33 @@ describe('asking for a review', () => {
     expect((await ada.call('GET', at)).body['requested_reviewers_teams']).toEqual([]);
     expect(await searchBy(writer, 'review_requested=true&owner=crew')).toEqual([]);
   });
+
+  it('of a team ends with the repository leaving its organization, and holds up no merge then', async () => {
+    const { ada } = work;
+    await ada.call('POST', '/orgs', { username: 'yard' });
+    await ada.call('POST', '/orgs/yard/repos', { name: 'hull', auto_init: true });
+    const at = (owner: string) => `/repos/${owner}/hull`;
+    await ada.call('POST', '/orgs/yard/teams', {
+      name: 'wrights',
+      permission: 'write',
+      units: ['repo.code', 'repo.pulls'],
+      includes_all_repositories: true,
+    });
+    await ada.call('POST', `${at('yard')}/branch_protections`, {
+      rule_name: 'main',
+      block_on_official_review_requests: true,
+    });
+    const file = { content: 'eA==', message: 'x', new_branch: 'topic' };
+    await ada.call('POST', `${at('yard')}/contents/x.txt`, file);
+    const wish = { head: 'topic', base: 'main', title: 'Hull', team_reviewers: ['wrights'] };
+    expect((await ada.call('POST', `${at('yard')}/pulls`, wish)).status).toBe(201);
+    const merge = { Do: 'merge' };
+    expect((await ada.call('POST', `${at('yard')}/pulls/1/merge`, merge)).status).toBe(405);
+    expect((await ada.call('POST', `${at('yard')}/transfer`, { new_owner: 'ada' })).status).toBe(202);
+    // Nobody could withdraw it: the new owner has no team of this name.
+    expect((await ada.call('GET', `${at('ada')}/pulls/1/reviews`)).items).toEqual([]);
+    expect((await ada.call('POST', `${at('ada')}/pulls/1/merge`, merge)).status).toBe(200);
+  });
 });
 
 describe('asking for a review with the pull request', () => {

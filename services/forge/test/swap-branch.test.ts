@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Git } from '../src/outside/git/git.ts';
+import { removeLeftovers } from '../src/outside/git/leftovers.ts';
 import { commitObject, treeObject, writeObject } from '../src/outside/git/objects.ts';
 import { branchRef, moveRefs, NO_COMMIT, readRef } from '../src/outside/git/refs.ts';
-import { makeRepository, removeStaleLocks } from '../src/outside/git/repository.ts';
+import { makeRepository } from '../src/outside/git/repository.ts';
 import { ownGit } from './own-git.ts';
 
 // A branch that moves to a commit while that is still being written.
@@ -42,11 +43,13 @@ beforeEach(async () => {
 
 const lock = () => join(bare, `${REF}.lock`);
 const move = (written: Promise<void>, old = before) =>
-  moveRefs(git, ID, [{ ref: REF, old, new: after }], written);
-/** The branch as git reads it, and files that nobody needs any more. */
+  moveRefs(git, ID, [{ ref: REF, old, new: after }], { written });
+/** The branch as git reads it, and files that nobody needs any more; empty ones are kept at hand. */
 const look = async () => ({
   tip: await command(bare, 'rev-parse', REF),
-  left: readdirSync(bare, { recursive: true }).filter((name) => /\.lock$|tmp_/.test(String(name))),
+  left: readdirSync(bare, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.lock') || (name.includes('tmp_') && statSync(join(bare, name)).size > 0),
+  ),
 });
 
 it('moves when the commit is there, and not before', async () => {
@@ -63,6 +66,17 @@ it('moves when the commit is there, and not before', async () => {
 
 it('stays where it is when the commit could not be written', async () => {
   await expect(move(Promise.reject(new Error('the disk is full')))).rejects.toThrow('the disk is full');
+  expect(await look()).toEqual({ tip: before, left: [] });
+});
+
+it('moves nothing that was not announced, and takes no lock for it', async () => {
+  const { promise: announced, reject } = Promise.withResolvers<void>();
+  const underWay = { announced, written: Promise.resolve() };
+  const moving = moveRefs(git, ID, [{ ref: REF, old: before, new: after }], underWay);
+  await new Promise((done) => setTimeout(done, 50));
+  expect((await look()).left.filter((name) => name.endsWith('.lock'))).toEqual([]);
+  reject(new Error('no longer open'));
+  await expect(moving).rejects.toThrow('no longer open');
   expect(await look()).toEqual({ tip: before, left: [] });
 });
 
@@ -104,13 +118,27 @@ it('keeps what it points to when it points to another branch', async () => {
 
 it('a lock that is ours goes at start, and that of another only when it is old', async () => {
   writeFileSync(lock(), `${after}\n`);
-  await removeStaleLocks(git, ID, before);
+  await removeLeftovers(git, ID, { ours: before });
   expect((await look()).left).toEqual([`${REF}.lock`]);
-  await removeStaleLocks(git, ID, after);
+  await removeLeftovers(git, ID, { ours: after });
   expect((await look()).left).toEqual([]);
   writeFileSync(lock(), '');
   const longAgo = new Date(Date.now() - 60_000);
   utimesSync(lock(), longAgo, longAgo);
-  await removeStaleLocks(git, ID, after);
+  await removeLeftovers(git, ID, { ours: after });
   expect((await look()).left).toEqual([]);
+});
+
+it('is elsewhere when another took a part of its name, or its name for a part of his', async () => {
+  const ref = branchRef('other');
+  await moveRefs(git, ID, [{ ref, new: before }]);
+  const written = Promise.resolve();
+  for (const name of [`${ref}/below`, branchRef('deep')])
+    for (const old of [before, NO_COMMIT]) {
+      const change = { ref: name, old, new: after };
+      expect([name, await moveRefs(git, ID, [change])]).toEqual([name, 'moved']);
+      expect([name, await moveRefs(git, ID, [change], { written })]).toEqual([name, 'moved']);
+    }
+  expect(await look()).toEqual({ tip: before, left: [] });
+  expect(await readRef(git, ID, ref)).toBe(before);
 });

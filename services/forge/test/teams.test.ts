@@ -301,3 +301,60 @@ describe('a private team', () => {
     expect((await reader.call('GET', `/teams/${secret}`)).status).toBe(403);
   });
 });
+
+describe('what a team reaches', () => {
+  let open: number;
+  let secret: number;
+  beforeAll(async () => {
+    await owner.call('POST', '/orgs', { username: 'vault' });
+    open = await team('vault', { name: 'keys', units: ['repo.code'] }, [reader]);
+    secret = await team('vault', { name: 'hush', units: ['repo.code'], visibility: 'private' }, [writer]);
+    await repository('vault', 'door', false);
+    for (const id of [open, secret]) await owner.call('PUT', `/teams/${id}/repos/vault/door`);
+  });
+
+  it('is found by those only who may know of the team', async () => {
+    for (const [who, id, name, found] of [
+      [owner, secret, 'hush', true],
+      [writer, secret, 'hush', true],
+      [reader, secret, 'hush', false],
+      [reader, open, 'keys', true],
+      [stranger, open, 'keys', false],
+      [stranger, secret, 'hush', false],
+    ] as const) {
+      const { body } = await who.call('GET', `/repos/search?team_id=${id}`);
+      expect([who.name, name, (body['data'] as object[]).length]).toEqual([who.name, name, found ? 1 : 0]);
+      const { status } = await who.call('GET', `/repos/issues/search?owner=vault&team=${name}`);
+      expect([who.name, name, status]).toEqual([who.name, name, found ? 200 : 400]);
+    }
+  });
+
+  it('is not told to a stranger who offers it a repository', async () => {
+    await repository('stranger', 'bait', false);
+    const offers = () => scene.sql.rows`select * from :schema.repository_transfers`;
+    const before = await offers();
+    const unknown = await stranger.call('POST', '/repos/stranger/bait/transfer', {
+      new_owner: 'vault',
+      team_ids: [987654321],
+    });
+    const known = await stranger.call('POST', '/repos/stranger/bait/transfer', {
+      new_owner: 'vault',
+      team_ids: [open],
+    });
+    expect([unknown.status, known.status]).toEqual([403, 403]);
+    expect(known.text.replace(String(open), '987654321')).toBe(unknown.text);
+    expect(await offers()).toEqual(before);
+  });
+
+  it('is not told to others who administrate what a member offers it', async () => {
+    await repository('reader', 'gift', false);
+    await reader.call('PUT', '/repos/reader/gift/collaborators/stranger', { permission: 'admin' });
+    const wish = { new_owner: 'vault', team_ids: [open] };
+    expect((await reader.call('POST', '/repos/reader/gift/transfer', wish)).status).toBe(202);
+    const told = async (who: Person) => (await who.call('GET', '/repos/reader/gift')).body['repo_transfer'];
+    expect(await told(reader)).toMatchObject({ recipient: { login: 'vault' }, teams: [{ name: 'keys' }] });
+    expect(await told(stranger)).toMatchObject({ recipient: { login: 'vault' }, teams: [] });
+    expect((await owner.call('POST', '/repos/reader/gift/transfer/accept')).status).toBe(202);
+    expect((await reader.call('GET', '/repos/vault/gift/teams/keys')).status).toBe(200);
+  });
+});

@@ -35,6 +35,7 @@ func TestDay(t *testing.T) {
 		{"files", files},
 		{"git", gitData},
 		{"branches", branches},
+		{"releases", releases},
 		{"labels and milestones", labelsAndMilestones},
 		{"issues", issues},
 		{"comments", comments},

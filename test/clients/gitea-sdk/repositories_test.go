@@ -74,6 +74,8 @@ func sharing() {
 	name := "garden-of-ben"
 	fork := must(ben.CreateFork("ada", "garden", gitea.CreateForkOption{Name: &name}))
 	equal(fork.FullName+fork.Parent.FullName, "ben/garden-of-benada/garden")
+	synced := must(ben.MergeUpstream("ben", name, gitea.MergeUpstreamRequest{Branch: "main"}))
+	equal(synced.MergeStyle, "up-to-date")
 	equal(each(must(ada.ListForks("ada", "garden", gitea.ListForksOptions{})), fullName), []string{"ben/garden-of-ben"})
 
 	template := true
@@ -106,20 +108,29 @@ func files() {
 	recent(changed.Commit.Created)
 	read := must(ben.GetContents("ada", "garden", "main", "beds/one.js"))
 	equal(*read.Content, encoded("const two = 2;\n"))
+	several := gitea.GetFilesOptions{Files: []string{"beds/none.js", "beds/one.js"}}
+	for _, fetch := range []func(_, _, _ string, _ gitea.GetFilesOptions) ([]*gitea.ContentsResponse, *gitea.Response, error){
+		ben.GetRepoFileContents, ben.PostRepoFileContents,
+	} {
+		both := must(fetch("ada", "garden", "main", several))
+		check(both[0] == nil, "a file that is not there")
+		equal(*both[1].Content, encoded("const two = 2;\n"))
+	}
+	check(strings.HasPrefix(must(ben.GetRepoSigningKeySSH("ada", "garden")), "ssh-"), "no key that signs")
 	equal(string(must(ben.GetFile("ada", "garden", "main", "beds/one.js"))), "const two = 2;\n")
 	equal(string(must(ben.GetFile("ada", "garden", "main", "beds/one.js", true))), "const two = 2;\n")
 	equal(string(must(ben.GetRawFile("ada", "garden", "beds/one.js", "main"))), "const two = 2;\n")
 	equal(string(must(ben.GetRawFileOrLFS("ada", "garden", "beds/one.js"))), "const two = 2;\n")
 	response, err := ada.DeleteFile("ada", "garden", "beds/one.js", gitea.DeleteFileOptions{SHA: made.Content.SHA})
 	check(response.StatusCode/100 == 4, "deleted another file than asked: %v", err)
-	several := must(ada.ChangeFiles("ada", "garden", gitea.ChangeFilesOptions{
+	changes := must(ada.ChangeFiles("ada", "garden", gitea.ChangeFilesOptions{
 		Message: "two at once", NewBranch: "beds/spring",
 		Files: []*gitea.ChangeFileOperation{
 			{Operation: "create", Path: "a.txt", Content: encoded("a\n")},
 			{Operation: "update", Path: "beds/one.js", Content: encoded("const three = 3;\n"), SHA: read.SHA},
 		},
 	}))
-	equal(several.Commit.Message, "two at once\n")
+	equal(changes.Commit.Message, "two at once\n")
 	must(ada.CreateFile("ada", "garden", "gone.txt", gitea.CreateFileOptions{Content: encoded("gone")}))
 	gone := must(ada.GetContents("ada", "garden", "", "gone.txt"))
 	done(ada.DeleteFile("ada", "garden", "gone.txt", gitea.DeleteFileOptions{SHA: gone.SHA}))

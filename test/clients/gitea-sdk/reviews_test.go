@@ -43,6 +43,9 @@ func reviews() {
 	comments := must(ben.ListPullReviewComments("ada", "garden", pull.Index, review.ID))
 	check(len(comments) == 1 && comments[0].Path == "c.txt" && comments[0].Body == "Why?" && comments[0].LineNum == 1, "%+v", comments)
 	check(strings.Contains(comments[0].DiffHunk, "+c"), "no hunk")
+	reply := must(ben.CreatePullReviewCommentReply("ada", "garden", pull.Index, comments[0].ID, gitea.CreatePullReviewCommentReplyOptions{Body: "Because"}))
+	check(reply.Reviewer.UserName == "ben" && reply.Body == "Because" && reply.Path == "c.txt" && reply.LineNum == 1, "%+v", reply)
+	done(ben.DeletePullReview("ada", "garden", pull.Index, reply.ReviewID))
 	resolver := func() *gitea.User {
 		return must(ben.ListPullReviewComments("ada", "garden", pull.Index, review.ID))[0].Resolver
 	}

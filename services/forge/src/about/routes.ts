@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { Context } from '../context.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../failures.ts';
+import { findRepository } from '../repositories/find-repository.ts';
 import { REACTIONS } from '../rules/issues/reaction.ts';
-import { errorSchema } from '../wire-schemas.ts';
+import { errorSchema, repositoryPath } from '../wire-schemas.ts';
 import { nodeInfoSchema, showNodeInfo } from './node-info.ts';
 
 /** Clients parse the first part to learn what they may use; the second says what really answers. */
@@ -36,11 +38,29 @@ export const signingKey = endpoint({
   access: 'reader',
   area: 'misc',
   answers: { 200: z.string(), 404: errorSchema },
-  async handle(_call, { identity }) {
-    if (identity.signingKey === undefined) throw notFound('commits are not signed');
-    return { status: 200, body: `${identity.signingKey.publicKey}\n` };
+  async handle(_call, context) {
+    return { status: 200, body: keyOf(context) };
   },
 });
+
+/** `GET /repos/{owner}/{repo}/signing-key.pub` */
+export const signingKeyOfRepository = endpoint({
+  summary: 'The key that signs the commits of merges in a repository: the same in all of them',
+  access: 'reader',
+  area: 'repository',
+  params: repositoryPath,
+  answers: { 200: z.string(), 404: errorSchema },
+  async handle({ params, caller }, context) {
+    await findRepository(context, caller, params);
+    return { status: 200, body: keyOf(context) };
+  },
+});
+
+/** @throws 404 where commits are not signed */
+function keyOf({ identity }: Context): string {
+  if (identity.signingKey === undefined) throw notFound('commits are not signed');
+  return `${identity.signingKey.publicKey}\n`;
+}
 
 /** `GET /settings/api` */
 export const apiSettings = endpoint({

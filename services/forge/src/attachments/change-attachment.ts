@@ -1,35 +1,27 @@
 import type { Caller } from '../caller/caller.ts';
-import type { CommentPath } from '../comments/find-comment.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import type { NumberedPath } from '../issues/find-issue.ts';
-import { findSubject } from '../reactions/find-subject.ts';
 import { checkFileType, cleanFileName } from '../rules/files/file-name.ts';
 import { readId } from '../rules/requests/read-id.ts';
 import * as attachments from '../store/tracking/attachments.ts';
-import { findSubjectToWrite } from './find-subject-to-write.ts';
+import { findHolder, findHolderToWrite, type HolderPath, limitsOf } from './find-holder.ts';
 import { removeFiles } from './remove-files.ts';
 
 /** What a path says of an attachment. */
-export type AttachmentPath = (NumberedPath | CommentPath) & { attachment: string };
+export type AttachmentPath = HolderPath & { attachment: string };
 
-/** The files of an issue, without those of its comments, or of a comment. */
+/** The files of a release, of an issue, without those of its comments, or of a comment. */
 export async function listAttachments(
   context: Context,
   viewer: Caller | undefined,
-  path: NumberedPath | CommentPath,
+  path: HolderPath,
 ): Promise<attachments.AttachmentRow[]> {
-  const { issueId, commentId } = await findSubject(context, viewer, path);
-  const tx = context.database.autocommit();
-  const rows =
-    commentId === null
-      ? (await attachments.mapByIssues(tx, [issueId])).get(issueId)
-      : (await attachments.mapByComments(tx, [commentId])).get(commentId);
-  return rows ?? [];
+  const { place } = await findHolder(context, viewer, path);
+  return await attachments.listByPlace(context.database.autocommit(), place);
 }
 
 /**
- * A file of an issue or a comment.
+ * A file of an issue, a comment or a release.
  * @throws 404, for files of others, too
  */
 export async function findAttachment(
@@ -37,8 +29,8 @@ export async function findAttachment(
   viewer: Caller | undefined,
   path: AttachmentPath,
 ): Promise<attachments.AttachmentRow> {
-  const subject = await findSubject(context, viewer, path);
-  return await find(context, subject, path.attachment);
+  const { place } = await findHolder(context, viewer, path);
+  return await find(context, place, path.attachment);
 }
 
 /**
@@ -51,11 +43,11 @@ export async function renameAttachment(
   path: AttachmentPath,
   wanted: string,
 ): Promise<attachments.AttachmentRow> {
-  const subject = await findSubjectToWrite(context, caller, path);
-  const row = await find(context, subject, path.attachment);
+  const { place } = await findHolderToWrite(context, caller, path);
+  const row = await find(context, place, path.attachment);
   if (wanted === '') return row;
   const name = cleanFileName(wanted);
-  checkFileType(name, context.settings.ATTACHMENT_TYPES);
+  checkFileType(name, limitsOf(context.settings, place).endings);
   await attachments.rename(context.database.autocommit(), row.id, name);
   return { ...row, name };
 }
@@ -69,8 +61,8 @@ export async function deleteAttachment(
   caller: Caller,
   path: AttachmentPath,
 ): Promise<void> {
-  const subject = await findSubjectToWrite(context, caller, path);
-  const row = await find(context, subject, path.attachment);
+  const { place } = await findHolderToWrite(context, caller, path);
+  const row = await find(context, place, path.attachment);
   if (!(await attachments.deleteById(context.database.autocommit(), row.id))) throw notFound();
   await removeFiles(context, [row]);
 }

@@ -3,34 +3,74 @@ import type { Caller } from '../caller/caller.ts';
 import { unitOf } from '../comments/find-comment.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import { findRepositoryById, mayRead } from '../repositories/find-repository.ts';
+import { findTaggedOrLatest, maySee } from '../releases/find-release.ts';
+import { findRepositoryById, mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
 import * as attachments from '../store/tracking/attachments.ts';
 import { attachmentFile } from './attachment-file.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** A file by its public name. */
+export async function findByUuid(
+  { database }: Context,
+  uuid: string,
+): Promise<attachments.AttachmentWithPlace | undefined> {
+  return UUID.test(uuid) ? await attachments.findByUuid(database.autocommit(), uuid) : undefined;
+}
+
 /**
- * A file by its public name, opened, for somebody who may read what it belongs to; it counts as downloaded.
+ * A file opened, for somebody who may read what it belongs to; it counts as downloaded.
  * @throws 404, also when its bytes are gone, as after a restored database
  */
-export async function findDownload(
+export async function openDownload(
   context: Context,
   viewer: Caller | undefined,
-  uuid: string,
-): Promise<{ row: attachments.AttachmentRow; file: FileHandle }> {
-  const tx = context.database.autocommit();
-  const row = UUID.test(uuid) ? await attachments.findByUuid(tx, uuid) : undefined;
-  if (row === undefined) throw notFound();
+  row: attachments.AttachmentWithPlace,
+): Promise<FileHandle> {
   const found = await findRepositoryById(context, viewer, row.repository_id);
-  if (!mayRead(found, unitOf(row.is_pull))) throw notFound();
-  const file = await open(attachmentFile(context, row.id)).catch((error: NodeJS.ErrnoException) => {
+  if (!mayDownload(found, row)) throw notFound();
+  return await openCounted(context, row);
+}
+
+/** What a path says of a file of a release. */
+export interface ReleaseFilePath {
+  owner: string;
+  repo: string;
+  tag: string;
+  file: string;
+}
+
+/**
+ * A file of a release by the names of both, opened in the same way. Of several with one name it is the one that came last.
+ * @throws 404
+ */
+export async function openReleaseFile(
+  context: Context,
+  viewer: Caller | undefined,
+  path: ReleaseFilePath,
+): Promise<{ row: attachments.AttachmentRow; file: FileHandle }> {
+  const { release } = await findTaggedOrLatest(context, viewer, path);
+  const files = await attachments.listByPlace(context.database.autocommit(), { releaseId: release.id });
+  const row = files.findLast(({ name }) => name === path.file);
+  if (row === undefined) throw notFound();
+  return { row, file: await openCounted(context, row) };
+}
+
+async function openCounted(context: Context, { id }: { id: number }): Promise<FileHandle> {
+  const file = await open(attachmentFile(context, id)).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? notFound() : error;
   });
   try {
-    await attachments.countDownload(tx, row.id);
+    await attachments.countDownload(context.database.autocommit(), id);
   } catch (error) {
     await file.close();
     throw error;
   }
-  return { row, file };
+  return file;
+}
+
+function mayDownload(found: VisibleRepository, row: attachments.AttachmentWithPlace): boolean {
+  return row.release_id === null
+    ? mayRead(found, unitOf(row.is_pull === true))
+    : mayRead(found, 'code') && maySee(found, row);
 }

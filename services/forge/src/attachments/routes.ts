@@ -5,17 +5,22 @@ import { attachmentJson, attachmentSchema } from './attachment-json.ts';
 import { deleteAttachment, findAttachment, listAttachments, renameAttachment } from './change-attachment.ts';
 
 const commentPath = repositoryPath.extend({ id: z.string() });
+const releasePath = repositoryPath.extend({ release: z.string() });
 const refusals = { 403: errorSchema, 404: errorSchema, 423: errorSchema };
 
 /** What can be done with the files of what a path names, besides sending them: that is in upload-routes.ts. */
-function operations(subject: string, path: typeof numberedPath | typeof commentPath) {
+function operations(
+  subject: string,
+  area: 'issue' | 'repository',
+  path: typeof numberedPath | typeof commentPath | typeof releasePath,
+) {
   const params = path.extend({ attachment: z.string() }) as typeof path &
     z.ZodObject<{ attachment: z.ZodString }>;
   return {
     list: endpoint({
       summary: `Files of ${subject}`,
       access: 'reader',
-      area: 'issue',
+      area,
       params: path,
       answers: { 200: z.array(attachmentSchema), 404: errorSchema },
       async handle({ params: named, caller }, context) {
@@ -26,7 +31,7 @@ function operations(subject: string, path: typeof numberedPath | typeof commentP
     show: endpoint({
       summary: `A file of ${subject}`,
       access: 'reader',
-      area: 'issue',
+      area,
       params,
       answers: { 200: attachmentSchema, 404: errorSchema },
       async handle({ params: named, caller }, context) {
@@ -37,7 +42,7 @@ function operations(subject: string, path: typeof numberedPath | typeof commentP
     edit: endpoint({
       summary: `Rename a file of ${subject}`,
       access: 'caller',
-      area: 'issue',
+      area,
       params,
       body: z.object({ name: optional.text }),
       answers: { 201: attachmentSchema, ...refusals, 422: errorSchema },
@@ -49,7 +54,7 @@ function operations(subject: string, path: typeof numberedPath | typeof commentP
     remove: endpoint({
       summary: `Remove a file of ${subject}`,
       access: 'caller',
-      area: 'issue',
+      area,
       params,
       answers: { 204: emptySchema, ...refusals },
       async handle({ params: named, caller }, context) {
@@ -61,7 +66,10 @@ function operations(subject: string, path: typeof numberedPath | typeof commentP
 }
 
 /** `/repos/{owner}/{repo}/issues/{index}/assets` */
-export const ofIssues = operations('an issue or pull request', numberedPath);
+export const ofIssues = operations('an issue or pull request', 'issue', numberedPath);
 
 /** `/repos/{owner}/{repo}/issues/comments/{id}/assets` */
-export const ofComments = operations('a comment', commentPath);
+export const ofComments = operations('a comment', 'issue', commentPath);
+
+/** `/repos/{owner}/{repo}/releases/{release}/assets` */
+export const ofReleases = operations('a release', 'repository', releasePath);

@@ -3,14 +3,12 @@ import { constants, type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { notFound, storageFull, tooLarge, unacceptable } from '../failures.ts';
-import type { Subject } from '../reactions/find-subject.ts';
+import { notFound, tooLarge, unacceptable } from '../failures.ts';
+import { sync } from '../outside/git/repository.ts';
 import { checkFileType, cleanFileName } from '../rules/files/file-name.ts';
 import * as attachments from '../store/tracking/attachments.ts';
 import { attachmentFile, attachmentFolder } from './attachment-file.ts';
-
-/** More belong into the repository. */
-const MAX_FILES = 50;
+import { type Holder, limitsOf } from './find-holder.ts';
 
 /** A file that somebody sends. */
 export interface SentFile {
@@ -21,40 +19,39 @@ export interface SentFile {
 }
 
 /**
- * Keeps a file that belongs to an issue or a comment: its row, its bytes, and that they are complete. Whatever goes
+ * Keeps a file of an issue, a comment or a release: its row, its bytes, and that they are complete. Whatever goes
  * wrong on the way, neither is left; what a crash leaves goes at the next start.
  * @throws 404 when what it belongs to went away meanwhile, 413, 422, 503 when the disk is full
  */
 export async function storeAttachment(
   context: Context,
   caller: Caller,
-  subject: Subject,
+  { found, place }: Holder,
   sent: SentFile,
 ): Promise<attachments.AttachmentRow> {
   const { database, settings } = context;
   const name = cleanFileName(sent.name);
-  checkFileType(name, settings.ATTACHMENT_TYPES);
-  const row = await attachments.insert(database.autocommit(), {
-    issueId: subject.issueId,
-    commentId: subject.commentId,
+  const { most, bytes, endings } = limitsOf(settings, place);
+  checkFileType(name, endings);
+  const row = await attachments.insert(database.autocommit(), place, {
     uuid: randomUUID(),
-    repositoryId: subject.found.repository.id,
+    repositoryId: found.repository.id,
     uploaderId: caller.userId,
     name,
-    most: MAX_FILES,
+    most,
   });
-  if (row === undefined) throw unacceptable(`there can be ${MAX_FILES} files at most`);
+  if (row === undefined) throw unacceptable(`there can be ${most} files at most`);
   const path = attachmentFile(context, row.id);
   try {
     await mkdir(attachmentFolder(context), { recursive: true, mode: 0o700 });
-    const size = await write(path, sent, settings.ATTACHMENT_MAX_BYTES);
+    const size = await write(path, sent, bytes);
     await sync(attachmentFolder(context));
     if (!(await attachments.markStored(database.autocommit(), row.id, size))) throw notFound();
     return { ...row, stored: true, size_bytes: size };
   } catch (error) {
     await rm(path, { force: true }).catch(() => {});
     await attachments.deleteById(database.autocommit(), row.id);
-    throw isFull(error) ? storageFull() : error;
+    throw error;
   }
 }
 
@@ -78,14 +75,3 @@ async function write(path: string, { content, abandoned }: SentFile, limit: numb
     await file.close();
   }
 }
-
-async function sync(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes(String((error as { code?: unknown }).code));

@@ -1,8 +1,16 @@
+import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
 import { beginPush, recordPush } from '../git-http/record-push.ts';
 import { moveRefs, NO_COMMIT } from '../outside/git/refs.ts';
 import { branchQueue } from '../pulls/sync-pulls.ts';
 import type { PushDetails, PushRow } from '../store/repositories/pushes.ts';
+
+/** What is to move, and what comes of it. */
+export interface PlannedMoves<T> extends PushDetails {
+  result: T;
+  /** Writes down together with the intent what stands or falls with it. */
+  together?: (tx: Tx) => Promise<Partial<PushDetails>>;
+}
 
 /** Refs that moved, and what the next start would have to know of it. */
 interface Moved<T> {
@@ -19,13 +27,13 @@ export async function moveInTurn<T>(
   context: Context,
   repositoryId: number,
   actorId: number,
-  prepare: () => Promise<PushDetails & { result: T }>,
+  prepare: () => Promise<PlannedMoves<T>>,
   lost: () => Error,
 ): Promise<T> {
   const { push, result } = await context.queues.inTurn(branchQueue(repositoryId), async () => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { result: prepared, ...details } = await prepare();
-      const done = await swapRefs(context, repositoryId, actorId, details);
+      const { result: prepared, together, ...details } = await prepare();
+      const done = await swapRefs(context, repositoryId, actorId, details, together);
       if (done !== undefined) return { push: done, result: prepared } satisfies Moved<T>;
     }
     throw lost();
@@ -48,8 +56,9 @@ export async function swapRefs(
   repositoryId: number,
   actorId: number,
   details: PushDetails,
+  together?: PlannedMoves<unknown>['together'],
 ): Promise<PushRow | undefined> {
-  const push = await beginPush(context, repositoryId, actorId, details);
+  const push = await beginPush(context, repositoryId, actorId, details, together);
   const changes = details.moves.map(({ ref, before, after }) =>
     after === NO_COMMIT ? { ref, old: before } : { ref, old: before, new: after },
   );

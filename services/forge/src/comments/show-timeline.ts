@@ -35,7 +35,7 @@ export async function showTimeline(
   const tx = context.database.autocommit();
   const listed = await timeline.list(tx, found.issue.id, viewerOf(viewer), readTimeRange(query), page);
   const entries = listed.rows.map((row) => ({ row, details: readDetails(row.details) }));
-  const named = await loadNamed(context, viewer, repository.id, entries);
+  const named = await loadNamed(context, viewer, repository, entries);
   const names = { owner: owner.login, repo: repository.name };
   const items = entries.map(({ row, details }) => {
     const label = named.labels.get(details.label ?? 0);
@@ -77,7 +77,7 @@ interface Entry {
 async function loadNamed(
   context: Context,
   viewer: Caller | undefined,
-  repositoryId: number,
+  repository: timeline.TimelineHome,
   entries: readonly Entry[],
 ) {
   const { links } = context;
@@ -99,11 +99,11 @@ async function loadNamed(
     ),
     whenAny(
       idsOf((d) => [d.label]),
-      (ids) => timeline.listLabels(tx, ids),
+      (ids) => timeline.listLabels(tx, repository, ids),
     ),
     whenAny(
       idsOf((d) => [d.milestone, d.oldMilestone]),
-      (ids) => timeline.listMilestones(tx, repositoryId, ids),
+      (ids) => timeline.listMilestones(tx, repository.id, ids),
     ),
     whenAny(
       idsOf((d) => [d.trackedTime]),
@@ -111,7 +111,7 @@ async function loadNamed(
     ),
     whenAny(
       idsOf((d) => [d.assigneeTeam]),
-      (ids) => timeline.listTeams(tx, ids, reader),
+      (ids) => timeline.listTeams(tx, repository, ids, reader),
     ),
   ]);
   const people = [

@@ -7,6 +7,9 @@ import { findEntry, type TreeEntry } from '../outside/git/reading/trees.ts';
 import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
 import { readTreePath } from '../rules/files/tree-path.ts';
 
+/** Where folders are so large that each takes a process of git, paths that are not found in this time are taken for missing. */
+const PATIENCE_MS = 3_000;
+
 /** The path of a file or folder in a repository. */
 export interface ContentsPath {
   owner: string;
@@ -44,13 +47,32 @@ export async function findContentsIn(
   file: string,
   ref: string | undefined,
 ): Promise<FoundEntry> {
+  const [it] = await findEachIn(context, found, [file], ref);
+  if (it === undefined) throw notFound(`${file.slice(0, 100)} does not exist`);
+  return it;
+}
+
+/** The same of several; undefined stands for what is not there. @throws 404 when the commit is not there */
+export async function findEachIn(
+  context: Context,
+  found: VisibleRepository,
+  files: readonly string[],
+  ref: string | undefined,
+): Promise<(FoundEntry | undefined)[]> {
   const { git } = context;
   const { id } = found.repository;
   const at = await resolveCommit(context, found, ref);
-  const name = readTreePath(file);
   const tree = await describeObject(git, id, `${at.commit}^{tree}`);
-  const entry =
-    tree === undefined || name === undefined ? undefined : await findEntry(git, id, tree.id, name);
-  if (tree === undefined || entry === undefined) throw notFound(`${file.slice(0, 100)} does not exist`);
-  return { found, at, root: tree.id, entry };
+  if (tree === undefined) return files.map(() => undefined);
+  const names = files.map(readTreePath);
+  const entries = new Map<string, TreeEntry | undefined>();
+  const until = performance.now() + PATIENCE_MS;
+  for (const name of new Set(names.filter((one) => one !== undefined))) {
+    if (entries.size > 0 && performance.now() > until) break;
+    entries.set(name, await findEntry(git, id, tree.id, name));
+  }
+  return names.map((name) => {
+    const entry = name === undefined ? undefined : entries.get(name);
+    return entry === undefined ? undefined : { found, at, root: tree.id, entry };
+  });
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { revisionParameter } from '../commits/resolve-commit.ts';
 import { endpoint } from '../endpoint.ts';
+import { unacceptable } from '../failures.ts';
 import { readMediaType } from '../rules/files/media-type.ts';
-import { errorSchema, repositoryPath } from '../wire-schemas.ts';
+import { errorSchema, parameter, repositoryPath, storable } from '../wire-schemas.ts';
 import { contentsSchema } from './contents-json.ts';
 import { showArchive } from './show-archive.ts';
-import { showContents } from './show-contents.ts';
+import { showContents, showFiles } from './show-contents.ts';
 import { showRaw } from './show-raw.ts';
 
 const filePath = repositoryPath.extend({ '*': z.string() });
@@ -37,6 +38,45 @@ export const show = endpoint({
     return { status: 200, body: await showContents(context, caller, { ...path, file }, query.ref) };
   },
 });
+
+const fileNames = z.object({ files: z.array(storable).min(1, 'Required') });
+const fileAnswers = { 200: z.array(contentsSchema.nullable()), 404: errorSchema, 422: errorSchema };
+
+/** `POST /repos/{owner}/{repo}/file-contents` */
+export const several = endpoint({
+  summary: 'Several files with their contents; null for those that are not there',
+  access: 'reader',
+  area: 'repository',
+  params: repositoryPath,
+  query: refQuery,
+  body: fileNames,
+  answers: fileAnswers,
+  async handle({ params, query, body, caller }, context) {
+    return { status: 200, body: await showFiles(context, caller, params, body.files, query.ref) };
+  },
+});
+
+/** `GET /repos/{owner}/{repo}/file-contents` */
+export const severalByQuery = endpoint({
+  summary: 'The same, with the body in a parameter',
+  access: 'reader',
+  area: 'repository',
+  params: repositoryPath,
+  query: refQuery.extend({ body: parameter }),
+  answers: fileAnswers,
+  async handle({ params, query: { body, ref }, caller }, context) {
+    return { status: 200, body: await showFiles(context, caller, params, readNames(body), ref) };
+  },
+});
+
+/** @throws 422 */
+function readNames(body: string | undefined): string[] {
+  try {
+    return fileNames.parse(JSON.parse(body ?? '')).files;
+  } catch {
+    throw unacceptable('[Body]: expected JSON such as {"files":["README.md"]}');
+  }
+}
 
 /** `GET /repos/{owner}/{repo}/raw/{filepath}`, and `…/media/{filepath}`, which is the same where nothing is kept elsewhere */
 export const raw = endpoint({

@@ -4,8 +4,8 @@ import { findCommit } from '../commits/resolve-commit.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { readBlob } from '../git-data/read-blob.ts';
-import { findLastCommits } from '../outside/git/reading/last-commits.ts';
-import { findEntry, listTree, type TreeEntry } from '../outside/git/reading/trees.ts';
+import { findLastCommits, findLastCommitsOf } from '../outside/git/reading/last-commits.ts';
+import { findEntry, listTree } from '../outside/git/reading/trees.ts';
 import { findRepository } from '../repositories/find-repository.ts';
 import { submoduleAddress } from '../rules/files/submodules.ts';
 import {
@@ -14,11 +14,17 @@ import {
   contentsJson,
   type contentsSchema,
 } from './contents-json.ts';
-import { type ContentsPath, type FoundEntry, findContentsIn } from './find-entry.ts';
+import { type ContentsPath, type FoundEntry, findContentsIn, findEachIn } from './find-entry.ts';
 
 /** A folder with more entries is shown so far; `git/trees` has pages. */
 const MAX_ENTRIES = 10_000;
 const MAX_SUBMODULES_BYTES = 64 * 1024;
+/** No system follows a link to a longer path (PATH_MAX of Linux). */
+const MAX_TARGET_BYTES = 4096;
+/** So many files are shown at once, as many as a list has on a page. */
+const MAX_FILES = 50;
+/** What the files have together; one that no longer fits is shown without its content. */
+const MAX_FILES_BYTES = 16 * 1024 * 1024;
 
 type Contents = z.output<typeof contentsSchema>;
 
@@ -35,10 +41,44 @@ export async function showContents(
   const place = { found, at: it.at, links: context.links };
   if (it.entry.type === 'tree') return await showFolder(context, it, place);
   const [lastCommits, details] = await Promise.all([
-    findLastCommits(context.git, found.repository.id, it.at.commit, it.entry.path, []),
-    readDetails(context, it, it.entry),
+    findLastCommitsOf(context.git, found.repository.id, it.at.commit, [it.entry.path]),
+    readDetails(context, it),
   ]);
-  return contentsJson(it.entry, { ...details, lastCommit: lastCommits.get('') }, place);
+  return contentsJson(it.entry, { ...details, lastCommit: lastCommits.get(it.entry.path) }, place);
+}
+
+/**
+ * Several files with their content, in the order they are named; null stands for what is not there, and folders come
+ * without their entries.
+ */
+export async function showFiles(
+  context: Context,
+  viewer: Caller | undefined,
+  path: Omit<ContentsPath, 'file'>,
+  files: readonly string[],
+  ref: string | undefined,
+): Promise<(Contents | null)[]> {
+  const found = await findRepository(context, viewer, path, 'code');
+  const its = (await findEachIn(context, found, files.slice(0, MAX_FILES), ref)).map((it) =>
+    it?.entry.path === '' ? undefined : it,
+  );
+  const paths = [...new Set(its.flatMap((it) => it?.entry.path ?? []))];
+  const commit = its.find((it) => it !== undefined)?.at.commit ?? '';
+  const lastCommits = await findLastCommitsOf(context.git, found.repository.id, commit, paths);
+  let left = MAX_FILES_BYTES;
+  const shown: (Contents | null)[] = [];
+  for (const it of its) {
+    if (it === undefined) {
+      shown.push(null);
+      continue;
+    }
+    const { entry, at } = it;
+    const details = entry.type === 'tree' || entry.size > left ? {} : await readDetails(context, it);
+    if (details.content !== undefined || details.target !== undefined) left -= entry.size;
+    const place = { found, at, links: context.links };
+    shown.push(contentsJson(entry, { ...details, lastCommit: lastCommits.get(entry.path) }, place));
+  }
+  return shown;
 }
 
 async function showFolder(context: Context, it: FoundEntry, place: ContentsPlace): Promise<Contents[]> {
@@ -63,11 +103,13 @@ async function showFolder(context: Context, it: FoundEntry, place: ContentsPlace
   });
 }
 
-async function readDetails(context: Context, it: FoundEntry, entry: TreeEntry): Promise<ContentsDetails> {
+async function readDetails(context: Context, it: FoundEntry): Promise<ContentsDetails> {
+  const { entry } = it;
   if (entry.type === 'commit')
     return { submoduleUrl: submoduleAddress(await readSubmodules(context, it), entry.path) };
-  const content = await readBlob(context, it.found.repository.id, entry.id);
-  return entry.mode === '120000' ? { target: content?.toString() } : { content };
+  const { id } = it.found.repository;
+  if (entry.mode !== '120000') return { content: await readBlob(context, id, entry.id) };
+  return { target: (await readBlob(context, id, entry.id, MAX_TARGET_BYTES))?.toString() };
 }
 
 /** The file that says where submodules come from; empty when there is none that can be read. */

@@ -58,6 +58,7 @@ export async function changeDependencies(
     await dependencies.lockAll(tx);
     // Held, so that it is not closed at this moment.
     if ((await issues.lockById(tx, waiting.issue.id)) === undefined) throw notFound();
+    if (!(await dependencies.keep(tx, blocker.id))) throw notFound();
     if (change.how === 'remove') {
       if (!(await dependencies.remove(tx, waiting.issue.id, blocker.id))) throw notFound();
     } else {

@@ -7,6 +7,7 @@ import { GIT_WRITES } from './git-writes.ts';
 import { ISSUES } from './issues.ts';
 import { PEOPLE } from './people.ts';
 import { PULLS } from './pulls.ts';
+import { RELEASES } from './releases.ts';
 import { REPOSITORIES } from './repositories.ts';
 
 /** A line of the list: how an endpoint is called, below `/api/v1`. */
@@ -18,6 +19,7 @@ export const ENDPOINTS: readonly Line[] = [
   ...REPOSITORIES,
   ...GIT,
   ...GIT_WRITES,
+  ...RELEASES,
   ...ISSUES,
   ...AROUND_ISSUES,
   ...PULLS,

@@ -16,6 +16,7 @@ import type { Line } from './index.ts';
 export const PEOPLE: readonly Line[] = [
   ['GET', '/version', about.version],
   ['GET', '/signing-key.pub', about.signingKey],
+  ['GET', '/repos/:owner/:repo/signing-key.pub', about.signingKeyOfRepository],
   ['GET', '/nodeinfo', about.nodeInfo],
   ['GET', '/settings/api', about.apiSettings],
   ['GET', '/settings/attachment', about.attachmentSettings],

@@ -26,6 +26,7 @@ export const PULLS: readonly Line[] = [
   ['POST', '/repos/:owner/:repo/pulls/:index/reviews/:id', reviews.submit],
   ['DELETE', '/repos/:owner/:repo/pulls/:index/reviews/:id', reviews.remove],
   ['GET', '/repos/:owner/:repo/pulls/:index/reviews/:id/comments', reviews.listComments],
+  ['POST', '/repos/:owner/:repo/pulls/:index/comments/:id/replies', reviews.reply],
   ['POST', '/repos/:owner/:repo/pulls/comments/:id/resolve', reviews.resolve],
   ['POST', '/repos/:owner/:repo/pulls/comments/:id/unresolve', reviews.unresolve],
   ['POST', '/repos/:owner/:repo/pulls/:index/reviews/:id/dismissals', reviews.dismiss],

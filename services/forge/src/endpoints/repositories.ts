@@ -38,6 +38,7 @@ export const REPOSITORIES: readonly Line[] = [
   ['POST', '/repos/:owner/:repo/transfer/reject', transfers.reject],
   ['GET', '/repos/:owner/:repo/forks', forks.list],
   ['POST', '/repos/:owner/:repo/forks', forks.create],
+  ['POST', '/repos/:owner/:repo/merge-upstream', forks.mergeParent],
   ['POST', '/repos/:owner/:repo/generate', generating.create],
   ['GET', '/repos/:owner/:repo/topics', topics.list],
   ['PUT', '/repos/:owner/:repo/topics', topics.replace],

@@ -84,8 +84,24 @@ export interface StatusEvent {
   statusId: number;
 }
 
+/** What happened to a release that is published. */
+export interface ReleaseEvent {
+  kind: 'release';
+  action: 'published' | 'updated' | 'deleted';
+  releaseId: number;
+  /** Of what was deleted, for there is no row to ask any more: as nobody in particular saw it. */
+  deleted?: object;
+}
+
 /** Something that others want to know of: webhooks and people who watch. */
-export type ForgeEvent = IssueEvent | CommentEvent | ReviewEvent | RefEvent | RepositoryEvent | StatusEvent;
+export type ForgeEvent =
+  | IssueEvent
+  | CommentEvent
+  | ReviewEvent
+  | RefEvent
+  | RepositoryEvent
+  | StatusEvent
+  | ReleaseEvent;
 
 /** An event with where it happened and who did it. */
 export type Happening = ForgeEvent & { repositoryId: number; actorId: number };

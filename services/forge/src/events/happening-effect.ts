@@ -20,6 +20,8 @@ interface Expansion {
 
 /** As many are written down in one transaction. */
 const MOST = 64;
+/** What happened together ends together: a merge is one that closes a pull request and one that moves a branch. */
+const GATHER_MS = 5;
 
 /**
  * Works off what was announced: writes down what is to be sent to which hooks, and tells people. All of it and the
@@ -29,7 +31,7 @@ const MOST = 64;
 export function happeningEffect(context: Context): Deliver {
   const { database } = context;
   const loads = eventLoads(context);
-  const record = inBatches({ most: MOST }, async (expansions: readonly Expansion[]) => {
+  const record = inBatches({ most: MOST, gatherMs: GATHER_MS }, async (expansions: readonly Expansion[]) => {
     // In the order in which they were announced.
     const inOrder = [...expansions].sort((a, b) => a.eventId - b.eventId);
     await database.transaction(async (tx) => {
@@ -52,10 +54,13 @@ export function happeningEffect(context: Context): Deliver {
     const place = await findPlace(loads, happening);
     // Gone meanwhile, and nobody is left who could be told.
     if (place === undefined) return;
-    // Before the end of the announcement, and as often as one likes: what it does again changes nothing.
-    await followHappening(context, happening, place.issue, signal);
+    const [active] = await Promise.all([
+      loads.hooks(place),
+      // Before the end of the announcement, and as often as one likes: what it does again changes nothing.
+      followHappening(context, happening, place.issue, signal),
+    ]);
     const types: string[] = eventTypesOf(happening, place);
-    const hooks = (await loads.hooks(place)).filter(
+    const hooks = active.filter(
       (hook) => hook.created_at <= row.created_at && hook.events.some((event) => types.includes(event)),
     );
     const messages = hooks.length === 0 ? [] : await writeMessages(context, loads, happening, place);

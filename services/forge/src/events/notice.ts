@@ -31,8 +31,13 @@ export async function noticeOf(
     return { ...notice, mentioned };
   }
   if (happening.kind === 'review') {
-    const body = await reviews.findBody(database.autocommit(), happening.reviewId);
-    return body === undefined ? undefined : { ...notice, mentioned: readMentions(body) };
+    const tx = database.autocommit();
+    const [body, texts] = await Promise.all([
+      reviews.findBody(tx, happening.reviewId),
+      comments.listOfReview(tx, issue.id, happening.reviewId),
+    ]);
+    if (body === undefined) return undefined;
+    return { ...notice, mentioned: readMentions(texts.map((text) => text.body).join('\n\n')) };
   }
   if (happening.kind !== 'comment' || happening.action !== 'created') return undefined;
   const comment = await comments.findById(database.autocommit(), repositoryId, happening.commentId);

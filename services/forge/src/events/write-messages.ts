@@ -9,6 +9,7 @@ import type { Place } from './place.ts';
 import { writeCommentMessages } from './write-comment-messages.ts';
 import { writeIssueMessages } from './write-issue-messages.ts';
 import { writeRefMessages } from './write-ref-messages.ts';
+import { writeReleaseMessages } from './write-release-messages.ts';
 import { writeRepositoryMessages } from './write-repository-messages.ts';
 import { writeReviewMessages } from './write-review-messages.ts';
 import { writeStatusMessages } from './write-status-messages.ts';
@@ -55,6 +56,8 @@ export function eventTypesOf(happening: Happening, { issue }: Place): HookEventT
       return happening.after === NO_COMMIT ? ['delete', 'push'] : ['push'];
     case 'status':
       return ['status'];
+    case 'release':
+      return ['release'];
     case 'repository':
       return [happening.action === 'forked' ? 'fork' : 'repository'];
   }
@@ -78,6 +81,7 @@ export async function writeMessages(
   if (found === undefined) return [];
   const about = { repository: await loads.repositoryJson(found), sender };
   if (happening.kind === 'ref') return await writeRefMessages(context, happening, found, about);
+  if (happening.kind === 'release') return await writeReleaseMessages(context, happening, found, about);
   if (happening.kind === 'status') return await writeStatusMessages(context, happening, found, about);
   if (happening.kind === 'issue' && happening.deleted !== undefined) {
     const { number, isPull, json } = happening.deleted;

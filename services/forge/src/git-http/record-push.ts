@@ -1,11 +1,22 @@
+import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
 import { announceAll } from '../events/announce.ts';
-import { branchRef, listBranches, NO_COMMIT, pointHeadAt, readRefIds } from '../outside/git/refs.ts';
-import { removeStaleLocks } from '../outside/git/repository.ts';
+import { removeLeftovers } from '../outside/git/leftovers.ts';
+import {
+  branchRef,
+  listBranches,
+  NO_COMMIT,
+  PACKED,
+  pointHeadAt,
+  readRefIds,
+  syncRefs,
+} from '../outside/git/refs.ts';
 import { retargetPulls } from '../pulls/retarget-pulls.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
+import { endPublication } from '../releases/end-publication.ts';
+import { unpublishReleases } from '../releases/unpublish-releases.ts';
 import { chooseDefaultBranch } from '../rules/git/default-branch.ts';
-import { branchOf, kindOf } from '../rules/git/push-request.ts';
+import { branchOf, kindOf, tagOf } from '../rules/git/push-request.ts';
 import { settleEach } from '../settle-each.ts';
 import * as contents from '../store/repositories/contents.ts';
 import type { PushDetails, PushRow, RefMove } from '../store/repositories/pushes.ts';
@@ -13,14 +24,22 @@ import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { removeStaged } from './staged-refs.ts';
 
-/** Announces a push: should we die during it, the next start looks at what it changed. */
+/**
+ * Announces a push: should we die during it, the next start looks at what it changed.
+ * @param together writes down in the same transaction what stands or falls with it, and says so in the details
+ */
 export function beginPush(
   { database }: Context,
   repositoryId: number,
   actorId: number,
   details: PushDetails,
+  together?: (tx: Tx) => Promise<Partial<PushDetails>>,
 ): Promise<PushRow> {
-  return pushes.insert(database.autocommit(), { repositoryId, actorId, details });
+  if (together === undefined) return pushes.insert(database.autocommit(), { repositoryId, actorId, details });
+  return database.transaction(async (tx) => {
+    const more = await together(tx);
+    return await pushes.insert(tx, { repositoryId, actorId, details: { ...details, ...more } });
+  });
 }
 
 /**
@@ -50,7 +69,7 @@ export async function settlePushes(context: Context): Promise<void> {
   const interrupted = await pushes.list(database.autocommit());
   await settleEach(log, 'push', interrupted, async (push) => {
     const { repository_id: repository } = push;
-    await removeStaleLocks(git, repository);
+    await removeLeftovers(git, repository);
     await removeStaged(git, repository);
     await takeOver(context, push, await findMoves(context, push), true);
     log.warn({ repository }, 'recorded a push that a crash interrupted');
@@ -66,19 +85,29 @@ async function takeOver(
 ): Promise<void> {
   const { database } = context;
   const { id, repository_id: repositoryId, actor_id: actorId, details } = push;
+  await syncRefs(context.git, repositoryId, [
+    ...moves.map(({ ref }) => ref),
+    ...(moves.some(({ after }) => after === NO_COMMIT) ? [PACKED] : []),
+  ]);
   if (moves.length > 0 && details.renamed !== undefined) await rename(context, repositoryId, details.renamed);
   if (moves.length > 0 || mayHaveMore) {
     const mayCount = mayHaveMore || moves.some(changesBranches);
     await followBranches(context, repositoryId, actorId, mayCount);
   }
-  const deleted = moves.flatMap(({ ref, after }) => (after === NO_COMMIT ? (branchOf(ref) ?? []) : []));
-  if (deleted.length > 0) await retargetPulls(context, repositoryId, deleted, actorId);
+  const deleted = moves.filter(({ after }) => after === NO_COMMIT);
+  const branches = deleted.flatMap(({ ref }) => branchOf(ref) ?? []);
+  if (branches.length > 0) await retargetPulls(context, repositoryId, branches, actorId);
+  const tags = deleted.flatMap(({ ref }) => tagOf(ref) ?? []);
+  if (tags.length > 0) await unpublishReleases(context, repositoryId, tags);
   if (details.again !== undefined) return await pushes.removeSeen(database.autocommit(), push);
   await database.transaction(async (tx) => {
-    if (!(await pushes.conclude(tx, id, moves.flatMap(branchMove))) || actorId === null) return;
+    if (!(await pushes.conclude(tx, id, moves.flatMap(branchMove)))) return;
+    const published = await endPublication(tx, details, moves);
+    if (actorId === null) return;
+    const events = [...moves.map((move) => ({ kind: 'ref', ...move }) as const), ...published];
     await announceAll(
       tx,
-      moves.map((move) => ({ kind: 'ref', ...move, repositoryId, actorId })),
+      events.map((event) => ({ ...event, repositoryId, actorId })),
     );
   });
   context.queues.bell.ring(repositoryId);

@@ -1,4 +1,5 @@
 import type { Caller } from '../caller/caller.ts';
+import { checkReachesPrivate } from '../caller/check-reaches-private.ts';
 import type { Context } from '../context.ts';
 import { forbidden } from '../failures.ts';
 import { checkOwner, findOrganization } from '../organizations/find-organization.ts';
@@ -19,6 +20,7 @@ export const ofRepository: FindPlace<{ owner: string; repo: string }> = async (c
 export const ofOrganization: FindPlace<{ org: string }> = async (context, caller, path) => {
   const found = await findOrganization(context, caller, path.org);
   checkOwner(found);
+  // A hook for many repositories is told of the private ones among them, too.
   checkReachesPrivate(caller);
   return { repositoryId: null, ownerId: found.organization.id };
 };
@@ -35,8 +37,3 @@ export const ofSystem: FindPlace<object> = async (_context, caller) => {
   checkReachesPrivate(caller);
   return { repositoryId: null, ownerId: null };
 };
-
-/** A hook for many repositories is told of the private ones among them, too. */
-function checkReachesPrivate({ publicOnly }: Caller): void {
-  if (publicOnly) throw forbidden('token scope is limited to public repositories');
-}

@@ -1,7 +1,8 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { listRefs, readHead } from '../outside/git/copy.ts';
+import { isLock, listLeftovers } from '../outside/git/leftovers.ts';
 import { checkObjects } from '../outside/git/upkeep.ts';
 import * as examination from '../store/upkeep/examination.ts';
 
@@ -90,8 +91,14 @@ async function examineOne(
       else if (kept !== pull.head_sha && pull.written_sha === pull.head_sha)
         found(`the ref of pull request ${pull.number} is not where the database has it`, START);
     }
+    for (const tag of await examination.listReleasedTags(database.autocommit(), row.id))
+      if (!refs.has(`refs/tags/${tag}`))
+        found(
+          `the tag of release ${tag} is missing`,
+          'push the tag, or edit the release, which makes it anew',
+        );
     for (const name of await leftovers(git.folderOf(row.id))) {
-      found(`${name} was left behind`, 'remove it while Croft does not run');
+      found(`${name} was left behind`, START);
     }
   } catch (error) {
     found(`it cannot be read: ${error instanceof Error ? error.message : String(error)}`, RESTORE);
@@ -100,21 +107,7 @@ async function examineOne(
 
 /** Locks and half-written files of programs that were cut down. */
 async function leftovers(folder: string): Promise<string[]> {
-  const names = [
-    ...(await readdir(folder)).filter((name) => name.endsWith('.lock')),
-    ...(await readdir(join(folder, 'refs'), { recursive: true }))
-      .filter((name) => name.endsWith('.lock'))
-      .map((name) => join('refs', name)),
-    ...(await readdir(join(folder, 'objects')))
-      .filter((name) => name.startsWith('tmp_'))
-      .map((name) => join('objects', name)),
-  ];
-  const old = await Promise.all(
-    names.map(async (name) => {
-      const made = await stat(join(folder, name)).catch(() => undefined);
-      const limit = name.endsWith('.lock') ? LOCK_MS : ABANDONED_MS;
-      return made !== undefined && Date.now() - made.mtimeMs > limit;
-    }),
-  );
-  return names.filter((_, index) => old[index]);
+  const isOld = ({ name, madeAt }: { name: string; madeAt: number }) =>
+    Date.now() - madeAt > (isLock(name) ? LOCK_MS : ABANDONED_MS);
+  return (await listLeftovers(folder)).filter(isOld).map(({ name }) => name);
 }

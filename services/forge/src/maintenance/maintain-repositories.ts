@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { noteContents } from '../languages/note-contents.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
+import { removeLeftovers } from '../outside/git/leftovers.ts';
 import { measureStorage, type Storage, startUpkeep } from '../outside/git/upkeep.ts';
 import * as issueLists from '../store/issues/issue-lists.ts';
 import * as baseMoves from '../store/pulls/base-moves.ts';
 import * as idempotencyKeys from '../store/upkeep/idempotency-keys.ts';
 import * as maintenance from '../store/upkeep/maintenance.ts';
+import { sweepAfterStart } from './sweep-after-start.ts';
 
 /** Whoever pushed last in this time may be about to push again. */
 const QUIET_MS = 30_000;
@@ -17,6 +19,8 @@ const WAIT_SECONDS = 600;
 const LOOSE_OBJECTS = 200;
 const PACKS = 8;
 const TOO_LONG_MS = 60 * 60_000;
+/** Nobody holds a lock or writes a pack for as long. */
+const LEFT_MS = 24 * 60 * 60_000;
 
 /** Words of deleted texts that are looked through at once, and how often before others have their turn. */
 const WORDS = 5000;
@@ -27,10 +31,10 @@ export interface Maintenance {
   close(): Promise<void>;
 }
 
-/** Looks after repositories that were pushed to, one at a time, until it is closed. */
+/** Looks after repositories that were pushed to, one at a time, until it is closed; at first after what a crash left. */
 export function startMaintenance(context: Context): Maintenance {
   const closing = new AbortController();
-  const running = keepGoing(context, closing.signal);
+  const running = Promise.all([keepGoing(context, closing.signal), sweepAfterStart(context, closing.signal)]);
   return {
     async close() {
       closing.abort();
@@ -102,6 +106,7 @@ export async function maintainNext(
   const { id } = turn;
   try {
     await noteContents(context, id);
+    await removeLeftovers(git, id, { madeBefore: Date.now() - LEFT_MS });
     let storage = await measureStorage(git, id);
     if (turn.failures > 0 || storage.looseObjects > LOOSE_OBJECTS || storage.packs > PACKS) {
       await tidyUp(context, id, storage, closing);

@@ -4,6 +4,8 @@ import { notFound } from '../failures.ts';
 import { checkProfile, type Profile, readVisibility } from '../rules/access/profile.ts';
 import * as organizations from '../store/people/organizations.ts';
 import type { UserRow } from '../store/people/users.ts';
+import * as network from '../store/repositories/network.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 import { checkOwner, findOrganization } from './find-organization.ts';
 
 /** What an owner wants to be different; what is absent stays. */
@@ -32,7 +34,12 @@ export async function editOrganization(
     visibility: readVisibility(edit.visibility, readVisibility(before.visibility, 'private')),
     repositoryAdminsManageTeams: edit.repositoryAdminsManageTeams ?? before.repository_admins_manage_teams,
   };
-  const after = await organizations.update(context.database.autocommit(), before.id, fields);
+  const after = await context.database.transaction(async (tx) => {
+    const now = await organizations.update(tx, before.id, fields);
+    // Forks of owners that not everybody may know of are not counted.
+    for (const id of await network.listOriginals(tx, before.id)) await repositories.countForks(tx, id);
+    return now;
+  });
   if (after === undefined) throw notFound();
   return after;
 }

@@ -53,7 +53,9 @@ async function change(
   const { repository, issue } = await findIssueToModerate(context, caller, path);
   const board = { repositoryId: repository.id, isPull: issue.is_pull };
   await context.database.transaction(async (tx) => {
-    const planned = plan(await pins.hold(tx, board, issue.id), issue.id);
+    const pinned = await pins.hold(tx, board, issue.id);
+    if (pinned === undefined) throw notFound();
+    const planned = plan(pinned, issue.id);
     if (planned === undefined) return;
     await pins.arrange(tx, board, planned.order);
     if (planned.kind === undefined) return;

@@ -65,7 +65,7 @@ export const protectionFields = {
   ...each(PATTERNS, optional.text),
   status_check_contexts: optional.texts,
   ...each(NUMBERS, optional.integer),
-  priority: optional.integer,
+  priority: z.int32().nullish(),
 };
 
 /** The same, read. */

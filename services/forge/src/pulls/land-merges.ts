@@ -33,13 +33,12 @@ export async function landMerges(
   const ids = landings.map(({ pull }) => pull.id);
   const intents = landings.map(({ intent }) => intent);
   let begun = false;
-  try {
-    begun = await merges.begin(database.autocommit(), intents);
-  } finally {
-    // Nothing of ours goes on once this has failed and the next one has the queue.
-    if (!begun) await written.catch(() => {});
-  }
-  if (!begun) throw baseMoved();
+  const announced = merges.begin(database.autocommit(), intents).then((isPossible) => {
+    begun = isPossible;
+    if (!isPossible) throw baseMoved();
+  });
+  // Whoever moves the branch waits for it.
+  announced.catch(() => {});
   try {
     const { base_branch: branch, base_sha: old } = first.intent;
     const base = { ref: branchRef(branch), new: last.intent.commit_sha, old };
@@ -47,7 +46,8 @@ export async function landMerges(
     const heads = landings
       .filter(({ pull, intent }) => pull.written_sha !== intent.head_sha)
       .map(({ pull, intent }) => ({ ref: pullRef(pull.number), new: intent.head_sha }));
-    const moved = await moveRefs(git, first.pull.repository_id, [base, ...heads], written);
+    const before = { announced, written };
+    const moved = await moveRefs(git, first.pull.repository_id, [base, ...heads], before);
     if (moved === 'done') {
       const recorded = [];
       for (const { pull, intent } of landings) recorded.push(await recordMerge(context, pull, intent));
@@ -55,6 +55,9 @@ export async function landMerges(
       return recorded.flatMap((merge) => merge?.reminder ?? []);
     }
   } catch (error) {
+    // Nothing of ours goes on once this has failed and the next one has the queue.
+    await Promise.allSettled([written, announced]);
+    if (!begun) throw error;
     // Whether the branch moved before this went wrong, only the repository knows; the records, only the database.
     for (const { pull } of landings) await settleSoon(context, pull);
     if (!(await areMerged(context, ids))) throw error;

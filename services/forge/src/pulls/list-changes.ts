@@ -43,7 +43,7 @@ export async function listPullFiles(
   const found = await findPull(context, viewer, path);
   const range = await findChangeRange(context, found);
   const page = pageOf(context, query);
-  const ignored = SPACE[query.whitespace ?? ''] ?? 'none';
+  const ignored = SPACE.get(query.whitespace ?? '') ?? 'none';
   const all = await listChangedFiles(context.git, found.repository.id, range, ignored);
   if (all === undefined) throw unacceptable('the changes cannot be read');
   const first = query['skip-to'];
@@ -59,8 +59,8 @@ export async function listPullFiles(
   return { page, total: files.length, items: shown.map((file) => changedFileJson(file, places(file.path))) };
 }
 
-const SPACE: Readonly<Record<string, IgnoredSpace>> = {
-  'ignore-all': 'all',
-  'ignore-change': 'change',
-  'ignore-eol': 'eol',
-};
+const SPACE: ReadonlyMap<string, IgnoredSpace> = new Map([
+  ['ignore-all', 'all'],
+  ['ignore-change', 'change'],
+  ['ignore-eol', 'eol'],
+]);

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { HAPPENING, type Happening } from '../events/announce.ts';
+import { removeLeftovers } from '../outside/git/leftovers.ts';
 import { hasCommit } from '../outside/git/merging/merge.ts';
 import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
-import { removeStaleLocks } from '../outside/git/repository.ts';
 import { settleEach } from '../settle-each.ts';
 import * as merges from '../store/pulls/merges.ts';
 import * as pulls from '../store/pulls/pulls.ts';
@@ -51,7 +51,7 @@ export async function settleMerges(context: Context): Promise<void> {
     async ({ pull_id: id, commit_sha: commit }) => {
       const pull = await pulls.findById(database.autocommit(), id);
       if (pull === undefined) return;
-      await removeStaleLocks(context.git, pull.repository_id, commit);
+      await removeLeftovers(context.git, pull.repository_id, { ours: commit });
       // Whoever has the branch as head follows when pushes are settled, which comes next.
       await finish(context, pull);
     },

@@ -1,10 +1,11 @@
 import type { Failure } from '@croft/failure';
 import type { Tx } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
+import { checkReachesPrivate } from '../caller/check-reaches-private.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
-import { notFound, repositoryExists, unacceptable } from '../failures.ts';
-import { makeRepository, removeRepository } from '../outside/git/repository.ts';
+import { folderTaken, notFound, repositoryExists, unacceptable } from '../failures.ts';
+import { FolderTaken, makeRepository, removeRepository } from '../outside/git/repository.ts';
 import { closePullsFrom } from '../pulls/sync-pulls.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
@@ -14,6 +15,7 @@ import * as labels from '../store/issues/labels.ts';
 import * as collaborators from '../store/people/collaborators.ts';
 import * as users from '../store/people/users.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import { keepAsCause } from './explain-removed.ts';
 import { findRepositoryById, type VisibleRepository } from './find-repository.ts';
 import { commitFiles } from './first-commit.ts';
 
@@ -86,7 +88,7 @@ export interface Making {
 /**
  * Row, folder, row; when anything in between fails, neither is left. Whoever makes it watches it, so that somebody hears
  * of what strangers say there.
- * @throws 409 when the owner has one of this name
+ * @throws 403 for a private one with credentials for public things, 409 when the owner has one of this name
  */
 export async function makeNew(
   context: Context,
@@ -94,6 +96,7 @@ export async function makeNew(
   draft: repositories.RepositoryDraft,
   making: Making,
 ): Promise<VisibleRepository> {
+  if (draft.private) checkReachesPrivate(caller);
   const { database, settings } = context;
   const watcherId = settings.AUTO_WATCH_NEW_REPOS ? caller.userId : null;
   const intent = await repositories.insert(database.autocommit(), draft);
@@ -108,10 +111,22 @@ export async function makeNew(
       await making.also(tx, ready);
     });
   } catch (error) {
+    if (error instanceof FolderTaken) throw await leaveFolder(context, intent.id, error);
+    keepAsCause(error);
     await abandonRepository(context, intent.id);
     throw error;
   }
   return await findRepositoryById(context, caller, intent.id);
+}
+
+/** The folder is somebody's: only the row goes. The next one has another number. */
+async function leaveFolder(context: Context, id: number, { folder }: FolderTaken): Promise<Failure> {
+  context.log.error(
+    { repository: id, folder },
+    'a new repository was given up: there is a folder of its number, so the database is older than the data folder. Run croft forge doctor',
+  );
+  await forgetRepository(context, id);
+  return folderTaken();
 }
 
 /** What is forked, or the owner, may have gone in the meantime. */
@@ -135,9 +150,12 @@ export async function abandonRepository(
   id: number,
   actorId: number | null = null,
 ): Promise<void> {
-  const { database, git } = context;
   await closePullsFrom(context, id, actorId);
-  await removeRepository(git, id);
+  await removeRepository(context.git, id);
+  await forgetRepository(context, id);
+}
+
+async function forgetRepository({ database }: Context, id: number): Promise<void> {
   await database.transaction(async (tx) => {
     // With everything in it, which may be a lot.
     await tx.script('set local statement_timeout = 0');

@@ -1,5 +1,6 @@
 import { isUniqueViolation } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
+import { checkReachesPrivate } from '../caller/check-reaches-private.ts';
 import type { Context } from '../context.ts';
 import { notFound, repositoryArchived, unacceptable } from '../failures.ts';
 import { branchRef, pointHeadAt, readRef } from '../outside/git/refs.ts';
@@ -34,6 +35,7 @@ export async function editRepository(
   checkAdmin(found);
   const { repository } = found;
   if (repository.archived && edit.archived !== false) throw repositoryArchived();
+  if (edit.private === true) checkReachesPrivate(caller);
   checkTexts(edit, repository);
   await checkVisibility(context, found, edit);
   if (edit.defaultBranch) await moveDefaultBranch(context, repository.id, edit.defaultBranch, edit);

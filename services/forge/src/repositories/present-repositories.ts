@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { includes } from '../rules/access/permission.ts';
+import { includes, viewerOf } from '../rules/access/permission.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import * as repositoryTransfers from '../store/repositories/repository-transfers.ts';
 import { teamJson } from '../teams/team-json.ts';
@@ -22,7 +22,7 @@ export async function presentRepositories(
     repositoryTransfers.listByRepositories(
       tx,
       list.map(({ repository }) => repository.id),
-      viewer?.userId ?? 0,
+      viewerOf(viewer),
     ),
   ]);
   // A parent that the viewer may not know of is as good as none.

@@ -147,7 +147,7 @@ function ownJson(
     open_issues_count: issues.open,
     open_pr_counter: pulls.open,
     branch_count: code.branches,
-    release_counter: 0,
+    release_counter: code.releases,
     default_branch: row.default_branch,
     archived: row.archived,
     created_at: wireTime(row.created_at),
@@ -165,7 +165,7 @@ function ownJson(
     has_pull_requests: row.has_pulls,
     has_projects: false,
     projects_mode: 'all',
-    has_releases: false,
+    has_releases: true,
     has_packages: false,
     has_actions: false,
     ignore_whitespace_conflicts: false,
@@ -204,8 +204,9 @@ function whatIsIn(found: VisibleRepository) {
           licenses: row.licenses,
           // Not counted yet is shown as none.
           branches: row.branches ?? 0,
+          releases: row.releases,
         }
-      : { size: 0, language: '', licenses: [], branches: 0 },
+      : { size: 0, language: '', licenses: [], branches: 0, releases: 0 },
     issues: { open: mayRead(found, 'issues') ? row.issues - row.closed_issues : 0 },
     pulls: { open: mayRead(found, 'pulls') ? row.pulls - row.closed_pulls : 0 },
   };

@@ -33,8 +33,18 @@ export async function recordSubmission(
   // An approval for a base that it has no more is one of those that a change of the base takes back.
   const official = review.official && (review.kind !== 'APPROVED' || review.base === pull.base_branch);
   if (!(await reviews.submit(tx, review.id, { ...review, official }))) throw notPending();
-  await reviewComments.publish(tx, review.id);
   await reviewRequests.fulfil(tx, pull.id, reviewerId, isVerdict(review.kind));
+  await tellSubmission(tx, pull, reviewerId, review);
+}
+
+/** Lets everybody see the comments of a review that was just submitted, and tells of it. The caller holds the issue. */
+export async function tellSubmission(
+  tx: Tx,
+  pull: PullWithIssue,
+  reviewerId: number,
+  review: { id: number; kind: Exclude<ReviewKind, 'PENDING'>; body: string },
+): Promise<void> {
+  await reviewComments.publish(tx, review.id);
   const { issue_id: issueId, repository_id: repositoryId } = pull;
   const entry = { kind: 'review', body: review.body, details: { review_id: review.id } };
   await comments.add(tx, { issueId, posterId: reviewerId, ...entry });

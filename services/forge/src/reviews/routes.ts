@@ -17,6 +17,7 @@ import { deleteReview } from './delete-review.ts';
 import { dismissReview } from './dismiss-review.ts';
 import { findReview, type ReviewPath } from './find-review.ts';
 import { listReviewComments, listReviews } from './list-reviews.ts';
+import { replyToComment } from './reply-to-comment.ts';
 import { resolveComment } from './resolve-comment.ts';
 import { reviewCommentSchema } from './review-comment-json.ts';
 import { presentReviews, reviewSchema } from './review-json.ts';
@@ -122,6 +123,20 @@ export const listComments = endpoint({
   answers: { 200: z.array(reviewCommentSchema), 404: errorSchema },
   async handle({ params, query, caller, url }, context) {
     return listAnswer(context, url, await listReviewComments(context, caller, params, query));
+  },
+});
+
+/** `POST /repos/{owner}/{repo}/pulls/{index}/comments/{id}/replies` */
+export const reply = endpoint({
+  summary: 'Answer a comment on a line',
+  access: 'caller',
+  area: 'repository',
+  params: reviewPath,
+  body: z.object({ body: optional.text }),
+  answers: { 201: reviewCommentSchema, 400: errorSchema, ...refused },
+  async handle({ params, body, caller }, context) {
+    const [written] = await replyToComment(context, caller, params, body.body ?? '');
+    return { status: 201, body: written };
   },
 });
 

@@ -2,11 +2,15 @@ import { findWritable } from '../branches/find-writable.ts';
 import { moveInTurn } from '../branches/move-refs.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { headMoved, notFound } from '../failures.ts';
+import { headMoved, notFound, tagHasRelease } from '../failures.ts';
 import { NO_COMMIT, readRefIds, tagRef } from '../outside/git/refs.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
+import * as releases from '../store/repositories/releases.ts';
 
-/** Deletes a tag; what it led to stays. */
+/**
+ * Deletes a tag; what it led to stays.
+ * @throws 404, 409 while it has a release
+ */
 export async function deleteTag(
   context: Context,
   caller: Caller,
@@ -17,8 +21,14 @@ export async function deleteTag(
   const ref = tagRef(path.tag);
   if (!isBranchName(path.tag)) throw notFound('the tag does not exist');
   const prepare = async () => {
-    const before = (await readRefIds(context.git, id, [ref])).get(ref);
+    // Looked up in the turn: who publishes a release does it in the same queue.
+    const [refs, release] = await Promise.all([
+      readRefIds(context.git, id, [ref]),
+      releases.findByTag(context.database.autocommit(), id, path.tag),
+    ]);
+    const before = refs.get(ref);
     if (before === undefined) throw notFound('the tag does not exist');
+    if (release !== undefined) throw tagHasRelease(path.tag);
     return { moves: [{ ref, before, after: NO_COMMIT }], result: undefined };
   };
   await moveInTurn(context, id, caller.userId, prepare, headMoved);

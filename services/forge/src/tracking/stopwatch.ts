@@ -1,7 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { forbidden, stopwatchMissing, stopwatchRuns } from '../failures.ts';
+import { forbidden, notFound, stopwatchMissing, stopwatchRuns } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { viewerOf } from '../rules/access/permission.ts';
@@ -23,6 +23,7 @@ import { stopwatchJson } from './tracking-json.ts';
 export async function startStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
   const { issue } = await findIssueForStopwatch(context, caller, path);
   await context.database.transaction(async (tx) => {
+    if ((await comments.holdIssue(tx, issue.id)) === undefined) throw notFound();
     if (!(await stopwatches.start(tx, issue.id, caller.userId))) throw stopwatchRuns();
     const others = await stopwatches.takeOthers(tx, issue.id, viewerOf(caller));
     for (const other of others.filter((one) => mayStillTrack(one, caller.userId)))
@@ -38,6 +39,7 @@ export async function startStopwatch(context: Context, caller: Caller, path: Num
 export async function stopStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
   const { issue } = await findIssueForStopwatch(context, caller, path);
   await context.database.transaction(async (tx) => {
+    if ((await comments.holdIssue(tx, issue.id)) === undefined) throw notFound();
     const taken = await stopwatches.take(tx, issue.id, caller.userId);
     if (taken === undefined) throw stopwatchMissing('stop');
     await note(tx, issue.id, caller.userId, taken.started_at);
@@ -51,6 +53,7 @@ export async function stopStopwatch(context: Context, caller: Caller, path: Numb
 export async function cancelStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
   const { issue } = await findIssueForStopwatch(context, caller, path);
   await context.database.transaction(async (tx) => {
+    if ((await comments.holdIssue(tx, issue.id)) === undefined) throw notFound();
     if ((await stopwatches.take(tx, issue.id, caller.userId)) === undefined) throw stopwatchMissing('cancel');
     await comments.add(tx, { issueId: issue.id, kind: 'cancel_tracking', posterId: caller.userId });
   });

@@ -4,13 +4,14 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, unacceptable } from '../failures.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
+import { findActing } from '../repositories/find-acting.ts';
 import {
   checkOwner,
   findRepository,
   findRepositoryById,
   type VisibleRepository,
 } from '../repositories/find-repository.ts';
-import { viewerOf } from '../rules/access/permission.ts';
+import { includes, viewerOf } from '../rules/access/permission.ts';
 import * as teamRepositories from '../store/people/team-repositories.ts';
 import * as teams from '../store/people/teams.ts';
 import * as users from '../store/people/users.ts';
@@ -54,7 +55,7 @@ export async function transferRepository(
 }
 
 /**
- * Takes what somebody wants to give.
+ * Takes what somebody wants to give, as long as it is his to give.
  * @throws 403 when it is for somebody else, 404 when nothing is given
  */
 export async function acceptTransfer(
@@ -63,6 +64,9 @@ export async function acceptTransfer(
   path: { owner: string; repo: string },
 ): Promise<VisibleRepository> {
   const { found, transfer } = await findTransfer(context, caller, path);
+  const giver = await findActing(context, transfer.doer_id, found.repository.id);
+  if (giver === undefined || !includes(giver.found.permission.level, 'owner'))
+    throw forbidden('whoever gives the repository away does not own it any more');
   await giveAway(context, found, transfer.recipient, transfer.team_ids);
   return await seenAfter(context, caller, found, transfer.recipient);
 }
@@ -93,7 +97,7 @@ async function findTransfer(
   const row = await repositories.findByName(tx, path.owner, path.repo, caller.userId);
   // Also when there is none: time must not tell it from one that the caller may not know of.
   const ids = row === undefined ? [] : [row.id];
-  const [transfer] = await repositoryTransfers.listByRepositories(tx, ids, caller.userId);
+  const [transfer] = await repositoryTransfers.listByRepositories(tx, ids, viewerOf(caller));
   if (row === undefined || transfer === undefined) {
     await findRepository(context, caller, path);
     throw notFound('no pending transfer');
@@ -128,7 +132,7 @@ async function speaksFor(context: Context, caller: Caller, target: users.UserRow
 }
 
 async function checkTeams(
-  { database }: Context,
+  context: Context,
   caller: Caller,
   target: users.UserRow,
   teamIds: readonly number[],
@@ -136,10 +140,14 @@ async function checkTeams(
   if (teamIds.length === 0) return;
   if (target.kind !== 'organization')
     throw unacceptable('only repositories of organizations can be given to teams');
+  const { isMember } = await findOrganization(context, caller, target.login);
   const all = { part: '', inDescriptions: false };
-  const tx = database.autocommit();
-  const known = await teams.listOfOrganization(tx, target.id, viewerOf(caller), all, EVERYTHING);
-  const unknown = teamIds.find((id) => !known.teams.some((team) => team.id === id));
+  const tx = context.database.autocommit();
+  // Teams are for members: others could try numbers through.
+  const known = isMember
+    ? (await teams.listOfOrganization(tx, target.id, viewerOf(caller), all, EVERYTHING)).teams
+    : [];
+  const unknown = teamIds.find((id) => !known.some((team) => team.id === id));
   if (unknown !== undefined) throw forbidden(`team ${unknown} does not belong to the organization`);
 }
 

@@ -15,7 +15,7 @@ export const GIT_ENVIRONMENT: Readonly<Record<string, string>> = {
 
 /** Configuration of every git process; it reaches the processes git starts in turn. */
 const COMMON: Readonly<Record<string, string>> = {
-  // Objects and refs are on the disk before anybody is told that they are there.
+  // What objects and refs hold is on the disk before anybody is told that they are there; their names are by syncRefs.
   'core.fsync': 'all',
   // Collecting garbage in the middle of a push would compete with it; maintenance has its own time.
   'gc.auto': '0',

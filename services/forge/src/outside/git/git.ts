@@ -8,6 +8,7 @@ import { Broker, type Exit, type RunningProgram } from './broker.ts';
 import { Conversation } from './conversation.ts';
 import type { DirectOutput } from './direct-output.ts';
 import { gitOptions } from './environment.ts';
+import { FileWriter } from './file-writer.ts';
 import { GitFailed } from './git-failed.ts';
 
 /** The conversations a repository may have: reading objects, moving refs, trying merges, doing merges. */
@@ -46,6 +47,8 @@ const FIRST_WITH_STDIN = 39;
 /** Runs git on repositories: one-shot commands, and processes kept at hand for those in use. */
 export class Git {
   readonly folder: string;
+  /** Writes what is to be on the disk at once. */
+  readonly files = new FileWriter();
   readonly #command: string;
   readonly #broker: Broker;
   /** Empty when a merge-tree process cannot be talked with: git before 2.39, or no stdbuf to make it answer at once. */
@@ -179,10 +182,11 @@ export class Git {
     return warm;
   }
 
-  /** Ends the conversations of a repository: it is about to go away. */
-  forget(repositoryId: number): void {
+  /** Lets go of a repository: it is about to go away. */
+  async forget(repositoryId: number): Promise<void> {
     for (const topic of ['objects', 'refs', 'trials', 'merges'])
       this.#warm.delete(`${repositoryId} ${topic}`);
+    await this.files.forget(join(this.folderOf(repositoryId), 'objects'));
   }
 
   /** A private place for files of the life of this process. */
@@ -193,7 +197,7 @@ export class Git {
   /** Ends all processes. */
   async close(): Promise<void> {
     this.#warm.clear();
-    await this.#broker.close();
+    await Promise.all([this.#broker.close(), this.files.close()]);
   }
 
   #keep(key: string, begun: Promise<Conversation>): Promise<Conversation> {

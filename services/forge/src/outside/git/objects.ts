@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflate, deflateSync } from 'node:zlib';
 import { assertOutsideTransaction } from '@croft/runtime';
 import type { Git } from './git.ts';
+import { sync } from './repository.ts';
 
 const compress = promisify(deflate);
 
@@ -70,27 +71,8 @@ export const treeObject = (...files: readonly (readonly [name: string, blobId: s
 
 /** Writes an object to the repository as git writes a loose one; it is on the disk before it gets its name. */
 export async function writeObject(git: Git, repositoryId: number, object: GitObject): Promise<void> {
-  assertOutsideTransaction('writing a git object');
-  const objects = join(git.folderOf(repositoryId), 'objects');
-  const temporary = temporaryFile(git, repositoryId);
-  const file = await open(temporary, 'wx', 0o444);
-  // Most often it is there. Else it is made meanwhile; what is in the way is told when the object is placed.
-  const folder = mkdir(dirname(loosePath(objects, object.id))).catch(() => {});
-  try {
-    await file.writeFile(await deflated(object.bytes));
-    await file.sync();
-    await folder;
-    await Promise.all([file.close(), place(temporary, objects, object.id)]);
-  } catch (error) {
-    await file.close();
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await writeObjects(git, repositoryId, [object]);
 }
-
-/** A place for a file that is not complete; what a crash leaves there, maintenance takes away. */
-export const temporaryFile = (git: Git, repositoryId: number) =>
-  join(git.folderOf(repositoryId), 'objects', `tmp_obj_${randomBytes(6).toString('hex')}`);
 
 /** The same in a folder of objects that nobody else looks into yet: without a detour and not yet on the disk. */
 export async function writeQuarantined(objects: string, object: GitObject): Promise<void> {
@@ -125,19 +107,16 @@ export async function adoptObjects(git: Git, repositoryId: number, quarantine: s
     (await readdir(quarantine)).map(async (prefix) => {
       const folder = join(quarantine, prefix);
       const names = await readdir(folder);
-      await someAtOnce(names, (name) => adopt(join(folder, name), prefix + name));
+      await someAtOnce(names, (some) =>
+        Promise.all(some.map((name) => adopt(join(folder, name), prefix + name))),
+      );
       // Empty ones would be looked through at each merge from now on; git makes them anew.
       await rmdir(folder);
     }),
   );
 
   async function adopt(file: string, id: string): Promise<void> {
-    const handle = await open(file, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await sync(file);
     await place(file, objects, id);
   }
 }
@@ -215,17 +194,30 @@ export interface RawEntry {
 /** The mode of a folder. */
 export const FOLDER = '40000';
 
-/** Writes objects, several at once: the disk then flushes once for many. */
+/** Writes objects, several at once; none has its name before it is on the disk. */
 export async function writeObjects(
   git: Git,
   repositoryId: number,
   objects: readonly GitObject[],
 ): Promise<void> {
-  await someAtOnce(objects, (object) => writeObject(git, repositoryId, object));
+  const folder = join(git.folderOf(repositoryId), 'objects');
+  await someAtOnce(objects, async (some) => {
+    const contents = await Promise.all(some.map(({ bytes }) => deflated(bytes)));
+    const places = [...new Set(some.map(({ id }) => dirname(loosePath(folder, id))))];
+    const files = await git.files.write({ folder, contents, mode: 0o444, places });
+    const placing = some.map(({ id }, index) => place(files[index] ?? '', folder, id));
+    const placed = await Promise.allSettled(placing);
+    const failed = placed.find((one) => one.status === 'rejected');
+    if (failed === undefined) return;
+    await Promise.all(files.map((file) => rm(file, { force: true })));
+    throw failed.reason;
+  });
 }
 
-/** Does something with each, some at once: files that are open are counted. */
-export async function someAtOnce<T>(items: readonly T[], use: (item: T) => Promise<void>): Promise<void> {
-  for (let start = 0; start < items.length; start += AT_ONCE)
-    await Promise.all(items.slice(start, start + AT_ONCE).map(use));
+/** Does something with some at once: files that are open are counted. */
+export async function someAtOnce<T>(
+  items: readonly T[],
+  use: (some: readonly T[]) => Promise<unknown>,
+): Promise<void> {
+  for (let start = 0; start < items.length; start += AT_ONCE) await use(items.slice(start, start + AT_ONCE));
 }

@@ -1,6 +1,13 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ConversationEnded, type TakeAnswer } from './conversation.ts';
 import type { Git } from './git.ts';
-import { swapBranch } from './swap-branch.ts';
+import { someAtOnce } from './objects.ts';
+import { sync } from './repository.ts';
+import { type Before, swapBranch } from './swap-branch.ts';
+
+/** Where git keeps the refs that have no file of their own: who deletes one of them replaces it. */
+export const PACKED = 'packed-refs';
 
 /** The value of a ref that does not exist. */
 export const NO_COMMIT = '0'.repeat(40);
@@ -87,46 +94,82 @@ const MAX_NAMED = 100;
 /** Makes a branch the one that clones check out. */
 export async function pointHeadAt(git: Git, repositoryId: number, branch: string): Promise<void> {
   await git.output(repositoryId, ['symbolic-ref', 'HEAD', branchRef(branch)]);
+  await syncRefs(git, repositoryId, ['HEAD']);
 }
 
 /**
  * Moves refs together or not at all: `moved` when one of them is no longer at its old value.
- * @param written settles when the new commits are on the disk, where that is still to come
+ * @param before what is still under way, where something is
  */
 export async function moveRefs(
   git: Git,
   repositoryId: number,
   changes: readonly RefChange[],
-  written?: Promise<void>,
+  before?: Before,
 ): Promise<'done' | 'moved'> {
-  if (written !== undefined) {
-    const swapped = await swapMeanwhile(git, repositoryId, changes, written);
+  if (before !== undefined) {
+    const swapped = await swapMeanwhile(git, repositoryId, changes, before);
     if (swapped !== undefined) return swapped;
   }
   const commands = changes.map(({ ref, new: next, old = '' }) =>
     next === undefined ? `delete ${ref}\0${old}\0` : `update ${ref}\0${next}\0${old}\0`,
   );
-  const conversation = await git.converse(repositoryId, 'refs');
+  const transaction = `start\0${commands.join('')}prepare\0commit\0`;
+  const commit = async () => (await git.converse(repositoryId, 'refs')).ask(transaction, takeThreeLines);
   try {
-    await conversation.ask(`start\0${commands.join('')}prepare\0commit\0`, takeThreeLines);
-    return 'done';
+    // Another git tidies empty folders away, perhaps the one this one was about to use.
+    await commit().catch((error) => {
+      if (!lacksFolder(error)) throw error;
+      return commit();
+    });
   } catch (error) {
     if (!(error instanceof ConversationEnded)) throw error;
-    return await judgeFailure(git, repositoryId, changes, error);
+    if ((await judgeFailure(git, repositoryId, changes, error)) === 'moved') return 'moved';
   }
+  await syncRefs(git, repositoryId, [
+    ...changes.map(({ ref }) => ref),
+    ...(changes.some((change) => change.new === undefined) ? [PACKED] : []),
+  ]);
+  return 'done';
 }
+
+/**
+ * Where refs are is on the disk afterwards: git flushes the files that it writes, and not the folders that have their names.
+ * Without it a power cut in the next seconds takes back what was told and recorded already, and leaves git's lock.
+ */
+export async function syncRefs(git: Git, repositoryId: number, refs: readonly string[]): Promise<void> {
+  const repository = git.folderOf(repositoryId);
+  const missing: string[] = [];
+  await someAtOnce([...new Set(refs.map((ref) => dirname(ref)))], (some) =>
+    Promise.all(
+      some.map(async (folder) => {
+        try {
+          await sync(join(repository, folder));
+        } catch (error) {
+          if (!GONE.has((error as NodeJS.ErrnoException).code ?? '') || folder === '.') throw error;
+          missing.push(folder);
+        }
+      }),
+    ),
+  );
+  // The folder that it was in has its name no more.
+  if (missing.length > 0) await syncRefs(git, repositoryId, missing);
+}
+
+/** The folder of what was deleted goes with it, and a branch may have taken its name. */
+const GONE = new Set(['ENOENT', 'ENOTDIR']);
 
 /** A single branch can be made ready while its commit is being written. */
 async function swapMeanwhile(
   git: Git,
   repositoryId: number,
   [change, ...others]: readonly RefChange[],
-  written: Promise<void>,
+  before: Before,
 ): Promise<'done' | 'moved' | undefined> {
   const { ref = '', old, new: next } = change ?? {};
   if (others.length === 0 && old !== undefined && next !== undefined && ref.startsWith(branchRef('')))
-    return await swapBranch(git, repositoryId, { ref, old, new: next }, written);
-  await written;
+    return await swapBranch(git, repositoryId, { ref, old, new: next }, before);
+  await Promise.all([before.announced, before.written]);
   return undefined;
 }
 
@@ -140,14 +183,25 @@ async function judgeFailure(
   const refs = changes.map(({ ref }) => ref);
   const values = await readRefIds(git, repositoryId, refs);
   if (changes.every((change) => values.get(change.ref) === change.new)) return 'done';
-  if (
-    /but expected|already exists|unable to resolve reference|File exists|exists; cannot create/.test(
-      error.stderr,
-    )
-  )
-    return 'moved';
+  // git does not say why it could not write.
+  const isUnwritten = /couldn't write/.test(error.stderr) || lacksFolder(error);
+  if (isUnwritten && (await isFull(git.folderOf(repositoryId))))
+    throw Object.assign(error, { code: 'ENOSPC' });
+  if (MOVED.test(error.stderr)) return 'moved';
   throw error;
 }
+
+async function isFull(folder: string): Promise<boolean> {
+  const { bavail, files, ffree } = await statfs(folder);
+  return bavail === 0 || (files > 0 && ffree === 0);
+}
+
+const lacksFolder = (error: unknown) =>
+  error instanceof ConversationEnded && /unable to create directory/.test(error.stderr);
+
+/** What git says when a ref is elsewhere, or when one whose name it is a part of, or that is a part of its name, took its place. */
+const MOVED =
+  /but expected|already exists|unable to resolve reference|File exists|exists; cannot create|Not a directory|non-directory in the way/;
 
 /**
  * cat-file reads a missing `refs/heads/x-gabc1234` as the output of `git describe` and answers with commit abc1234,

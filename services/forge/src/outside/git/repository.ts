@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { assertOutsideTransaction } from '@croft/runtime';
@@ -8,6 +8,7 @@ import type { Git } from './git.ts';
 /**
  * Makes the folder of a repository; it has its final name only when it is complete.
  * @param fill puts into the unfinished folder what the repository has from the start
+ * @throws {FolderTaken} before anything is made
  */
 export async function makeRepository(
   git: Git,
@@ -15,6 +16,8 @@ export async function makeRepository(
   defaultBranch: string,
   fill: (folder: string) => Promise<void> = async () => {},
 ): Promise<void> {
+  const folder = git.folderOf(repositoryId);
+  if (await isThere(folder)) throw new FolderTaken(folder);
   const unfinished = unfinishedFolder(git, repositoryId);
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
@@ -31,14 +34,30 @@ export async function makeRepository(
   await fill(unfinished);
   // git trusts its caller with these; an empty one after a power cut would be half a repository.
   for (const name of ['config', 'HEAD', 'objects', '.']) await sync(join(unfinished, name));
-  await rename(unfinished, git.folderOf(repositoryId));
+  await rename(unfinished, folder);
   await sync(git.folder);
 }
+
+/** A new repository has the number of one whose folder is still there, as where the database was put back to an older state. */
+export class FolderTaken extends Error {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    super(`${folder} is there already`);
+    this.folder = folder;
+  }
+}
+
+const isThere = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 /** Removes whatever there is of a repository's folder. */
 export async function removeRepository(git: Git, repositoryId: number): Promise<void> {
   assertOutsideTransaction('removing a repository');
-  git.forget(repositoryId);
+  await git.forget(repositoryId);
   await rm(unfinishedFolder(git, repositoryId), { recursive: true, force: true });
   await rm(git.folderOf(repositoryId), { recursive: true, force: true, maxRetries: 3 });
 }
@@ -50,26 +69,9 @@ function unfinishedFolder(git: Git, repositoryId: number): string {
 /** What a file or folder holds is on the disk afterwards; a rename is when the folder with the name is. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r');
-  await handle.sync();
-  await handle.close();
-}
-
-/** No git of ours holds a lock for longer than a moment; an older one is from a git that was cut down. */
-const STALE_AFTER_MS = 10_000;
-
-/**
- * At start: removes locks on refs that a power cut left: git itself would refuse to move those refs for ever.
- * @param ours the commit for which we had a lock ourselves, which nobody holds any more
- */
-export async function removeStaleLocks(git: Git, repositoryId: number, ours?: string): Promise<void> {
-  const folder = git.folderOf(repositoryId);
-  const names = await readdir(join(folder, 'refs'), { recursive: true });
-  const locks = [...names.map((name) => join('refs', name)), 'packed-refs.lock', 'HEAD.lock'];
-  for (const lock of locks.filter((name) => name.endsWith('.lock'))) {
-    const file = join(folder, lock);
-    const made = await stat(file).catch(() => undefined);
-    if (made === undefined) continue;
-    const isOurs = ours !== undefined && (await readFile(file, 'latin1').catch(() => '')) === `${ours}\n`;
-    if (isOurs || Date.now() - made.mtimeMs > STALE_AFTER_MS) await rm(file, { force: true });
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

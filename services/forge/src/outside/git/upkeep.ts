@@ -15,7 +15,7 @@ export interface Storage {
 export async function measureStorage(git: Git, repositoryId: number): Promise<Storage> {
   const counted = (await git.output(repositoryId, ['count-objects', '-v'])).toString();
   const of = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(counted)?.[1] ?? 0);
-  const kibibytes = of('size') + of('size-pack');
+  const kibibytes = of('size') + of('size-pack') + of('size-garbage');
   return { bytes: kibibytes * 1024, looseObjects: of('count'), packs: of('packs') };
 }
 

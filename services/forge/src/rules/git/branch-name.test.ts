@@ -48,6 +48,7 @@ describe('branch names', () => {
     'a\n',
     'a\u007f',
     'x'.repeat(256),
+    '長'.repeat(84),
     'refs/heads/main',
     'refs/x',
   ])('refuses %j', (name) => {

@@ -10,6 +10,11 @@ export function isBranchName(name: string): boolean {
     name.length <= 255 &&
     !/[\u0000-\u0020\u007f~^:?*[\\]/.test(name) &&
     !/\.\.|@\{|\/\/|^\/|\/$|\.$|^-|^@$|^HEAD$|^refs\//.test(name) &&
-    name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'))
+    name.split('/').every(isFileName)
   );
 }
+
+/** Each part is a file or a folder, of which the lock has five letters more than a file system's 255 bytes may hold. */
+const isFileName = (part: string) =>
+  !part.startsWith('.') && !part.endsWith('.lock') && Buffer.byteLength(part) <= MAX_BYTES;
+const MAX_BYTES = 250;

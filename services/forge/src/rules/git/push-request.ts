@@ -49,3 +49,9 @@ export function branchOf(ref: string): string | undefined {
   const [, branch] = /^refs\/heads\/(.+)$/s.exec(ref) ?? [];
   return branch;
 }
+
+/** The name of the tag a ref is; undefined for other refs. */
+export function tagOf(ref: string): string | undefined {
+  const [, tag] = /^refs\/tags\/(.+)$/s.exec(ref) ?? [];
+  return tag;
+}

@@ -1,5 +1,6 @@
 import { unacceptable } from '../../failures.ts';
 import { REPOSITORY_SORTS, type RepositoryFilter } from '../../repositories/repository-filter.ts';
+import { readBoolean } from '../requests/read-boolean.ts';
 import { readId } from '../requests/read-id.ts';
 
 /** Parameters of a search, as they come. */
@@ -27,7 +28,10 @@ export type RepositoryQuery = Readonly<
 >;
 
 /** Names the reference has for an order besides ours. */
-const OTHER_SORTS: Readonly<Record<string, RepositoryFilter['sort']>> = { git_size: 'size', lfs_size: 'id' };
+const OTHER_SORTS: ReadonlyMap<string, RepositoryFilter['sort']> = new Map([
+  ['git_size', 'size'],
+  ['lfs_size', 'id'],
+]);
 
 /**
  * What a search asks for. Filters that are not there do not filter; 0 is no id.
@@ -38,7 +42,7 @@ export function readRepositoryFilter(query: RepositoryQuery): RepositoryFilter {
   if (!['', 'source', 'fork', 'mirror', 'collaborative'].includes(mode)) {
     throw unacceptable(`Invalid search mode: "${mode}"`);
   }
-  const by = REPOSITORY_SORTS.find((known) => known === sort) ?? OTHER_SORTS[sort];
+  const by = REPOSITORY_SORTS.find((known) => known === sort) ?? OTHER_SORTS.get(sort);
   if (sort !== '' && by === undefined) throw unacceptable(`Invalid sort mode: "${sort}"`);
   if (!['', 'asc', 'desc'].includes(order)) throw unacceptable(`Invalid sort order: "${order}"`);
   const ownerId = idOf(query.uid);
@@ -65,11 +69,6 @@ export function readRepositoryFilter(query: RepositoryQuery): RepositoryFilter {
 }
 
 const idOf = (text: string | undefined) => readId(text ?? '') || undefined;
-
-function readBoolean(text: string | undefined): boolean | undefined {
-  if (/^(true|1|t|yes|on)$/i.test(text ?? '')) return true;
-  return /^(false|0|f|no|off)$/i.test(text ?? '') ? false : undefined;
-}
 
 type Loose<T> = { [K in keyof T]: T[K] | undefined };
 

@@ -5,8 +5,10 @@ export interface Page {
   offset: number;
 }
 
-/** A page beyond every list: its offset is still a number that the database and git take. */
+/** A page beyond every list. */
 const LAST_PAGE = 999_999_999;
+/** No list is longer; with the largest page behind it, still an `integer` of the database. */
+const LAST_OFFSET = 2_000_000_000;
 
 /** `page` from 1, everything else means 1; `limit` clamped to the maximum, 0 and nonsense mean the default. */
 export function readPage(
@@ -15,7 +17,7 @@ export function readPage(
 ): Page {
   const page = positive(query.page) ?? 1;
   const limit = Math.min(positive(query.limit) ?? sizes.fallback, sizes.maximum);
-  return { page, limit, offset: (page - 1) * limit };
+  return { page, limit, offset: Math.min((page - 1) * limit, LAST_OFFSET) };
 }
 
 function positive(text: string | undefined): number | undefined {

@@ -84,6 +84,11 @@ export async function lockAll(tx: Tx): Promise<void> {
   await tx.run`select pg_advisory_xact_lock(hashtext('croft forge dependencies'))`;
 }
 
+/** Has an issue stay until the transaction ends, whoever else writes to it meanwhile; false when it is gone. */
+export async function keep(tx: Tx, issueId: number): Promise<boolean> {
+  return (await tx.row`select from :schema.issues where id = ${issueId} for key share`) !== undefined;
+}
+
 /** Whether an issue waits for another, however many stand between them; and for itself. */
 export async function waitsFor(tx: Tx, issueId: number, otherId: number): Promise<boolean> {
   const row = await tx.row`

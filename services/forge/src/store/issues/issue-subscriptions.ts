@@ -36,7 +36,7 @@ export async function hears(tx: Tx, { issueId, userId }: Subscription): Promise<
       i.poster_id = ${userId}
         or exists (select from :schema.issue_assignees a where a.issue_id = i.id and a.user_id = ${userId})
         or exists (select from :schema.comments c
-          where c.issue_id = i.id and c.kind = 'comment' and c.poster_id = ${userId})
+          where c.issue_id = i.id and c.kind in ('comment', 'review') and c.poster_id = ${userId})
     ) as hears
     from :schema.issues i where i.id = ${issueId}`;
   return row?.hears ?? false;

@@ -8,14 +8,15 @@ export interface PinBoard {
 
 /**
  * Holds the pins of a repository until the transaction ends, and an issue with them, each in the order of the ids.
- * @returns the ids of the pinned in their order
+ * @returns the ids of the pinned in their order; undefined when the issue is gone
  */
-export async function hold(tx: Tx, board: PinBoard, issueId: number): Promise<number[]> {
+export async function hold(tx: Tx, board: PinBoard, issueId: number): Promise<number[] | undefined> {
   await tx.run`select pg_advisory_xact_lock(hashtextextended('croft pins ' || ${board.repositoryId}::text, 0))`;
   const rows = await tx.rows<{ id: number; pin_order: number }>`
     select id, pin_order from :schema.issues
     where repository_id = ${board.repositoryId} and is_pull = ${board.isPull} and (pin_order > 0 or id = ${issueId})
     order by id for no key update`;
+  if (!rows.some(({ id }) => id === issueId)) return undefined;
   return rows
     .filter((row) => row.pin_order > 0)
     .sort((a, b) => a.pin_order - b.pin_order)

@@ -35,11 +35,14 @@ export function insert(
   by: { userId: number; content: string; evenLocked: boolean },
 ): Promise<ReactionRow | undefined> {
   return tx.row<ReactionRow>`
+    with comment as (
+      select id from :schema.comments
+      where id = ${commentId}::bigint and issue_id = ${issueId} for key share
+    )
     insert into :schema.reactions (issue_id, comment_id, user_id, content, created_at)
     select i.id, ${commentId}::bigint, ${by.userId}, ${by.content}, ${tx.now} from :schema.issues i
     where i.id = ${issueId} and (i.locked_at is null or ${by.evenLocked}::boolean)
-      and (${commentId}::bigint is null
-        or exists (select from :schema.comments c where c.id = ${commentId}::bigint and c.issue_id = i.id))
+      and (${commentId}::bigint is null or exists (select from comment)) for key share of i
     on conflict do nothing returning *`;
 }
 

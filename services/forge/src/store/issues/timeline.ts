@@ -89,11 +89,18 @@ export function listReadableComments(
         case when i.is_pull then 'pulls' else 'issues' end)`;
 }
 
-/** Labels by their ids, as issues show them. */
-export function listLabels(tx: Tx, ids: readonly number[]): Promise<LabelCard[]> {
+/** Whose things a timeline shows: what was a former owner's is not for the readers of the new one. */
+export interface TimelineHome {
+  id: number;
+  owner_id: number;
+}
+
+/** Labels of a repository and its owner by their ids, as issues show them. */
+export function listLabels(tx: Tx, home: TimelineHome, ids: readonly number[]): Promise<LabelCard[]> {
   return tx.rows<LabelCard>`
     select id, name, color, description, exclusive, organization_id, archived_at is not null as is_archived
-    from :schema.labels where id = any(${ids}::bigint[])`;
+    from :schema.labels
+    where id = any(${ids}::bigint[]) and (repository_id = ${home.id} or organization_id = ${home.owner_id})`;
 }
 
 /** Milestones of a repository by their ids. */
@@ -106,9 +113,14 @@ export function listMilestones(
     select * from :schema.milestones where repository_id = ${repositoryId} and id = any(${ids}::bigint[])`;
 }
 
-/** Teams by their ids, as far as the viewer may know of them. */
-export function listTeams(tx: Tx, ids: readonly number[], viewer: Reader): Promise<TeamRow[]> {
+/** Teams of the owner by their ids, as far as the viewer may know of them. */
+export function listTeams(
+  tx: Tx,
+  home: TimelineHome,
+  ids: readonly number[],
+  viewer: Reader,
+): Promise<TeamRow[]> {
   return tx.rows<TeamRow>`
     select t.* from :schema.teams t
-    where t.id = any(${ids}::bigint[]) and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)`;
+    where t.id = any(${ids}::bigint[]) and t.organization_id = ${home.owner_id} and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)`;
 }

@@ -36,6 +36,7 @@ export async function removeUnlessWriter(tx: Tx, pullId: number, userId: number 
   const removed = await tx.run`
     delete from :schema.scheduled_merges s using :schema.repositories r
     where s.pull_id = ${pullId} and r.id = s.repository_id and not exists (
-      select from :schema.access_of(${userId}::bigint, r.id, r.owner_id) a where a.code >= 2)`;
+      select from :schema.access_of(${userId}::bigint, r.id, r.owner_id) a where a.code >= 2)
+      and not exists (select from :schema.users u where u.id = ${userId}::bigint and u.is_admin)`;
   return removed > 0;
 }

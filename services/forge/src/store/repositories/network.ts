@@ -1,6 +1,14 @@
 import type { Tx } from '@croft/sql';
 import { type RepositoryWithAccess, reviveAccess } from './repositories.ts';
 
+/** What the repositories of an owner were forked from, in the order in which several are changed. */
+export async function listOriginals(tx: Tx, ownerId: number): Promise<number[]> {
+  const rows = await tx.rows<{ id: number }>`
+    select distinct fork_of as id from :schema.repositories
+    where owner_id = ${ownerId} and fork_of is not null order by fork_of`;
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Repositories of an owner that go back to the same original as a repository, which may be among them; those first that
  * are forked from it, or it from them.

@@ -1,5 +1,6 @@
 import type { Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
+import type { FormerRelease } from './releases.ts';
 
 /** A ref that is to move; forty zeros stand for not being there. */
 export interface RefMove {
@@ -15,6 +16,8 @@ export interface PushDetails {
   moves: readonly RefMove[];
   /** A branch that gets another name: what names it follows. */
   renamed?: { from: string; to: string };
+  /** A release that is a draft until its tag is there: then it is published, and else what it was before; null is new. */
+  publishes?: { releaseId: number; former: FormerRelease | null };
   /** Nothing moves: what follows the branches is to be looked at once more. How often that was said. */
   again?: number;
 }

@@ -260,6 +260,10 @@ export async function changeOwner(tx: Tx, id: number, from: number, to: number):
   if (moved === undefined) return false;
   await tx.run`delete from :schema.collaborators where repository_id = ${id} and user_id = ${to}`;
   await tx.run`delete from :schema.team_repositories where repository_id = ${id}`;
+  // Nobody could withdraw them: requests name teams of the owner.
+  await tx.run`
+    delete from :schema.review_requests q using :schema.pulls p, :schema.teams t
+    where p.repository_id = ${id} and q.pull_id = p.id and t.id = q.team_id and t.organization_id <> ${to}`;
   await tx.run`
     delete from :schema.issue_labels l using :schema.issues i, :schema.labels x
     where l.issue_id = i.id and x.id = l.label_id and i.repository_id = ${id} and x.organization_id is not null`;

@@ -1,5 +1,6 @@
 import type { Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
+import type { Viewer } from '../../viewer.ts';
 import type { TeamRow } from '../people/teams.ts';
 import { reviveUser, type UserRow } from '../people/users.ts';
 
@@ -10,6 +11,7 @@ export type RepositoryTransferRow = Tables['repository_transfers'];
 export type TransferWithPeople = RepositoryTransferRow & {
   doer: UserRow;
   recipient: UserRow;
+  /** As far as the viewer may know of them. */
   teams: TeamRow[];
   /** Whether the viewer may take it: he is the recipient, or may make repositories in the recipient. */
   is_asked: boolean;
@@ -19,14 +21,16 @@ export type TransferWithPeople = RepositoryTransferRow & {
 export async function listByRepositories(
   tx: Tx,
   ids: readonly number[],
-  viewerId: number,
+  viewer: Viewer,
 ): Promise<TransferWithPeople[]> {
   const rows = await tx.rows<TransferWithPeople>`
     select t.*, to_jsonb(d) as doer, to_jsonb(u) as recipient, coalesce((
         select jsonb_agg(to_jsonb(x) order by x.id)
-        from :schema.teams x where x.id = any(t.team_ids)), '[]') as teams,
-      t.recipient_id = ${viewerId} or exists (select from :schema.team_members m join :schema.teams x on x.id = m.team_id
-        where m.user_id = ${viewerId} and x.organization_id = t.recipient_id
+        from :schema.teams x where x.id = any(t.team_ids)
+          and (${viewer.seesAll}::boolean or :schema.is_member(${viewer.userId}, x.organization_id))
+          and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, x)), '[]') as teams,
+      t.recipient_id = ${viewer.userId} or exists (select from :schema.team_members m join :schema.teams x on x.id = m.team_id
+        where m.user_id = ${viewer.userId} and x.organization_id = t.recipient_id
           and (x.can_create_repositories or x.level >= 4)) as is_asked
     from :schema.repository_transfers t join :schema.users d on d.id = t.doer_id
       join :schema.users u on u.id = t.recipient_id

@@ -79,6 +79,15 @@ export function list(
     where r.review_id = ${reviewId} order by c.id limit ${page.limit} offset ${page.offset}`;
 }
 
+/** Where a comment stands; undefined for what is none on a line. */
+export function findPlace(
+  tx: Tx,
+  commentId: number,
+): Promise<Pick<ReviewCommentRow, 'path' | 'line' | 'commit_sha' | 'diff_hunk'> | undefined> {
+  return tx.row`
+    select path, line, commit_sha, diff_hunk from :schema.review_comments where comment_id = ${commentId}`;
+}
+
 /** Says who settled what a comment is about, null that it is open again; nothing when it is so already. */
 export async function setResolver(tx: Tx, id: number, resolverId: number | null): Promise<void> {
   await tx.run`

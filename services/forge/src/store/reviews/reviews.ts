@@ -102,6 +102,21 @@ export async function insert(
   return row;
 }
 
+/** Adds a comment that was never pending: its author may have another review that is. */
+export async function insertComment(
+  tx: Tx,
+  review: { pullId: number; reviewerId: number; commitSha: string; official: boolean },
+): Promise<number> {
+  const row = await tx.row<{ id: number }>`
+    insert into :schema.reviews
+      (pull_id, reviewer_id, kind, commit_sha, official, stale, submitted_at, created_at, updated_at)
+    select id, ${review.reviewerId}::bigint, 'COMMENT', ${review.commitSha}::text, ${review.official}::boolean,
+      head_sha <> ${review.commitSha}::text, ${tx.now}, ${tx.now}, ${tx.now}
+    from :schema.pulls where id = ${review.pullId} returning id`;
+  if (row === undefined) throw new Error('insert returned no row');
+  return row.id;
+}
+
 /** Changes what a pending review says. */
 export async function update(tx: Tx, id: number, change: { body: string; commitSha: string }): Promise<void> {
   await tx.run`

@@ -1,15 +1,23 @@
 import type { Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 
-/** A file that belongs to an issue or a comment. Its file is named after its id. */
+/** A file that belongs to an issue, a comment or a release. Its file is named after its id. */
 export type AttachmentRow = Tables['attachments'];
 
-/** Where a file hangs: at an issue, or at a comment on it. */
-export interface AttachmentPlace {
-  issueId: number;
-  /** Null: at the issue itself. */
-  commentId: number | null;
-}
+/** Where a file hangs: at an issue, or at a comment on it, or at a release. */
+export type AttachmentPlace =
+  | {
+      issueId: number;
+      /** Null: at the issue itself. */
+      commentId: number | null;
+    }
+  | { releaseId: number };
+
+/** The same as columns have it. */
+const columnsOf = (place: AttachmentPlace) =>
+  'releaseId' in place
+    ? { releaseId: place.releaseId, issueId: null, commentId: null }
+    : { ...place, releaseId: null };
 
 /** A file that came as JSON inside another row, where times are texts. */
 export function reviveAttachment(json: AttachmentRow): AttachmentRow {
@@ -26,15 +34,23 @@ export async function mapByComments(
   return groupBy(rows, (row) => row.comment_id);
 }
 
-/** The files of issues, without those of their comments. */
-export async function mapByIssues(
+/** The files of a place, of an issue without those of its comments. */
+export function listByPlace(tx: Tx, place: AttachmentPlace): Promise<AttachmentRow[]> {
+  const { issueId, commentId, releaseId } = columnsOf(place);
+  return tx.rows<AttachmentRow>`
+    select * from :schema.attachments
+    where ((issue_id = ${issueId}::bigint and comment_id is not distinct from ${commentId}::bigint)
+      or release_id = ${releaseId}::bigint) and stored order by id`;
+}
+
+/** The files of releases. */
+export async function mapByReleases(
   tx: Tx,
-  issueIds: readonly number[],
+  releaseIds: readonly number[],
 ): Promise<Map<number, AttachmentRow[]>> {
   const rows = await tx.rows<AttachmentRow>`
-    select * from :schema.attachments
-    where issue_id = any(${issueIds}::bigint[]) and comment_id is null and stored order by id`;
-  return groupBy(rows, (row) => row.issue_id);
+    select * from :schema.attachments where release_id = any(${releaseIds}::bigint[]) and stored order by id`;
+  return groupBy(rows, (row) => row.release_id);
 }
 
 function groupBy(
@@ -52,48 +68,55 @@ function groupBy(
   return groups;
 }
 
-/** A complete file of an issue or a comment. */
-export function findById(
-  tx: Tx,
-  { issueId, commentId }: AttachmentPlace,
-  id: number,
-): Promise<AttachmentRow | undefined> {
+/** A complete file of an issue, a comment or a release. */
+export function findById(tx: Tx, place: AttachmentPlace, id: number): Promise<AttachmentRow | undefined> {
+  const { issueId, commentId, releaseId } = columnsOf(place);
   return tx.row<AttachmentRow>`
     select * from :schema.attachments
-    where id = ${id} and issue_id = ${issueId} and comment_id is not distinct from ${commentId}::bigint and stored`;
+    where id = ${id} and ((issue_id = ${issueId}::bigint and comment_id is not distinct from ${commentId}::bigint)
+      or release_id = ${releaseId}::bigint) and stored`;
 }
 
-/** A complete file by its public name, and whether it belongs to a pull request. */
-export function findByUuid(
-  tx: Tx,
-  uuid: string,
-): Promise<(AttachmentRow & { is_pull: boolean }) | undefined> {
-  return tx.row<AttachmentRow & { is_pull: boolean }>`
-    select a.*, i.is_pull from :schema.attachments a join :schema.issues i on i.id = a.issue_id
+/** A file with what decides who may read it. */
+export type AttachmentWithPlace = AttachmentRow & {
+  /** Whether its issue is a pull request; null of a release. */
+  is_pull: boolean | null;
+  /** When its release was published. */
+  published_at: Date | null;
+};
+
+/** A complete file by its public name. */
+export function findByUuid(tx: Tx, uuid: string): Promise<AttachmentWithPlace | undefined> {
+  return tx.row<AttachmentWithPlace>`
+    select a.*, i.is_pull, r.published_at from :schema.attachments a
+      left join :schema.issues i on i.id = a.issue_id left join :schema.releases r on r.id = a.release_id
     where a.uuid = ${uuid}::uuid and a.stored`;
 }
 
 /** Announces a file that is written next; undefined when what it belongs to is gone, or has as many as it may have. */
 export function insert(
   tx: Tx,
-  file: AttachmentPlace & {
-    uuid: string;
-    repositoryId: number;
-    uploaderId: number;
-    name: string;
-    most: number;
-  },
+  place: AttachmentPlace,
+  file: { uuid: string; repositoryId: number; uploaderId: number; name: string; most: number },
 ): Promise<AttachmentRow | undefined> {
+  const { issueId, commentId, releaseId } = columnsOf(place);
   return tx.row<AttachmentRow>`
+    with place as (
+      select i.repository_id, i.id as issue_id, null::bigint as release_id from :schema.issues i
+      where i.id = ${issueId}::bigint and (${commentId}::bigint is null
+        or exists (select from :schema.comments c where c.id = ${commentId}::bigint and c.issue_id = i.id))
+      union all
+      select r.repository_id, null, r.id from :schema.releases r where r.id = ${releaseId}::bigint
+    )
     insert into :schema.attachments
-      (uuid, repository_id, issue_id, comment_id, uploader_id, name, size_bytes, created_at)
-    select ${file.uuid}, i.repository_id, i.id, ${file.commentId}::bigint, ${file.uploaderId}, ${file.name}, 0, ${tx.now}
-    from :schema.issues i
-    where i.id = ${file.issueId} and i.repository_id = ${file.repositoryId}
-      and (${file.commentId}::bigint is null
-        or exists (select from :schema.comments c where c.id = ${file.commentId}::bigint and c.issue_id = i.id))
+      (uuid, repository_id, issue_id, comment_id, release_id, uploader_id, name, size_bytes, created_at)
+    select ${file.uuid}, p.repository_id, p.issue_id, ${commentId}::bigint, p.release_id, ${file.uploaderId},
+      ${file.name}, 0, ${tx.now}
+    from place p
+    where p.repository_id = ${file.repositoryId}
       and ${file.most} > (select count(*) from :schema.attachments a
-        where a.issue_id = i.id and a.comment_id is not distinct from ${file.commentId}::bigint)
+        where (a.issue_id = p.issue_id and a.comment_id is not distinct from ${commentId}::bigint)
+          or a.release_id = p.release_id)
     returning *`;
 }
 

@@ -11,8 +11,9 @@ export interface RunningStopwatch {
   owner_login: string;
 }
 
-/** Starts a stopwatch; false when it runs already. */
+/** Starts a stopwatch; false when it runs already. Others that the same person starts wait, so that each ends the one before. */
 export async function start(tx: Tx, issueId: number, userId: number): Promise<boolean> {
+  await tx.run`select pg_advisory_xact_lock(hashtextextended('croft stopwatch ' || ${userId}::text, 0))`;
   const made = await tx.run`
     insert into :schema.stopwatches (user_id, issue_id, started_at) values (${userId}, ${issueId}, ${tx.now})
     on conflict do nothing`;

@@ -29,6 +29,14 @@ export function listPulls(
     where p.repository_id = ${repositoryId} order by i.number`;
 }
 
+/** Tags of the published releases of a repository. */
+export async function listReleasedTags(tx: Tx, repositoryId: number): Promise<string[]> {
+  const rows = await tx.rows<{ tag_name: string }>`
+    select tag_name from :schema.releases
+    where repository_id = ${repositoryId} and published_at is not null order by id`;
+  return rows.map(({ tag_name: tag }) => tag);
+}
+
 /** A counter that is not what it counts. */
 export interface WrongCount {
   repository: string;
@@ -52,6 +60,9 @@ export function listWrongCounts(tx: Tx): Promise<WrongCount[]> {
       cross join lateral (values
         ('the number of issues', r.issues, c.issues), ('the number of closed issues', r.closed_issues, c.closed_issues),
         ('the number of pull requests', r.pulls, c.pulls),
-        ('the number of closed pull requests', r.closed_pulls, c.closed_pulls)) x (counter, kept, counted)
+        ('the number of closed pull requests', r.closed_pulls, c.closed_pulls),
+        ('the number of releases', r.releases, (
+          select count(*) from :schema.releases p
+          where p.repository_id = r.id and p.published_at is not null))) x (counter, kept, counted)
     where x.kept <> x.counted order by r.id`;
 }

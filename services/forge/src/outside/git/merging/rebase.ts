@@ -86,7 +86,7 @@ export async function writeRebase(
   }
   return await inMergeRoom(git, repositoryId, 'merges', plan.onto, async (room) => {
     const write = (object: GitObject) => writeQuarantined(room.objects, object);
-    await someAtOnce(objects, write);
+    await someAtOnce(objects, (some) => Promise.all(some.map(write)));
     const inRoom = { merge: (sides: PickedTrees) => mergeTrees(room, sides), write };
     const rebased = await pickAll(inRoom, plan, trees, plain);
     if (rebased.conflict !== undefined) return rebased;
