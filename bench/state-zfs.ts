@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openPool, type ZfsPool } from '../services/state/test/drivers/zfs-image.ts';
-import { missingForZfs, stopZfs } from '../services/state/test/drivers/zfs-programs.ts';
+import { missingForZfs, startZfs, stopZfs } from '../services/state/test/drivers/zfs-programs.ts';
 import { type Figure, median } from './figure.ts';
 import { type Daemon, startDaemon } from './state/daemon.ts';
 
@@ -24,6 +24,7 @@ export async function* figures(): AsyncGenerator<Figure> {
     process.stderr.write(`state-zfs: ${missing} is missing\n`);
     return;
   }
+  startZfs();
   const storage = await openPool({ megabytes: 512 });
   try {
     for (const name of ['var', 'var/log', 'usr', 'srv', 'opt'])

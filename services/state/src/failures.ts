@@ -271,6 +271,14 @@ export const tooManyWaiting = (): Failure =>
     'too many calls wait for this machine already: try again later',
   );
 
+/** A user has saved his home so often that the daemon keeps no more for him. */
+export const tooManyOwnSaves = (user: string, most: number): Failure =>
+  new Failure(
+    'exhausted',
+    'too_many_own_saves',
+    `${most} states of ${shown(user)} were saved by themselves, which is the most a user may make: remove some of them first`,
+  );
+
 /** The certificates or keys for TLS cannot be used; those in use stay. */
 export const badCertificates = (why: string): Failure => new Failure('invalid', 'bad_certificates', why);
 

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { skipWithout } from '@croft/testing';
 import { describe, expect, it } from 'vitest';
 import { materialise } from '../src/outside/storage/vault/trees/materialise.ts';
-import { startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
+import { startDaemon, temporaryFolder, treeFacts, vaultFacts } from './daemon.ts';
 
 describe('names', () => {
   const NAMES = [
@@ -206,6 +209,81 @@ describe('a target of a restore', () => {
     expect(readdirSync(other)).toEqual([]);
     expect(existsSync(`${target}/precious`)).toBe(what.endsWith('not empty'));
     expect(existsSync(join(place, 'target'))).toBe(!isBeside);
+  });
+});
+
+describe('attack: a restore into a folder of somebody else', () => {
+  /** A state with a few folders, and where a restore of it goes. */
+  async function withState() {
+    const daemon = await startDaemon();
+    for (const folder of ['a', 'b', 'c']) {
+      mkdirSync(join(daemon.tree, folder));
+      writeFileSync(join(daemon.tree, folder, 'file'), folder);
+    }
+    await daemon.save('good');
+    const place = temporaryFolder();
+    const [target, away, outside] = ['target', 'away', 'outside'].map((name) => join(place, name)) as [
+      string,
+      string,
+      string,
+    ];
+    mkdirSync(outside);
+    const { machines, storage } = await daemon.dump();
+    const list = machines[0]?.states[0]?.members[0]?.snapshot as string;
+    const restoreWith = (onEntry: () => void) => materialise(storage.location, list, target, onEntry);
+    return { daemon, restoreWith, target, away, outside };
+  }
+
+  it('puts a link in its place meanwhile, and nothing is written where that leads', async () => {
+    const { daemon, restoreWith, target, away, outside } = await withState();
+    let entries = 0;
+    await restoreWith(() => {
+      if (++entries !== 3) return;
+      renameSync(target, away);
+      symlinkSync(outside, target);
+    });
+    expect(readdirSync(outside)).toEqual([]);
+    expect(treeFacts(away)).toEqual(treeFacts(daemon.tree));
+  });
+
+  it('has it fail as well, and nothing is deleted where that leads', async () => {
+    const { restoreWith, target, away, outside } = await withState();
+    mkdirSync(join(outside, 'a'));
+    writeFileSync(join(outside, 'a/file'), 'precious');
+    let entries = 0;
+    const restoring = restoreWith(() => {
+      if (++entries !== 3) return;
+      renameSync(target, away);
+      symlinkSync(outside, target);
+      throw new Error('no more');
+    });
+    await expect(restoring).rejects.toThrow('no more');
+    expect(readFileSync(join(outside, 'a/file'), 'utf8')).toBe('precious');
+    expect(readdirSync(away)).toEqual([]);
+  });
+
+  it('that was there before is nobody else’s until it is finished', async (context) => {
+    if (process.getuid?.() !== 0) skipWithout(context, 'the right to give a folder away');
+    const { daemon, restoreWith, target } = await withState();
+    mkdirSync(target, { mode: 0o777 });
+    chownSync(target, 65_534, 65_534);
+    const seen = new Set<string>();
+    await restoreWith(() => {
+      const { uid, gid, mode } = statSync(target);
+      seen.add(`${uid}:${gid} ${(mode & 0o7777).toString(8)}`);
+    });
+    expect([...seen]).toEqual(['0:0 700']);
+    expect(treeFacts(target)).toEqual(treeFacts(daemon.tree));
+  });
+
+  it('is refused as it is, with its owner and mode, when it is not empty', async (context) => {
+    if (process.getuid?.() !== 0) skipWithout(context, 'the right to give a folder away');
+    const { restoreWith, target } = await withState();
+    mkdirSync(join(target, 'precious'), { recursive: true });
+    chownSync(target, 65_534, 65_534);
+    const before = treeFacts(target);
+    await expect(restoreWith(() => {})).rejects.toThrow('it is not empty');
+    expect(treeFacts(target)).toEqual(before);
   });
 });
 

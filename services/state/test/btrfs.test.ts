@@ -36,6 +36,20 @@ async function withState(context: TestContext) {
   return { ...host, daemon, state, member, snapshot: join(host.storage.root, member.snapshot) };
 }
 
+describe('a save on btrfs', () => {
+  it('survives a power cut right after it is answered, unlike what was written beside it', async (context) => {
+    const { storage, daemon, state, snapshot, states } = await withState(context);
+    const record = join(states, `records/${state.id}.json`);
+    const before = readFileSync(record, 'utf8');
+    writeFileSync(join(storage.systemPath, 'later'), 'not flushed');
+    await storage.losePower(() => daemon.service.close(0));
+    expect(existsSync(join(storage.systemPath, 'later'))).toBe(false);
+    expect(readdirSync(join(states, 'records'))).toEqual([`${state.id}.json`]);
+    expect(readFileSync(record, 'utf8')).toBe(before);
+    expect(readFileSync(join(snapshot, 'file'), 'utf8')).toBe('good');
+  });
+});
+
 describe('a member of a state on btrfs', () => {
   it('is known by its uuid: another subvolume in its place is left alone', async (context) => {
     const { daemon, storage, snapshot } = await withState(context);
@@ -249,6 +263,46 @@ describe('what is left out of a state', () => {
     subvolume('create', join(home, 'nested'));
     const { lines } = await daemon.call('SaveSystemState', { stateName: 'one' });
     expect(lines.join('\n')).toContain(`${home}/nested is a subvolume of its own and was left out`);
+  });
+});
+
+describe('attack: a user makes subvolumes without end in his home', () => {
+  it('so that a list of all has no end, and the machine and the homes are saved', async (context) => {
+    const { storage, start } = await withImage(context);
+    const programs = temporaryFolder();
+    // Of all, and of those in the home of eve.
+    const script = `#!/bin/sh
+case "$*" in
+  *" -o "*@home/eve) ;;
+  *" -o "*) PATH=${process.env['PATH']} exec btrfs "$@" ;;
+  *" list "*) ;;
+  *) PATH=${process.env['PATH']} exec btrfs "$@" ;;
+esac
+exec yes "ID 999 gen 1 top level 5 uuid ${crypto.randomUUID()} path @home/eve/x"
+`;
+    writeFileSync(join(programs, 'btrfs'), script, { mode: 0o755 });
+    const daemon = await start({ settings: { STATESVC_SEARCH_PATH: `${programs}:${process.env['PATH']}` } });
+    for (const user of ['ada', 'eve'])
+      await daemon.call('CreateUserData', { user, homepath: join(storage.homesFolder, user) });
+    subvolume('create', join(storage.homesFolder, 'ada/nested'));
+    const answer = await daemon.call('SaveSystemState', { stateName: 'one' });
+    expect(answer).toMatchObject({ code: 0, results: [{ stateName: 'one' }] });
+    const said = answer.lines.join('\n');
+    expect(said).toContain(`${storage.homesFolder}/ada/nested is a subvolume of its own and was left out`);
+    expect(said).toContain(`subvolumes in ${storage.homesFolder}/eve could not be listed and were left out`);
+    expect(await namesOf(daemon)).toEqual(['one', 'ada one', 'eve one']);
+    expect((await daemon.call('RemoveSystemState', { stateName: 'one' })).code).toBe(0);
+  });
+
+  it('and no more of them are told than somebody reads', async (context) => {
+    const { storage, start } = await withImage(context);
+    const daemon = await start();
+    const home = join(storage.homesFolder, 'eve');
+    await daemon.call('CreateUserData', { user: 'eve', homepath: home });
+    for (let at = 0; at < 25; at++) subvolume('create', join(home, `s${at}`));
+    const { lines } = await daemon.call('SaveSystemState', { stateName: 'one' });
+    expect(lines.filter((line) => line.includes(`${home}/s`))).toHaveLength(20);
+    expect(lines).toContain(`warning: and 5 more of ${home}`);
   });
 });
 

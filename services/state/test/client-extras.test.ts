@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasProgram, skipWithout } from '@croft/testing';
+import { hasProgram, mountSmallDisk, skipWithout } from '@croft/testing';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/client/parse-command.ts';
 import { archiveOf } from './archive.ts';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
 import { importBytes } from './extras-client.ts';
-import { runCommand as run, runOnTerminal } from './run-command.ts';
+import { runCommand as run, runInto, runOnTerminal } from './run-command.ts';
 
 const statesOf = async (daemon: Daemon) => (await daemon.dump()).machines[0]?.states ?? [];
 
@@ -93,6 +93,39 @@ describe('croft state', () => {
     expect((await run(daemon, `export none -o ${join(folder, 'x.tar')}`)).code).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  it.for(['export one -o DISK/one.tar', 'restore one DISK/one'])(
+    '%s: says what could not be written when the disk is full, and leaves no half of it',
+    async (argv, context) => {
+      const disk = temporaryFolder();
+      await using _disk = await mountSmallDisk(context, disk, '64k');
+      const daemon = await startDaemon();
+      writeFileSync(join(daemon.tree, 'large'), Buffer.alloc(256 * 1024, 'x'));
+      await daemon.save('one');
+      const { code, out, err } = await run(daemon, argv.replace('DISK', disk));
+      expect([code, out]).toEqual([1, '']);
+      expect(err.split('\n').at(-2)).toMatch(
+        new RegExp(`^croft state: .*${disk}/one.*: ENOSPC: no space left on device, \\w+$`),
+      );
+      expect(readdirSync(disk, { recursive: true }).filter((name) => name !== 'one')).toEqual([]);
+    },
+  );
+
+  it.each(['dump', 'show --full', 'diff one', 'export one -o -', '--help'])(
+    '%s: who keeps what is printed learns that it is not whole',
+    async (argv) => {
+      const daemon = await daemonWithState();
+      writeFileSync(join(daemon.tree, 'file'), 'changed');
+      const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      const lost = await runInto(daemon, argv, full);
+      expect(lost.code).toBe(1);
+      expect(lost.err).toContain('croft state: standard output does not take everything: no space left');
+      // Nobody is there to be told.
+      const gone = await runInto(daemon, argv, Object.assign(new Error('write'), { code: 'EPIPE' }));
+      expect(gone.code).toBe(1);
+      expect(gone.err).not.toContain('croft state:');
+    },
+  );
 
   it('restores several datasets beside each other, whatever an import says where they lay', async () => {
     const daemon = await startDaemon();

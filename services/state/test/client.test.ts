@@ -1,17 +1,27 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { skipWithout } from '@croft/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { commandTexts } from '../src/client/command-texts.ts';
+import { runStateCommand } from '../src/client/index.ts';
 import { COMMANDS, type CommandName, EVERYWHERE, parseCommand } from '../src/client/parse-command.ts';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
 import { host } from './host.ts';
@@ -261,6 +271,37 @@ describe('croft state', () => {
     ]);
   });
 
+  it('attack: somebody else waits where the socket of a long data folder would be', async (context) => {
+    if (process.getuid?.() !== 0) skipWithout(context, 'the right to give a folder away');
+    const folder = join(tmpdir(), `croft-0-${randomBytes(6).toString('hex')}`);
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const socket = join(folder, 'statesvc.sock');
+    const outputs = () => {
+      const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+      return { stdout, stderr, said: () => String(stderr.read() ?? '') };
+    };
+    const nobody = outputs();
+    expect(await runStateCommand(['list'], { socket, ...nobody })).toBe(1);
+    expect(nobody.said()).toContain(`the state daemon does not answer on ${socket}`);
+    mkdirSync(folder);
+    let calls = 0;
+    const server = createServer(() => calls++).listen(socket);
+    onTestFinished(() => void server.close());
+    chownSync(folder, 65_534, 65_534);
+    for (const link of [false, true]) {
+      if (link) {
+        renameSync(folder, `${folder}-away`);
+        onTestFinished(() => rmSync(`${folder}-away`, { recursive: true, force: true }));
+        chownSync(`${folder}-away`, 0, 0);
+        symlinkSync(`${folder}-away`, folder);
+      }
+      const somebody = outputs();
+      expect(await runStateCommand(['show'], { socket, ...somebody })).toBe(1);
+      expect(somebody.said()).toContain(`croft state: ${folder} was made by somebody else`);
+    }
+    expect(calls).toBe(0);
+  });
+
   it('says what to do when no daemon runs', async () => {
     const { code, err } = await run(undefined, 'list');
     expect(code).toBe(1);
@@ -271,7 +312,8 @@ describe('croft state', () => {
 
   it.each([
     ['', 'a command is missing'],
-    ['fly', 'there is no command "fly"'],
+    ['seldom', 'there is no command "seldom"'],
+    ['sav', 'there is no command "sav"; did you mean save?'],
     ['constructor', 'there is no command "constructor"'],
     ['remove', 'remove needs <state>'],
     ['restore x', 'restore needs <folder>'],

@@ -172,8 +172,8 @@ export async function startDaemon({
       STATESVC_VAULT_SYSTEM: tree,
       // The disk of the machine that runs the tests may be full; tests of the limit set it.
       STATESVC_MIN_FREE: '0',
-      STATESVC_CMDLINE_FILE: '/nonexistent',
-      STATESVC_POLICY: '/nonexistent',
+      STATESVC_CMDLINE_FILE: join(folder, 'not-there'),
+      STATESVC_POLICY: join(folder, 'not-there'),
       // The menu of the machine that runs the tests is its own business.
       STATESVC_BOOT_LOADER: 'none',
       ...options.settings,

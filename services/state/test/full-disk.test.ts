@@ -1,24 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { mountSmallDisk } from '@croft/testing';
+import { describe, expect, it } from 'vitest';
 import { startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
-
-/** A disk of its own in memory; only root may mount, and not in every container. */
-function mountDisk(size: string): string | undefined {
-  const folder = temporaryFolder();
-  try {
-    execFileSync('sh', ['-c', 'mount -t tmpfs -o size=$1 tmpfs "$0"', folder, size], { stdio: 'ignore' });
-  } catch {
-    return undefined;
-  }
-  onTestFinished(() => void execFileSync('sh', ['-c', 'umount -l "$0"', folder]));
-  return folder;
-}
 
 describe('a full disk', () => {
   it('ends a save with nothing left of it, and the next save works', async (context) => {
-    const disk = mountDisk('4m') ?? context.skip('tmpfs cannot be mounted here');
+    const disk = temporaryFolder();
+    await using _disk = await mountSmallDisk(context, disk, '4m');
     const daemon = await startDaemon({ folder: join(disk, 'state') });
     writeFileSync(join(daemon.tree, 'small'), 'x');
     await daemon.save('before');
@@ -36,7 +26,8 @@ describe('a full disk', () => {
   });
 
   it('does not keep anybody from removing states, which makes room', async (context) => {
-    const disk = mountDisk('8m') ?? context.skip('tmpfs cannot be mounted here');
+    const disk = temporaryFolder();
+    await using _disk = await mountSmallDisk(context, disk, '8m');
     const daemon = await startDaemon({ folder: join(disk, 'state') });
     writeFileSync(join(daemon.tree, 'large'), Buffer.alloc(2_000_000, 'x'));
     await new Promise((resolve) => setTimeout(resolve, 100));

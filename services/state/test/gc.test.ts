@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -125,6 +126,25 @@ describe('Reload', () => {
       order: [],
       details: `policy file ${file}: line 2: keep.newest is a whole number from 0 to 10000`,
     });
+    await daemon.call('GC');
+    expect(await namesOf(daemon)).toEqual([]);
+  });
+
+  it.each([
+    ['a fifo that nobody writes to', 'mkfifo "$0"', 'it is no file'],
+    ['a device without an end', 'ln -s /dev/zero "$0"', 'it is no file'],
+    ['a folder', 'mkdir "$0"', 'it is no file'],
+    ['too large', 'head -c 70000 /dev/zero > "$0"', 'it is larger than 64 KiB'],
+    ['a link in a circle', 'ln -s "$0" "$0"', 'ELOOP: too many symbolic links encountered'],
+  ])('holds nobody up when the new one is %s, and keeps the old one', async (_what, command, says) => {
+    const file = policyFile(NOTHING);
+    const { daemon, saveDaysAgo } = await daemonAt({ settings: { STATESVC_POLICY: file } });
+    await saveDaysAgo(1);
+    rmSync(file);
+    execFileSync('sh', ['-c', command, file]);
+    const answer = await daemon.call('Reload', {}, { deadlineMs: 5000 });
+    expect(answer).toMatchObject({ code: 3, order: [] });
+    expect(answer.details).toContain(`policy file ${file}: ${says}`);
     await daemon.call('GC');
     expect(await namesOf(daemon)).toEqual([]);
   });

@@ -9,7 +9,7 @@ it('leaves nothing when somebody ends the process', async () => {
   await using folder = await temporaryFolder();
   const name = join(folder.path, 'half');
   const program = `
-    import { newFile } from ${JSON.stringify(join(import.meta.dirname, '../src/client/new-file.ts'))};
+    import { newFile } from ${JSON.stringify(join(import.meta.dirname, '../src/client/commands/new-file.ts'))};
     setInterval(() => {}, 1000);
     await newFile(${JSON.stringify(name)}, () => new Promise(() => {}));`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' });

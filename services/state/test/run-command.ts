@@ -1,4 +1,4 @@
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { runStateCommand } from '../src/client/index.ts';
 import type { Daemon } from './daemon.ts';
 
@@ -19,6 +19,16 @@ export async function runCommand(
   const socket = socketOf(daemon);
   const code = await runStateCommand(argv === '' ? [] : argv.split(' '), { socket, stdout, stderr, stdin });
   return { code, out: out(), err: err() };
+}
+
+/** The same with an output that takes nothing. */
+export async function runInto(daemon: Daemon, argv: string, failure: NodeJS.ErrnoException) {
+  const stdout = new Writable({ write: (_content, _encoding, done) => done(failure) });
+  const stderr = new PassThrough();
+  const err = textOf(stderr);
+  const outputs = { stdout, stderr, stdin: Readable.from([]) };
+  const code = await runStateCommand(argv.split(' '), { socket: socketOf(daemon), ...outputs });
+  return { code, err: err() };
 }
 
 /** The same where somebody looks: both outputs are one terminal. */

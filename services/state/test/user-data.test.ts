@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -93,18 +94,23 @@ describe('CreateUserData', () => {
     ['a file', { homepath: 'FILE' }, 9],
     ['a link', { homepath: 'LINK' }, 9],
     ['a place that is not there', { homepath: '/nonexistent/eve' }, 9],
+    ['a name that no file system takes', { homepath: `PLACE/${'x'.repeat(256)}` }, 3],
+    ['a place that no file system takes', { homepath: `PLACE/${'x'.repeat(256)}/eve` }, 3],
+    ['a place to which links lead in a circle', { homepath: 'PLACE/circle/eve' }, 9],
   ])('refuses %s, and nothing changes', async (_what, given: { user?: string; homepath?: string }, code) => {
     const { daemon, path } = await withHome();
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'file'), '');
     symlinkSync(path, join(folder, 'link'));
     symlinkSync(daemon.folder, join(folder, 'way'));
+    symlinkSync('circle', join(folder, 'circle'));
     const homepath = (given.homepath ?? join(folder, 'eve'))
       .replace('HOME', path)
       .replace('TREE', daemon.tree)
       .replace('FILE', join(folder, 'file'))
       .replace('LINK', join(folder, 'link'))
       .replace('WAY', join(folder, 'way'))
+      .replace('PLACE', folder)
       .replace('VAULT', daemon.folder);
     const before = [await daemon.dump(), treeFacts(folder), treeFacts(path), treeFacts(daemon.tree)];
     const answer = await daemon.call('CreateUserData', { user: 'eve', ...given, homepath });
@@ -159,6 +165,8 @@ describe('ChangeHomeOnUserData', () => {
     ['a home that is not there', '/home/none', 'NEW', 5],
     ['a folder that is not empty', 'HOME', 'FULL', 9],
     ['another file system', 'HOME', '/dev/shm/croft-test-home', 9],
+    ['a name that no file system takes', 'HOME', `PLACE/${'x'.repeat(256)}`, 3],
+    ['a place to which links lead in a circle', 'HOME', 'PLACE/circle/new', 9],
     ['itself', 'HOME', 'HOME/sub', 9],
     ['the system', 'HOME', 'TREE', 6],
     ['nothing', 'HOME', '', 3],
@@ -167,11 +175,13 @@ describe('ChangeHomeOnUserData', () => {
     fillTree(path);
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'full/of'), { recursive: true });
+    symlinkSync('circle', join(folder, 'circle'));
     const place = (text: string) =>
       text
         .replace('HOME', path)
         .replace('NEW', join(folder, 'new'))
         .replace('FULL', join(folder, 'full'))
+        .replace('PLACE', folder)
         .replace('TREE', daemon.tree);
     const before = [await daemon.dump(), treeFacts(folder), treeFacts(path)];
     const answer = await daemon.call('ChangeHomeOnUserData', { home: place(home), newHome: place(newHome) });
@@ -193,10 +203,7 @@ describe('ChangeHomeOnUserData', () => {
     const file = join(daemon.folder, 'vault/homes.json');
     const homes = [{ user: 'ada', path, machines: [machine], moving }];
     writeFileSync(file, JSON.stringify({ version: 1, homes }));
-    if (moved) {
-      const { renameSync } = await import('node:fs');
-      renameSync(path, to);
-    }
+    if (moved) renameSync(path, to);
     const again = await startDaemon({ folder: daemon.folder, tree: daemon.tree });
     const home = (await homesOf(again))[0]?.path as string;
     expect(home).toBe(moved ? to : path);
@@ -250,6 +257,21 @@ describe('DissociateUser', () => {
     expect(answer.code).toBe(0);
     expect(answer.lines).toContain(`warning: ${path} is a link or no folder and was left alone`);
     expect(readdirSync(outside)).toEqual(['precious']);
+  });
+
+  it('tells what keeps it from emptying a home that links in a circle lead to, and nothing changes', async () => {
+    const daemon = await startDaemon();
+    const [place, away] = [join(temporaryFolder(), 'place'), join(temporaryFolder(), 'away')];
+    mkdirSync(place);
+    const request = { user: 'ada', removeHome: true };
+    await daemon.call('CreateUserData', { user: 'ada', homepath: join(place, 'ada') });
+    writeFileSync(join(place, 'ada/file'), 'content');
+    renameSync(place, away);
+    symlinkSync('place', place);
+    const before = [await daemon.dump(), treeFacts(away)];
+    const answer = await daemon.call('DissociateUser', request);
+    expect(answer).toMatchObject({ code: 9, details: expect.stringContaining('ELOOP') });
+    expect([await daemon.dump(), treeFacts(away)]).toEqual(before);
   });
 
   it.each(['eve', 'ada/..', ''])('refuses %j, and nothing changes', async (user) => {

@@ -70,6 +70,22 @@ it('gives up a command that hangs, and the next call works', async (context) => 
   expect(await daemon.save('works')).toBe('works');
 });
 
+it('what was asked of a ZFS that hung up is told as unavailable, and nothing has changed', async (context) => {
+  const storage = await poolFor(context);
+  const flag = join(storage.base, 'hangs-up');
+  const search = otherZfs(
+    `if [ -e ${flag} ]; then echo 'internal error: Connection reset by peer' >&2; exit 1; fi`,
+  );
+  const daemon = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
+  const before = await storage.facts();
+  writeFileSync(flag, '');
+  const answer = await daemon.call('SaveSystemState', { stateName: 'lost' });
+  expect(answer).toMatchObject({ code: 14, details: expect.stringContaining('Connection reset by peer') });
+  expect(await storage.facts()).toEqual(before);
+  rmSync(flag);
+  expect(await daemon.save('works')).toBe('works');
+});
+
 it('mounts one after another what several callers look into', async (context) => {
   const storage = await poolFor(context);
   const log = join(storage.base, 'clones');

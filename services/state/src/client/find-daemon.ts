@@ -1,23 +1,22 @@
-import { readFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
-import type { Target } from './daemon-client.ts';
+import { DaemonRefused, type Target } from './daemon-client.ts';
 import { type Command, Misuse } from './parse-command.ts';
 
 /** Where the packaged units put it. */
 const SYSTEM_SOCKET = '/run/croft/statesvc.sock';
 
-/** Which daemon a command is for. @param socket the one of this machine @throws Misuse */
+/** Which daemon a command is for. @param socket the one of this machine @throws Misuse, DaemonRefused */
 export async function findDaemon({ values }: Command, socket: string): Promise<Target> {
   const { address } = values;
   if (address === undefined) {
     const alone = (['ca', 'cert', 'key', 'token'] as const).find((flag) => values[flag] !== undefined);
     if (alone !== undefined) throw new Misuse(`--${alone} goes with --address`);
-    return {
-      address: `unix:${socket}`,
-      credentials: credentials.createInsecure(),
-      token: undefined,
-      advice: `the state daemon does not answer on ${socket}. ${adviceFor(socket)}`,
-    };
+    const advice = `the state daemon does not answer on ${socket}. ${adviceFor(socket)}`;
+    await checkFolder(dirname(socket), advice);
+    return { address: `unix:${socket}`, credentials: credentials.createInsecure(), token: undefined, advice };
   }
   if (!/^[^/]+:\d{1,5}$/.test(address))
     throw new Misuse('--address is host:port, such as backup.example:7070');
@@ -32,6 +31,22 @@ export async function findDaemon({ values }: Command, socket: string): Promise<T
     token: token?.toString().trim() || undefined,
     advice: `the state daemon does not answer at ${address}, or not with a certificate that --ca vouches for under this name. See whether the name is right, and STATESVC_LISTEN is set there.`,
   };
+}
+
+/**
+ * A data folder with a long path has its socket in a folder of its own, whose name anybody can tell: among the temporary files
+ * somebody else may have made it, and would be taken for the daemon.
+ * @throws DaemonRefused
+ */
+async function checkFolder(folder: string, advice: string): Promise<void> {
+  if (dirname(folder) !== tmpdir() || !/^croft-\d+-[0-9a-f]{12}$/.test(basename(folder))) return;
+  const stat = await lstat(folder).catch(() => undefined);
+  if (stat === undefined) throw new DaemonRefused(advice);
+  const isOurs = stat.isDirectory() && [0, process.getuid?.()].includes(stat.uid);
+  if (!isOurs)
+    throw new DaemonRefused(
+      `${folder} was made by somebody else, who may want to be taken for the state daemon`,
+    );
 }
 
 /** The system's daemon is started by systemd, any other by whoever set Croft up. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nearestName } from '@croft/settings';
 
 /** What somebody typed, understood. */
 export interface Command {
@@ -141,7 +142,11 @@ export function commandNamed(argv: readonly string[]): CommandName | undefined {
 function splitName(words: readonly string[]): [CommandName, readonly string[]] {
   if (words.length === 0) throw new Misuse('a command is missing');
   const name = findName(words);
-  if (name === undefined) throw new Misuse(`there is no command ${JSON.stringify(words[0])}`);
+  if (name === undefined) {
+    const nearest = nearestName(words[0] as string, Object.keys(COMMANDS));
+    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+    throw new Misuse(`there is no command ${JSON.stringify(words[0])}${hint}`);
+  }
   return [name, words.slice(name.split(' ').length)];
 }
 

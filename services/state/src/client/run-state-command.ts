@@ -1,13 +1,14 @@
-import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { Failure } from '@croft/failure';
 import type { CommandCall } from './command-call.ts';
-import { commands } from './commands.ts';
+import { commands } from './command-table.ts';
 import { DaemonClient, DaemonRefused } from './daemon-client.ts';
+import { FileTrouble } from './file-trouble.ts';
 import { findDaemon } from './find-daemon.ts';
 import { inCommands } from './in-commands.ts';
 import { Meter, type Terminal } from './meter.ts';
 import { commandNamed, Misuse, parseCommand } from './parse-command.ts';
+import { OutputLost, StandardOutput } from './standard-output.ts';
 import { commandHelp, hint, overview } from './usage.ts';
 
 /** Where a command finds its daemon and writes to. */
@@ -22,7 +23,10 @@ export interface CommandOptions {
 
 /** Runs what comes after `croft state`. @returns the exit code: 0 done, 1 failed, 2 not understood */
 export async function runStateCommand(argv: readonly string[], options: CommandOptions): Promise<number> {
-  const { stdout, stderr } = options;
+  const { stderr } = options;
+  const stdout = new StandardOutput(options.stdout);
+  // What happens meanwhile is for whoever looks; nothing fails because nobody can.
+  stderr.on('error', () => {});
   const meter = new Meter(stderr.isTTY === true ? stderr : undefined);
   const progress = (line: string) => {
     meter.clear();
@@ -32,7 +36,8 @@ export async function runStateCommand(argv: readonly string[], options: CommandO
   try {
     const command = parseCommand(argv);
     if ('helpOn' in command) {
-      stdout.write(`${command.helpOn === 'all' ? overview() : commandHelp(command.helpOn)}\n`);
+      stdout.print(`${command.helpOn === 'all' ? overview() : commandHelp(command.helpOn)}\n`);
+      await stdout.flush();
       return 0;
     }
     using daemon = new DaemonClient(await findDaemon(command, options.socket), {
@@ -45,28 +50,25 @@ export async function runStateCommand(argv: readonly string[], options: CommandO
       stdin: options.stdin ?? process.stdin,
       print: (text) => {
         meter.clear();
-        stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+        stdout.print(text.endsWith('\n') ? text : `${text}\n`);
       },
       progress,
-      send: (content) => sendTo(stdout, content),
+      send: (content) => stdout.send(content),
       meter,
     };
-    return await commands[command.name](call);
+    const code = await commands[command.name](call);
+    await stdout.flush();
+    return code;
   } catch (error) {
     if (error instanceof Misuse) {
       complain(`${error.message}\n\n${argv.length === 0 ? overview() : hint(commandNamed(argv))}`);
       return 2;
     }
-    if (!(error instanceof DaemonRefused || error instanceof Failure)) throw error;
-    complain(inCommands(error.message));
+    if (error instanceof DaemonRefused || error instanceof Failure) complain(inCommands(error.message));
+    else if (!(error instanceof FileTrouble || error instanceof OutputLost)) throw error;
+    else if (error.message !== '') complain(error.message);
     return 1;
   } finally {
     meter.clear();
   }
-}
-
-/** Nothing piles up in memory when whoever reads is slow; when he is gone, so are we. */
-async function sendTo(out: Writable, content: string | Uint8Array): Promise<void> {
-  if (out.write(content) || out.destroyed) return;
-  await Promise.race([once(out, 'drain'), once(out, 'close')]);
 }

@@ -38,13 +38,16 @@ export function programsIn(searchPath: string): RunProgram {
         clearTimeout(timer);
         resolve(late === undefined ? ranAs(name, error, stdout, stderr) : ranAs(name, late, stdout, NOTHING));
       };
-      const child: ChildProcess = execFile(
-        name,
-        args,
-        { env, maxBuffer: maxBytes, encoding: 'buffer', cwd: '/' },
-        end,
-      );
-      let timer = setTimeout(() => {
+      let timer: NodeJS.Timeout | undefined;
+      let child: ChildProcess;
+      try {
+        child = execFile(name, args, { env, maxBuffer: maxBytes, encoding: 'buffer', cwd: '/' }, end);
+      } catch (error) {
+        // Before there is a program: arguments that the system does not take, or no memory for it.
+        end(error as Error, NOTHING, NOTHING);
+        return;
+      }
+      timer = setTimeout(() => {
         child.kill('SIGKILL');
         late = new Error(`did not end within ${timeoutMs / 1000} s`);
         timer = setTimeout(end, DEATH_MS, late, NOTHING, NOTHING);

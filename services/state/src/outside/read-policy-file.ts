@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Failure } from '@croft/failure';
 import type * as Yaml from 'yaml';
 import { badPolicy } from '../failures.ts';
 import { DEFAULT_POLICY, type Located, type Policy, readPolicy } from '../rules/states/policy.ts';
@@ -11,14 +13,8 @@ const MAX_BYTES = 64 * 1024;
  * @throws INVALID_ARGUMENT with line numbers
  */
 export async function readPolicyFile(file: string): Promise<Policy> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return DEFAULT_POLICY;
-    throw badPolicy(file, [(error as Error).message]);
-  }
-  if (text.length > MAX_BYTES) throw badPolicy(file, [`it is larger than ${MAX_BYTES / 1024} KiB`]);
+  const text = await readText(file);
+  if (text === undefined) return DEFAULT_POLICY;
   // Only here: most daemons have no policy file, and the library takes time to load.
   const yaml = await import('yaml');
   const counter = new yaml.LineCounter();
@@ -31,6 +27,21 @@ export async function readPolicyFile(file: string): Promise<Policy> {
       wrong.map(({ message, pos }) => `line ${lineOf(pos[0])}: ${message}`),
     );
   return readPolicy(located(yaml, document.contents, lineOf), file);
+}
+
+/** Never waits for the other end of a fifo, and never reads what has no end. @returns undefined when there is no such file */
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    await using opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!(await opened.stat()).isFile()) throw badPolicy(file, ['it is no file']);
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(MAX_BYTES + 1), 0, MAX_BYTES + 1, 0);
+    if (bytesRead > MAX_BYTES) throw badPolicy(file, [`it is larger than ${MAX_BYTES / 1024} KiB`]);
+    return buffer.toString('utf8', 0, bytesRead);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw badPolicy(file, [(error as Error).message]);
+  }
 }
 
 /** The document with the lines its values stand in; what a policy has no use for, such as an alias, becomes a text. */

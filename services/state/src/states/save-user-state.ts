@@ -1,6 +1,8 @@
 import type { Call, Context } from '../context.ts';
+import { tooManyOwnSaves } from '../failures.ts';
 import { currentMachine } from '../rules/machines/find-machine.ts';
 import { checkUserName } from '../rules/machines/user-data.ts';
+import { hasAllOwnSaves, MAX_OWN_SAVES } from '../rules/states/own-saves.ts';
 import { checkSaveRequest } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
 import { saveStates } from './save-states.ts';
@@ -15,8 +17,11 @@ export async function saveUserState(
   const wanted = { stateName: request.stateName, autosave: false, user: request.userName };
   const machine = currentMachine(context.index.model);
   checkSaveRequest(wanted, machine);
-  const [state] = await context.turns.take(machine.id, call.operation, call.signal, () =>
-    saveStates(currentMachine(context.index.model), wanted, call, context),
-  );
+  const [state] = await context.turns.take(machine.id, call.operation, call.signal, async () => {
+    const { model } = context.index;
+    if (hasAllOwnSaves(model, request.userName) && !(await call.isAdministrator()))
+      throw tooManyOwnSaves(request.userName, MAX_OWN_SAVES);
+    return await saveStates(currentMachine(model), wanted, call, context);
+  });
   return state.name;
 }

@@ -3,6 +3,7 @@ import { currentMachine } from '../rules/machines/find-machine.ts';
 import { homePath, planMove } from '../rules/machines/user-data.ts';
 import type { RequestOf } from '../wire.ts';
 import { changeHomes } from './change-homes.ts';
+import { checkPlace } from './check-place.ts';
 
 /** Moves the home that lies at a path, with its owner, mode and content. */
 export async function changeHome(
@@ -13,8 +14,10 @@ export async function changeHome(
   const [from, to] = [homePath(request.home), homePath(request.newHome)];
   await changeHomes(call, context, async ({ homes }) => {
     const { model } = context.index;
-    const home = planMove(model, currentMachine(model), from, to);
+    const machine = currentMachine(model);
+    const home = planMove(model, machine, from, to);
     if (from === to) return `the home of ${home.user} is at ${to} already`;
+    await checkPlace(model, machine, home.user, to);
     await homes.move(home, to);
     return `the home of ${home.user} was moved from ${from} to ${to}`;
   });

@@ -3,6 +3,7 @@ import { currentMachine } from '../rules/machines/find-machine.ts';
 import { checkUserName, homePath, planHome } from '../rules/machines/user-data.ts';
 import type { RequestOf } from '../wire.ts';
 import { changeHomes } from './change-homes.ts';
+import { checkPlace } from './check-place.ts';
 
 /** Makes the home of a user and links it to the machine that runs; one who has a home gets it at the path. */
 export async function createUserData(
@@ -14,7 +15,9 @@ export async function createUserData(
   const path = homePath(request.homepath);
   await changeHomes(call, context, async ({ homes }) => {
     const { model } = context.index;
-    const plan = planHome(model, currentMachine(model), request.user, path);
+    const machine = currentMachine(model);
+    const plan = planHome(model, machine, request.user, path);
+    await checkPlace(model, machine, request.user, path);
     switch (plan.do) {
       case 'create':
         await homes.create(plan.home);

@@ -80,8 +80,11 @@ describe('the socket for everybody', () => {
       ask(users.other, 50),
       ask(users.root, 100),
     ]);
-    expect(ada.map(({ code }) => code)).toEqual(Array(50).fill(5));
-    expect(other.map(({ code }) => code)).toEqual(Array(50).fill(7));
+    // Most come while as many of the same user are in flight as may be, and the refusal says whose.
+    const seen = (answers: typeof ada) =>
+      new Set(answers.map(({ code, details }) => (code === 8 ? details.split(' ', 2).join(' ') : code)));
+    expect([...seen(ada)].filter((one) => one !== 'uid 65534')).toEqual([5]);
+    expect([...seen(other)].filter((one) => one !== 'uid 2')).toEqual([7]);
     expect(root.map(({ code }) => code)).toEqual(Array(100).fill(5));
   });
 

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { skipWithout } from '@croft/testing';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Daemon, startDaemon, temporaryFolder, vaultFacts } from '../daemon.ts';
+import { type Daemon, type DaemonOptions, startDaemon, temporaryFolder, vaultFacts } from '../daemon.ts';
 import { callAs, floodAs, needRoot, startPublicDaemon, users } from './other-users.ts';
 
 beforeEach(needRoot);
@@ -19,9 +19,7 @@ function versionOnNewConnection(path: string): Promise<number | undefined> {
   const began = performance.now();
   return new Promise((resolve) => {
     const createConnection = () => connect(path);
-    const session = connectHttp2('http://localhost', { createConnection }).on('error', (e) =>
-      console.log('DBG', e),
-    );
+    const session = connectHttp2('http://localhost', { createConnection }).on('error', () => {});
     const headers = {
       ':method': 'POST',
       ':path': '/statesvc.StateService/Version',
@@ -64,6 +62,96 @@ describe('attack: calls without end', () => {
     const again = await callAs(users.other, daemon.service.address, [watch], { deadlineMs: 1000 });
     expect(again).toMatchObject([{ code: 4 }]);
   });
+});
+
+/** A daemon for everybody, with a home of ada. */
+async function withHome(options: DaemonOptions = {}) {
+  const daemon = await startPublicDaemon(options);
+  const homepath = join(temporaryFolder(), 'home');
+  expect((await daemon.call('CreateUserData', { user: users.ada.name, homepath })).code).toBe(0);
+  return daemon;
+}
+
+const userName = users.ada.name;
+
+describe('attack: many at once', () => {
+  it.each([
+    ['DumpStates', 8, 'calls of DumpStates, MachineList and MachineShow', {}],
+    ['MachineShow', 8, 'calls of DumpStates, MachineList and MachineShow', {}],
+    ['SaveUserState', 4, 'calls that write', { userName }],
+    ['Describe', 4, 'calls that write', { userName, stateName: 'hers', description: 'x' }],
+  ])(
+    'of %s: only %i of one user stay, others have theirs, and nothing changes',
+    async (name, most, what, request) => {
+      const daemon = await withHome();
+      const { address } = daemon.service;
+      await daemon.call('SaveUserState', { userName, stateName: 'hers' });
+      const before = [await daemon.dump(), vaultFacts(daemon.folder)];
+      const service = name === 'Describe' ? 'StateExtras' : 'StateService';
+      const method = `/statesvc.${service}/${name}`;
+      const flood = { ...users.ada, path: pathOf(daemon), method, connections: 4, streams: 100 };
+      const { statuses, stop } = await floodAs(flood);
+      await vi.waitFor(() => expect(statuses).toHaveLength(400 - most), 20_000);
+      expect(new Set(statuses)).toEqual(new Set([8]));
+      expect(await callAs(users.ada, address, [{ name, request }])).toMatchObject([
+        {
+          code: 8,
+          messages: 0,
+          details: `uid 65534 has ${most} ${what} in flight, which is the most there may be: wait until one of them has ended`,
+        },
+      ]);
+      expect([await daemon.dump(), vaultFacts(daemon.folder)]).toEqual(before);
+      const read = [{ name: 'DumpStates', request: {} }];
+      expect(await callAs(users.other, address, read)).toMatchObject([{ code: 0 }]);
+      // She has calls of other kinds, and the machine is free.
+      expect(await callAs(users.ada, address, [{ name: 'Version', request: {} }])).toMatchObject([
+        { code: 0 },
+      ]);
+      expect(await daemon.save('of-the-machine')).toBe('of-the-machine');
+      await stop();
+      await sleep(200);
+      expect(await callAs(users.ada, address, [{ name, request }])).toMatchObject([{ code: 0 }]);
+    },
+  );
+});
+
+it('attack: a user saves his home without end', { timeout: 60_000 }, async () => {
+  const first = await withHome();
+  await first.call('SaveUserState', { userName, stateName: 's0' });
+  const [saved] = (await first.dump()).machines[0]?.states ?? [];
+  await first.service.close(0);
+  const fileOf = (id: string) => join(first.folder, 'vault/states', `${id}.json`);
+  const record = readFileSync(fileOf(saved?.id as string), 'utf8');
+  // As so many calls would have left them.
+  for (let at = 1; at < 1000; at++)
+    writeFileSync(
+      fileOf(`id-${at}`),
+      record.replace(saved?.id as string, `id-${at}`).replace('"s0"', `"s${at}"`),
+    );
+  const daemon = await startPublicDaemon({ folder: first.folder, tree: first.tree });
+  const { address } = daemon.service;
+  const save = [{ name: 'SaveUserState', request: { userName } }];
+  const before = [await daemon.dump(), vaultFacts(daemon.folder)];
+  expect(await callAs(users.ada, address, save)).toMatchObject([
+    {
+      code: 8,
+      messages: 0,
+      details: expect.stringMatching(/^1000 states of "nobody" .* remove some of them first$/),
+    },
+  ]);
+  expect([await daemon.dump(), vaultFacts(daemon.folder)]).toEqual(before);
+  // That binds neither administrators nor saves of the machine, and she helps herself.
+  expect(await callAs(users.operator, address, save)).toMatchObject([{ code: 0 }]);
+  await daemon.save('of-the-machine');
+  const removals = ['s1', 's2'].map((stateName) => ({
+    name: 'RemoveUserState',
+    request: { userName, stateName },
+  }));
+  expect(await callAs(users.ada, address, [...removals, ...save])).toMatchObject([
+    { code: 0 },
+    { code: 0 },
+    { code: 0 },
+  ]);
 });
 
 it('attack: while two processes connect in a loop, root is served', { timeout: 120_000 }, async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -32,6 +33,11 @@ export interface BtrfsImage extends OpenedStorage {
   /** Where the top level is mounted. */
   readonly root: string;
   readonly device: string;
+  /**
+   * Mounts what the disk would have if the power went now: what was written but not flushed is lost.
+   * @param stop ends whoever uses it, who may write what he will
+   */
+  losePower(stop: () => Promise<unknown>): Promise<void>;
 }
 
 /** What this machine lacks to have one. */
@@ -89,6 +95,15 @@ export async function openBtrfs({ megabytes = 512, disk = '' }: ImageOptions = {
     systemPath,
     homesFolder,
     settings: { STATESVC_STORAGE: 'btrfs', STATESVC_BTRFS_ROOT: root },
+    async losePower(stop) {
+      copyFileSync(at('disk/image'), at('disk/kept'));
+      await stop();
+      unmountAll();
+      copyFileSync(at('disk/kept'), at('disk/image'));
+      rmSync(at('disk/kept'));
+      run('blockdev', '--flushbufs', device);
+      mountAll();
+    },
     async contentOf({ snapshot }) {
       return join(root, snapshot);
     },

@@ -7,11 +7,12 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { treeFacts } from '../daemon.ts';
+import { temporaryFolder, treeFacts } from '../daemon.ts';
 import { fillTree } from '../sample-tree.ts';
 import { machineOf, memberOf, namesOf, type StorageFixture, statesOf, withDaemon } from './fixture.ts';
 
@@ -41,6 +42,57 @@ export function homeScenarios(fixture: StorageFixture): void {
       await storage.reopen();
       expect((await (await start()).dump()).homes).toEqual(homes);
       expect(lstatSync(path).isDirectory()).toBe(true);
+    });
+
+    it.for([
+      ['a name that no file system takes', `/${'x'.repeat(256)}`, 3],
+      ['a path that is as long as one may be', '/x'.repeat(1900), 9],
+      ['a place to which links lead in a circle', '/circle/eve', 9],
+    ] as const)(
+      'are not made, moved or put at %s, and nothing changes',
+      async ([_what, below, code], context) => {
+        const { daemon, storage, path } = await withAda(context);
+        symlinkSync('circle', join(storage.homesFolder, 'circle'));
+        const before = [await daemon.dump(), treeFacts(path), readdirSync(storage.homesFolder)];
+        const newHome = `${storage.homesFolder}${below}`;
+        for (const [operation, request] of [
+          ['CreateUserData', { user: 'eve', homepath: newHome }],
+          ['CreateUserData', { user: 'ada', homepath: newHome }],
+          ['ChangeHomeOnUserData', { home: path, newHome }],
+        ] as const)
+          expect([operation, await daemon.call(operation, request)]).toMatchObject([operation, { code }]);
+        expect([await daemon.dump(), treeFacts(path), readdirSync(storage.homesFolder)]).toEqual(before);
+      },
+    );
+
+    it('are not put into those of others, around them or into the system by another way, and nothing changes', async (context) => {
+      const { daemon, storage, path } = await withAda(context);
+      const bobs = join(storage.homesFolder, 'bob');
+      expect((await daemon.call('CreateUserData', { user: 'bob', homepath: bobs })).code).toBe(0);
+      const ways = join(temporaryFolder(), 'ways');
+      mkdirSync(ways);
+      symlinkSync(storage.homesFolder, join(ways, 'homes'));
+      symlinkSync(storage.systemPath, join(ways, 'system'));
+      const before = [await daemon.dump(), treeFacts(storage.homesFolder), treeFacts(storage.systemPath)];
+      for (const place of ['homes/ada', 'homes/ada/in', 'system/in']) {
+        const homepath = join(ways, place);
+        for (const [operation, request] of [
+          ['CreateUserData', { user: 'eve', homepath }],
+          ['CreateUserData', { user: 'bob', homepath }],
+          ['ChangeHomeOnUserData', { home: bobs, newHome: homepath }],
+        ] as const)
+          expect([place, operation, await daemon.call(operation, request)]).toMatchObject([
+            place,
+            operation,
+            { code: place.startsWith('homes') || fixture.name === 'vault' ? 6 : 9 },
+          ]);
+      }
+      expect([await daemon.dump(), treeFacts(storage.homesFolder), treeFacts(storage.systemPath)]).toEqual(
+        before,
+      );
+      // By another way to his own place he is at home.
+      expect((await daemon.call('CreateUserData', { user: 'bob', homepath: bobs })).code).toBe(0);
+      expect(readFileSync(join(path, 'file'), 'utf8')).toBe('of ada');
     });
 
     it('take the place of an empty folder', async (context) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenedStorage } from './fixture.ts';
-import { attempt, lockOfPool, run, startZfs, ZFS_PATH } from './zfs-programs.ts';
+import { attempt, lockOfPool, run, ZFS_PATH } from './zfs-programs.ts';
 
 const MIB = 1024 * 1024;
 const FACTS =
@@ -32,12 +32,11 @@ interface PoolOptions {
   readonly mountpoint?: string;
 }
 
-/** Makes a pool; `close` undoes everything in reverse order. */
+/** Makes a pool where zfs-fuse was started; `close` undoes everything in reverse order. */
 export async function openPool({
   megabytes = 192,
   mountpoint = '/system',
 }: PoolOptions = {}): Promise<ZfsPool> {
-  startZfs();
   await using opened = new AsyncDisposableStack();
   const first = poolName();
   // By the name of the pool, so that paths and names of datasets tell a test's own.

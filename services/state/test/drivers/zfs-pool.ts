@@ -1,9 +1,15 @@
-import { afterAll } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import type { StorageFixture } from './fixture.ts';
 import { openPool } from './zfs-image.ts';
-import { missingForZfs, stopZfs } from './zfs-programs.ts';
+import { missingForZfs, startZfs, stopZfs } from './zfs-programs.ts';
 
-afterAll(stopZfs);
+/** Each may wait for the file before, and zfs-fuse takes its time on a machine with other work. */
+const PATIENCE_MS = 300_000;
+
+beforeAll(() => {
+  if (missingForZfs() === undefined) startZfs();
+}, PATIENCE_MS);
+afterAll(stopZfs, PATIENCE_MS);
 
 /** ZFS in files. */
 export const zfs: StorageFixture = { name: 'zfs', missing: missingForZfs, open: () => openPool() };

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { hasProgram } from '@croft/testing';
 
 /** zfs-fuse has one socket for all, so test files share one that they start. */
@@ -19,13 +20,13 @@ const [LOCK, PID_FILE, USERS] = ['lock', 'pid', 'users'].map((name) =>
   join(tmpdir(), `croft-zfs-fuse.${name}`),
 ) as [string, string, string];
 const ME = join(USERS, `${process.pid}-${randomUUID()}`);
-/** What `one-mount` waits at. */
-const MOUNTS = join(tmpdir(), 'croft-zfs-fuse.mounts');
+/** What the programs in `in-turn` wait at. */
+const TURNS = join(tmpdir(), 'croft-zfs-fuse.turns');
 /** Where daemons keep others from a pool. */
 const POOL_LOCKS = '/run/croft-zfs';
 
-/** Where tests and their daemons find programs: two never mount at one time. */
-export const ZFS_PATH = `${join(import.meta.dirname, 'one-mount')}:/usr/sbin:/sbin:/usr/bin:/bin`;
+/** Where tests and their daemons find programs: nobody comes to zfs-fuse while it mounts or unmounts. */
+export const ZFS_PATH = `${join(import.meta.dirname, 'in-turn')}:/usr/sbin:/sbin:/usr/bin:/bin`;
 
 /** What this machine lacks to have pools. */
 export function missingForZfs(): string | undefined {
@@ -38,30 +39,41 @@ export function missingForZfs(): string | undefined {
 
 /** Runs `zfs` or another program and gives what it says. */
 export function run(name: string, ...args: readonly string[]): string {
+  return runFor(60_000, name, ...args);
+}
+
+function runFor(timeout: number, name: string, ...args: readonly string[]): string {
   return execFileSync(name, args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: ZFS_PATH, LC_ALL: 'C' },
     maxBuffer: 64 * 1024 * 1024,
-    timeout: 60_000,
+    timeout,
   });
 }
 
 /** The same where it may fail. */
 export function attempt(name: string, ...args: readonly string[]): string | undefined {
+  return unlessItFails(() => run(name, ...args));
+}
+
+function unlessItFails<T>(work: () => T): T | undefined {
   try {
-    return run(name, ...args);
+    return work();
   } catch {
     return undefined;
   }
 }
+
+/** Whether zfs-fuse, or the kernel, answers. One that is ending takes a question and never does. */
+const answers = () => unlessItFails(() => runFor(5000, 'zpool', 'list')) !== undefined;
 
 /** Makes sure that pools can be made, until the tests of this file end. */
 export function startZfs(): void {
   inTurn(() => {
     mkdirSync(USERS, { recursive: true });
     writeFileSync(ME, '');
-    if (attempt('zpool', 'list') !== undefined) return;
+    if (answers()) return;
     mkdirSync('/run/zfs', { recursive: true });
     const child = spawn('zfs-fuse', ['--no-daemon', '--no-kstat-mount', '-a', '0', '-e', '0'], {
       detached: true,
@@ -69,11 +81,8 @@ export function startZfs(): void {
     });
     child.unref();
     writeFileSync(PID_FILE, String(child.pid));
-    for (let waited = 0; attempt('zpool', 'list') === undefined; waited += 100) {
-      // On a machine with other work this takes half a minute.
-      if (waited > 60_000) throw new Error('zfs-fuse did not start');
-      wait(100);
-    }
+    // On a machine with other work this takes half a minute.
+    if (!waitUntil(answers, 60_000)) throw new Error('zfs-fuse did not start');
   });
 }
 
@@ -93,7 +102,7 @@ export function stopZfs(): void {
     const locks = users.flatMap((user) =>
       readFileSync(join(USERS, user), 'utf8').split('\n').filter(Boolean),
     );
-    for (const path of [...locks, PID_FILE, MOUNTS, USERS]) rmSync(path, { recursive: true, force: true });
+    for (const path of [...locks, PID_FILE, TURNS, USERS]) rmSync(path, { recursive: true, force: true });
     // Not when somebody else's daemon has a pool.
     if (existsSync(POOL_LOCKS) && readdirSync(POOL_LOCKS).length === 0) rmdirSync(POOL_LOCKS);
   });
@@ -104,37 +113,42 @@ export function stopZfs(): void {
  * who starts the next one and answer none.
  */
 function endFuse(pid: number): void {
-  // A process that has ended and was not asked for yet has no command line.
-  const lives = () => (attempt('cat', `/proc/${pid}/cmdline`) ?? '').includes('zfs-fuse');
+  if (!(attempt('cat', `/proc/${pid}/cmdline`) ?? '').includes('zfs-fuse')) return;
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    if (!lives()) return;
     process.kill(pid, signal);
-    for (let waited = 0; waited < 5000 && lives(); waited += 100) wait(100);
+    if (waitUntil(() => hasEnded(pid), signal === 'SIGTERM' ? 5000 : 60_000)) return;
   }
+}
+
+/** Its first thread may have ended, and its command line with it, while another one still writes: until then it has its socket. */
+function hasEnded(pid: number): boolean {
+  const threads = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
+  // Whoever started it has not asked for it yet: nothing but its number is left.
+  return threads.every((thread) =>
+    /^State:\s+[ZX]/m.test(attempt('cat', `/proc/${pid}/task/${thread}/status`) ?? 'State: X'),
+  );
 }
 
 function isAlive(user: string): boolean {
   return existsSync(`/proc/${Number.parseInt(user, 10)}`);
 }
 
+/** The kernel's lock on a file, which goes with whoever is killed while he has it. */
 function inTurn(work: () => void): void {
-  for (let waited = 0; ; waited += 50) {
-    try {
-      mkdirSync(LOCK);
-      break;
-    } catch {
-      // Whoever was killed while he had it.
-      if (waited > 90_000) rmSync(LOCK, { recursive: true, force: true });
-      wait(50);
-    }
-  }
+  const lock = new DatabaseSync(LOCK, { timeout: 240_000 });
   try {
+    lock.exec('begin exclusive');
     work();
   } finally {
-    rmdirSync(LOCK);
+    lock.close();
   }
 }
 
-function wait(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+/** Asks again and again. @returns whether it came to be */
+function waitUntil(isSo: () => boolean, ms: number): boolean {
+  for (const until = Date.now() + ms; Date.now() < until; ) {
+    if (isSo()) return true;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  }
+  return false;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { hasProgram, skipWithout } from '@croft/testing';
@@ -102,6 +102,22 @@ describe('hooks of package managers', () => {
     expect(await states(daemon)).toEqual([]);
     await daemon.service.close(0);
     expect(await asManager([command], daemon, installed)).toEqual({ stdout: '0 ', stderr: '' });
+  });
+
+  it('attack: what somebody called a file does nothing to the screen of whoever installs', async () => {
+    const installed = installInto();
+    const daemon = await startDaemon();
+    const client = join(installed.root, 'client');
+    // As the client says it: control characters are none any more, and this is no control character.
+    const says = String.raw`croft state: \033[2J\a\c and -n %s stay`;
+    writeFileSync(client, `#!/bin/sh\n[ "$2" = status ] || { cat <<'END'\n${says}\nEND\nexit 1; }\n`, {
+      mode: 0o755,
+    });
+    const hook = `${installed.hook} before`;
+    expect(await asManager([hook], daemon, installed, { CROFT_CLIENT: client })).toEqual({
+      stdout: '0 ',
+      stderr: `croft: the state before this change was not saved: ${says}\n`,
+    });
   });
 
   it('saves again in a run that goes on for more than ten minutes', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -50,6 +50,19 @@ describe('systemd', () => {
       env: { SYSTEMD_UNIT_PATH: `${folder}:`, PATH: process.env['PATH'] },
     }).catch((error: { stderr: string }) => error);
     expect(ran.stderr).toContain('gently');
+  });
+
+  it('saves the homes of those who have one, whatever their names are, and starts nothing for others', () => {
+    const { root } = installInto();
+    const unit = readFileSync(join(root, 'etc/systemd/user/croft-state-save-home.service'), 'utf8');
+    const client = join(root, 'client');
+    const lines = ['ada', 'axb', 'host$'].map((user) => `echo '${user}  /home/x  vault:/etc'\n`);
+    writeFileSync(client, `#!/bin/sh\n${lines.join('')}`, { mode: 0o755 });
+    const [, script = ''] = /^ExecCondition=\/bin\/sh -c '(.+)'$/m.exec(unit) ?? [];
+    const isSaved = (user: string) =>
+      spawnSync('sh', ['-c', script.replace('/croft state', `${client} state`).replaceAll('%u', user)])
+        .status;
+    expect(['ada', 'axb', 'host$', 'a.b', 'ad', '.*', ''].map(isSaved)).toEqual([0, 0, 0, 1, 1, 1, 1]);
   });
 
   it('passes its socket on, and is told when everything is up', async (context) => {

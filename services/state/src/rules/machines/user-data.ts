@@ -10,6 +10,8 @@ import type { Home, Machine, Model } from '../../model/model.ts';
 import { pathText } from '../../model/path-text.ts';
 
 const MAX_USER_NAME = 32;
+/** No file system has longer names. */
+const MAX_NAME_BYTES = 255;
 
 /**
  * A login name as useradd takes it, with capitals, points and a trailing `$` for hosts where others made it. It becomes part
@@ -34,6 +36,8 @@ export function homePath(given: string): string {
   if (Buffer.byteLength(given) > 4000) throw badPath(given, 'it is longer than 4,000 bytes');
   const parts = given.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) throw badPath(given, 'it has .. in it');
+  if (parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES))
+    throw badPath(given, `a name in it is longer than ${MAX_NAME_BYTES} bytes`);
   if (parts.length === 0) throw badPath(given, 'it is the root of everything');
   return pathText(Buffer.from(`/${parts.join('/')}`).toString('latin1'));
 }
@@ -98,14 +102,17 @@ function checkManaged(machine: Machine): void {
   if (!machine.managed) throw machineNotManaged();
 }
 
+/** Whether a home is in the way of others: one that belongs to no machine any more is in nobody's. */
+export function holdsPlace({ machines, emptying }: Home): boolean {
+  return machines.length > 0 || emptying !== undefined;
+}
+
 /**
- * No home lies in another one, in a machine's system, or around one: what is saved and deleted would be both. A home that
- * belongs to no machine any more is in nobody's way.
+ * No home lies in another one, in a machine's system, or around one: what is saved and deleted would be both.
  */
 function checkFree(model: Model, user: string, path: string, machine: Machine): void {
   for (const other of model.homes) {
-    const isFree = other.machines.length === 0 && other.emptying === undefined;
-    if (other.user !== user && !isFree && areNested(other.path, path))
+    if (other.user !== user && holdsPlace(other) && areNested(other.path, path))
       throw homeTaken(path, `the home of ${other.user}`);
   }
   for (const dataset of machine.datasets) {

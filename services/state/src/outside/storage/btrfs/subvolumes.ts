@@ -12,6 +12,8 @@ const SUBVOLUME_INODE = 256;
 const BATCH = 500;
 /** The cleaner is not waited for any longer: whatever is mounted or open in a deleted subvolume holds it up. */
 const CLEANER_MS = 20_000;
+/** A list of all is longer than this where somebody makes them without end. */
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 /** Subvolumes of one file system, by the program `btrfs`. Paths are relative to its top level. */
 export class Subvolumes {
@@ -63,11 +65,15 @@ export class Subvolumes {
     }
   }
 
-  /** All there are. Whoever may make subvolumes may write lines of his own into it by the names he gives them. */
-  async listAll(): Promise<ListedSubvolume[]> {
-    const ran = await this.#btrfs('list', '-u', this.root);
-    if (!ran.ok) throw this.#refusal('the subvolumes could not be listed', ran);
-    return parseList(ran.stdout);
+  /**
+   * All there are; undefined when they cannot be listed, because everybody can make as many as he likes in his home, and write
+   * lines of his own into the list by the names he gives them.
+   */
+  async listAll(): Promise<ListedSubvolume[] | undefined> {
+    const ran = await this.#run('btrfs', ['subvolume', 'list', '-u', this.root], {
+      maxBytes: MAX_LIST_BYTES,
+    });
+    return ran.ok ? parseList(ran.stdout) : undefined;
   }
 
   /** Those that lie in a subvolume itself, not in one that is in it. */

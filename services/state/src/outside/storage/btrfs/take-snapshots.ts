@@ -1,8 +1,9 @@
 import { storageRefused, treeMissing } from '../../../failures.ts';
 import type { Dataset, Member } from '../../../model/model.ts';
 import type { Snapshot, SnapshotRequest } from '../storage.ts';
+import { reportSome } from '../transfer/report-some.ts';
 import type { KnownSnapshots } from './known-snapshots.ts';
-import { memberPath } from './layout.ts';
+import { memberPath, STATES } from './layout.ts';
 import type { LiveSubvolumes } from './live-subvolumes.ts';
 import { NestedSubvolumes } from './nested-subvolumes.ts';
 import type { ListedSubvolume } from './subvolume-text.ts';
@@ -32,12 +33,15 @@ export async function takeSnapshots(
   let listed: readonly ListedSubvolume[] = [];
   const paths = datasets.map(({ name }) => memberPath(id, name));
   await known.uuidsAt(paths, async () => {
-    listed = await subvolumes.listAll();
+    listed = (await subvolumes.listAll()) ?? (await subvolumes.listIn(STATES));
     return new Map(listed.map(({ path, uuid }) => [path, uuid]));
   });
-  for (const [{ path }, source] of sources)
-    for (const below of await nestedIn(source, listed, subvolumes))
-      report(`${path === '/' ? '' : path}/${below} is a subvolume of its own and was left out`);
+  for (const [{ path }, source] of sources) {
+    const nested = await nestedIn(source, listed, subvolumes).catch(() => undefined);
+    if (nested === undefined) report(`subvolumes in ${path} could not be listed and were left out`);
+    const lines = (nested ?? []).map((below) => `${below} is a subvolume of its own and was left out`);
+    reportSome(lines, { path: path === '/' ? '' : path }, report);
+  }
   const members = await membersOf(id, datasets, listed, subvolumes);
   // Not even of one subvolume: what programs wrote and nobody synced may be in the snapshot or not, later writes before earlier.
   return { members, oneInstant: false };

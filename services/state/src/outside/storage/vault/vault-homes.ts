@@ -2,7 +2,7 @@ import { lchown, mkdir, readdir, realpath, rename, rmdir } from 'node:fs/promise
 import { basename, dirname } from 'node:path';
 import { homeRefused } from '../../../failures.ts';
 import type { Home } from '../../../model/model.ts';
-import { pathBytes } from '../../../model/path-text.ts';
+import { pathBytes, pathText } from '../../../model/path-text.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import { HomesFile } from '../homes-file.ts';
 import type { Homes } from '../storage.ts';
@@ -176,11 +176,14 @@ function moveError(error: unknown): string {
   return (error as Error).message;
 }
 
+/** @throws FAILED_PRECONDITION when nobody can tell, such as where links lead in a circle */
 async function factsOf(at: Buffer): Promise<Stat | undefined> {
   try {
     return await lstat(at);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
-    throw error;
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw homeRefused(pathText(at.toString('latin1')), (error as Error).message);
   }
 }

@@ -208,7 +208,7 @@ export class ZfsCommands {
 
   #reached(ran: Ran): Ran {
     const gone =
-      /not installed|did not end|failed to initialize ZFS|modules? (?:are|is) not loaded|\/dev\/zfs|I\/O is currently suspended/;
+      /not installed|did not end|failed to initialize ZFS|modules? (?:are|is) not loaded|\/dev\/zfs|I\/O is currently suspended|Connection reset by peer/;
     if (!ran.ok && gone.test(`${ran.why}\n${ran.stderr}`)) throw storageUnavailable(ran.why);
     return ran;
   }

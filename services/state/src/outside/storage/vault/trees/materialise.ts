@@ -1,8 +1,7 @@
 import { constants, fchmod, fchown, futimes } from 'node:fs';
-import { chmod, lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { contentDamaged, restoreTargetRefused, storageChanged } from '../../../../failures.ts';
+import { contentDamaged, storageChanged } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import { pathBytes } from '../../../../model/path-text.ts';
 import { isInPlace } from '../../../../rules/contents/entry-place.ts';
@@ -10,8 +9,9 @@ import { typeOf } from '../../entry-of.ts';
 import { type Attributes, type Unwritten, writeAttributes } from '../content/attributes.ts';
 import { cloneFile, copyContent, PIECE_BYTES, setLength } from '../content/copy-content.ts';
 import { Objects } from '../content/objects.ts';
-import { CREATE, close, errorCode, fstat, lstat, open, READ, writeFully } from '../files.ts';
+import { bytesOf, CREATE, close, errorCode, fstat, lstat, open, READ, writeFully } from '../files.ts';
 import { readManifest } from './manifest.ts';
+import { openTarget } from './open-target.ts';
 
 /** What a restore did, and what it could not. */
 interface Materialised {
@@ -22,8 +22,8 @@ interface Materialised {
 
 /**
  * Puts a saved tree into an empty or missing folder: content, modes, times (to the microsecond, which is as exact as Node
- * can set them), links, hardlinks, holes; owners when run as root. Nobody else can enter the folder before it is finished,
- * and no name of the manifest leads out of it.
+ * can set them), links, hardlinks, holes; owners when run as root. Nobody else can enter the folder before it is finished, it is
+ * reached by what was opened once and not by its name, and no name of the manifest leads out of it.
  * @param onEntry is told each entry when it is done
  */
 export async function materialise(
@@ -43,6 +43,8 @@ class Restore {
   readonly #folderPaths = new Set<string>();
   readonly #firstNames = new Map<string, string>();
   readonly #problems: string[] = [];
+  /** The target as it is reached, as latin1 bytes. */
+  #root = '';
   #entries = 0;
   /** What an entry without attributes has: none, or nobody knows. */
   #unsaid: Attributes | undefined;
@@ -54,17 +56,18 @@ class Restore {
   }
 
   async run(manifest: string): Promise<Materialised> {
-    await this.#checkTarget();
+    const { fd, root, giveBack } = await openTarget(this.#target);
+    this.#root = root;
     try {
       return await this.#restore(manifest);
     } catch (error) {
       // Half a tree that looks like a whole one is worse than none.
-      for (const name of await readdir(this.#target, { encoding: 'latin1' })) {
-        await rm(Buffer.from(`${Buffer.from(this.#target).toString('latin1')}/${name}`, 'latin1'), {
-          recursive: true,
-        });
-      }
+      for (const name of await readdir(bytesOf(root), { encoding: 'latin1' }))
+        await rm(bytesOf(`${root}/${name}`), { recursive: true });
+      await giveBack();
       throw error;
+    } finally {
+      await close(fd);
     }
   }
 
@@ -79,19 +82,6 @@ class Restore {
     // Deepest first: a folder's own time changes with what is put into it, and its mode may close it.
     for (const entry of this.#folders.reverse()) await this.#facts(this.#place(entry), entry);
     return { entries: this.#entries, problems: this.#problems };
-  }
-
-  async #checkTarget(): Promise<void> {
-    const refuse = (reason: string) => restoreTargetRefused(this.#target, reason);
-    const isMade = await makeFolders(this.#target).catch((error) => {
-      throw refuse((error as Error).message);
-    });
-    if (isMade) return;
-    const stat = await lstat(this.#target);
-    const another = 'name an empty folder, or one that is not there yet';
-    if (!stat.isDirectory()) throw refuse(`it is a link or no folder: ${another}`);
-    if ((await readdir(this.#target)).length > 0) throw refuse(`it is not empty: ${another}`);
-    await chmod(this.#target, 0o700);
   }
 
   async #entry(entry: Entry): Promise<void> {
@@ -139,27 +129,11 @@ class Restore {
   #place(entry: Entry): Buffer {
     const { path } = entry;
     if (!isInPlace(entry, this.#folderPaths)) throw contentDamaged(`the entry ${JSON.stringify(path)}`);
-    const below = path === '.' ? '' : pathBytes(path);
-    return Buffer.from(`${Buffer.from(this.#target).toString('latin1')}/${below}`, 'latin1');
+    return bytesOf(`${this.#root}/${pathBytes(path)}`);
   }
 
   #problem(entry: Entry, what: string): void {
     this.#problems.push(`${entry.path} ${what}`);
-  }
-}
-
-/**
- * Makes a folder and those above it; `mkdir` with `recursive` never ends where a file system takes none, as below `/proc`.
- * @returns false when something is there already
- */
-async function makeFolders(path: string): Promise<boolean> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
-    if (errorCode(error) !== 'ENOENT' || !(await makeFolders(dirname(path)))) throw error;
-    return makeFolders(path);
   }
 }
 

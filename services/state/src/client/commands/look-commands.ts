@@ -1,5 +1,5 @@
-import { findMachine } from '../rules/machines/find-machine.ts';
-import { type CommandCall, dumpText, printJson } from './command-call.ts';
+import { findMachine } from '../../rules/machines/find-machine.ts';
+import { type CommandCall, dumpText, printJson } from '../command-call.ts';
 import { readDump } from './dumped-model.ts';
 
 /** The machines of this host. */

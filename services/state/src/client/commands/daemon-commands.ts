@@ -1,6 +1,6 @@
-import { type CommandCall, isConfirmed, printJson, type RunCommand } from './command-call.ts';
+import { type CommandCall, isConfirmed, printJson, type RunCommand } from '../command-call.ts';
+import { Misuse } from '../parse-command.ts';
 import { newFile } from './new-file.ts';
-import { Misuse } from './parse-command.ts';
 
 /** Makes a home, or says where a user's is. */
 export async function createUser({ command, daemon, progress }: CommandCall): Promise<number> {

@@ -2,9 +2,10 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { sizeText } from '../../rules/machines/sizes.ts';
 import { type CommandCall, printJson } from '../command-call.ts';
-import { newFile } from '../new-file.ts';
+import { withFiles } from '../file-trouble.ts';
 import { Misuse } from '../parse-command.ts';
 import { namedState } from './annotate-commands.ts';
+import { newFile } from './new-file.ts';
 
 /** With the few bytes around it a message stays within what the daemon takes. */
 const MESSAGE_BYTES = 60 * 1024;
@@ -54,7 +55,10 @@ export async function importState(call: CommandCall): Promise<number> {
   const [file, name = ''] = command.words as [string, string | undefined];
   const total = file === '-' ? undefined : await sizeOf(file);
   const content = file === '-' ? call.stdin : createReadStream(file, { highWaterMark: MESSAGE_BYTES });
-  const stateName = await daemon.import(name, inPieces(content, call, total), progress);
+  const what = `${file === '-' ? 'standard input' : file} could not be read`;
+  const stateName = await withFiles(what, () =>
+    daemon.import(name, inPieces(content, call, total), progress),
+  );
   if (command.flags.has('json')) printJson(call, { stateName });
   else print(stateName);
   return 0;

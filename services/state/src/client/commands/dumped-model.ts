@@ -1,5 +1,5 @@
-import type { Home, Machine, Model, State } from '../model/model.ts';
-import type { DumpedStorage } from '../rules/machines/dump.ts';
+import type { Home, Machine, Model, State } from '../../model/model.ts';
+import type { DumpedStorage } from '../../rules/machines/dump.ts';
 
 /** A dump, as far as the client reads it; `docs/api/state.md` has all of it. */
 interface Dump {

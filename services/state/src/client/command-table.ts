@@ -1,5 +1,6 @@
 import type { RunCommand } from './command-call.ts';
-import { completion } from './completion.ts';
+import { adopt } from './commands/adopt-command.ts';
+import { cancelRevert, describe, pin, revert } from './commands/annotate-commands.ts';
 import {
   createUser,
   dissociateUser,
@@ -9,15 +10,14 @@ import {
   tellChanged,
   trace,
   updateMenu,
-} from './daemon-commands.ts';
-import { adopt } from './extras/adopt-command.ts';
-import { cancelRevert, describe, pin, revert } from './extras/annotate-commands.ts';
-import { diff } from './extras/diff-command.ts';
-import { exportState, importState } from './extras/transfer-commands.ts';
-import { watch } from './extras/watch-command.ts';
-import { dump, list, show, status, users, version } from './look-commands.ts';
+} from './commands/daemon-commands.ts';
+import { diff } from './commands/diff-command.ts';
+import { dump, list, show, status, users, version } from './commands/look-commands.ts';
+import { gc, remove, restore, save } from './commands/state-commands.ts';
+import { exportState, importState } from './commands/transfer-commands.ts';
+import { watch } from './commands/watch-command.ts';
+import { completion } from './completion.ts';
 import type { CommandName } from './parse-command.ts';
-import { gc, remove, restore, save } from './state-commands.ts';
 
 /** Every command. */
 export const commands: Record<CommandName, RunCommand> = {

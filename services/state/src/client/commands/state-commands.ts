@@ -1,10 +1,13 @@
-import type { Member } from '../model/model.ts';
-import { materialise } from '../outside/storage/vault/trees/materialise.ts';
-import { sizeText } from '../rules/machines/sizes.ts';
-import { findState } from '../rules/states/find-state.ts';
-import { type CommandCall, dumpText, isConfirmed, printJson } from './command-call.ts';
+import type { Member } from '../../model/model.ts';
+import { close } from '../../outside/storage/vault/files.ts';
+import { materialise } from '../../outside/storage/vault/trees/materialise.ts';
+import { openTarget } from '../../outside/storage/vault/trees/open-target.ts';
+import { sizeText } from '../../rules/machines/sizes.ts';
+import { findState } from '../../rules/states/find-state.ts';
+import { type CommandCall, dumpText, isConfirmed, printJson } from '../command-call.ts';
+import { withFiles } from '../file-trouble.ts';
+import { Misuse } from '../parse-command.ts';
 import { readDump } from './dumped-model.ts';
-import { Misuse } from './parse-command.ts';
 
 /** Saves the machine, or one user's home. */
 export async function save(call: CommandCall): Promise<number> {
@@ -69,20 +72,30 @@ export async function restore(call: CommandCall): Promise<number> {
     throw new Misuse(
       `states on ${driver} are no files of the vault: as root copy what you need out of ${members.map(({ snapshot }) => `${location}/${snapshot}`).join(' and ')}`,
     );
+  // Beside each other: one below another could be led out of the folder by a link in that.
+  const around = members.length > 1 ? await openTarget(folder) : undefined;
   let problems = 0;
-  for (const member of members) {
-    // Beside each other: one below another could be led out of the folder by a link in that.
-    const name = member.dataset.replaceAll('/', '%2F');
-    const target = members.length === 1 ? folder : `${folder}/${name}`;
-    const done = { entries: 0, bytes: 0 };
-    const restored = await materialise(dump.storage.location, member.snapshot, target, ({ size }) => {
-      done.entries++;
-      done.bytes += size ?? 0;
-      meter.show(() => howFar(member, done));
-    });
-    for (const problem of restored.problems) progress(`warning: ${problem}`);
-    problems += restored.problems.length;
-    progress(`restored ${member.dataset} to ${target}: ${restored.entries} entries`);
+  try {
+    for (const member of members) {
+      const name = member.dataset.replaceAll('/', '%2F');
+      const target = around === undefined ? folder : `${folder}/${name}`;
+      // Its name may lead elsewhere by now.
+      const at = around === undefined ? folder : Buffer.from(`${around.root}/${name}`, 'latin1').toString();
+      const done = { entries: 0, bytes: 0 };
+      const restored = await withFiles(`${member.dataset} could not be restored to ${target}`, () =>
+        materialise(location, member.snapshot, at, ({ size }) => {
+          done.entries++;
+          done.bytes += size ?? 0;
+          meter.show(() => howFar(member, done));
+        }),
+      );
+      for (const problem of restored.problems) progress(`warning: ${problem}`);
+      problems += restored.problems.length;
+      progress(`restored ${member.dataset} to ${target}: ${restored.entries} entries`);
+    }
+  } finally {
+    await around?.giveBack();
+    if (around !== undefined) await close(around.fd);
   }
   return problems === 0 ? 0 : 1;
 }

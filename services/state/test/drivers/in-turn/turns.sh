@@ -1,0 +1,33 @@
+# Read by `zfs` and `zpool` beside it, which tests and their daemons find instead of the programs of the system.
+#
+# zfs-fuse cannot do two things at once that tests, with daemons and pools side by side, would have it do:
+# - It stops answering for good when two file systems are mounted at the same time, and a home that was mounted while another one was
+#   unmounted was not there now and then.
+# - It closes what it had of an unmounted file system twice. Whoever comes to it between the two gets that very number, and is closed:
+#   his `zfs` ends with "Connection reset by peer".
+# So what mounts or unmounts has it for itself, and all others share it.
+PATH=/usr/sbin:/sbin:/usr/bin:/bin
+export PATH
+turns=/tmp/croft-zfs-fuse.turns
+
+# The kernel takes the lock back when the program that inherits it ends, however it does.
+together() {
+  exec 9>>$turns
+  flock -s 9
+  exec "$@"
+}
+
+alone() {
+  exec 9>>$turns
+  flock 9
+  "$@"
+  code=$?
+  fuse=$(cat /tmp/croft-zfs-fuse.pid 2>/dev/null) || exit $code
+  # It closes a file system after `zfs` has ended. Where it holds one for good, which it does now and then, the others go on.
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    held=$(find "/proc/$fuse/fd" -lname /dev/fuse 2>/dev/null | wc -l)
+    [ "$held" -le "$(grep -c ' fuse ' /proc/self/mounts)" ] && break
+    sleep 0.02
+  done
+  exit $code
+}
