@@ -54,7 +54,9 @@ export async function readConfiguration(
     return service.configure({ ...beneath, ...given(own) }, onItsOwn);
   };
   const tried = services.map((service) => attempt(problems, () => configureOne(service, PLACEHOLDERS)));
-  if (problems.length > 0 || settings === undefined) throw new SettingsError(problems);
+  const unknown = await warnOfUnknown(environment);
+  // What is missing may be there under a name that was misspelt.
+  if (problems.length > 0 || settings === undefined) throw new SettingsError([...problems, ...unknown]);
   const adminRoles = authSettings.settings.JWT_ADMIN_ROLES;
 
   return {
@@ -62,7 +64,7 @@ export async function readConfiguration(
     dataFolder: resolve(settings.CROFT_DATA),
     logLevelGiven: isGiven(environment, ['LOG_LEVEL', ...launcherSettings.settings.LOG_LEVEL.alsoNamed]),
     services,
-    warnings: [...(await warnOfUnknown(environment)), ...warnOfShort(environment)],
+    warnings: [...unknown, ...warnOfShort(environment)],
     git: tried.flatMap((configured) => configured?.git ?? []),
     needsEmbeddedDatabase: services.some(
       (service, index) => service.usesDatabase && tried[index]?.database === undefined,
@@ -127,13 +129,18 @@ function defaults(environment: Environment, names: readonly ServiceName[], secre
   const { AUTHSVC_SMTP_HOST: SMTP_HOST } = values;
   const forgeAddress = FORGE_ROOT_URL ?? `http://${reachable(FORGE_HTTP_HOST)}:${FORGE_HTTP_PORT}`;
   return {
-    AUTHSVC_SITE_URL: names.includes('forge') ? forgeAddress : address,
-    AUTHSVC_API_EXTERNAL_URL: address,
+    AUTHSVC_SITE_URL: sound(names.includes('forge') ? forgeAddress : address),
+    AUTHSVC_API_EXTERNAL_URL: sound(address),
     AUTHSVC_JWT_SECRET: secrets.jwtSecret.reveal(),
     AUTHSVC_DB_DRIVER: 'postgres',
     // A mail server takes mails from an address that exists, and which that is only a person knows.
     ...(SMTP_HOST === undefined ? { AUTHSVC_SMTP_ADMIN_EMAIL: 'croft@localhost' } : {}),
   };
+}
+
+/** What is wrong in an address is told of the setting that it was made of, and not once more of those that nobody set. */
+function sound(address: string): string {
+  return URL.canParse(address) ? address : 'http://127.0.0.1';
 }
 
 function authAddress(environment: Environment): string {

@@ -200,7 +200,11 @@ describe('installs', () => {
     const first = await finish(run(folder, ['main.ts', 'start', '--x']));
     expect(JSON.parse(first.out)).toMatchObject({
       args: ['start', '--x'],
-      flags: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8'],
+      flags: [
+        '--disable-warning=ExperimentalWarning',
+        '--disable-warning=DEP0123',
+        '--max-semi-space-size=8',
+      ],
     });
     expect(first).toMatchObject({ code: 0, errors: expect.stringContaining("Installing Croft's packages") });
     expect(await finish(run(folder, ['main.ts']))).toMatchObject({ code: 0, errors: '' });

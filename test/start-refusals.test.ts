@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { canMount, temporaryFolder, withOwnMounts, works } from '@croft/testing';
@@ -55,6 +63,23 @@ describe('refuses in a sentence and touches nothing', () => {
     );
   });
 
+  it('a port that is none, without a word about the addresses that would be made of it', async () => {
+    const place = await newPlace({ AUTHSVC_API_PORT: 'abc', FORGE_HTTP_PORT: '70000' });
+    const errors = await refusal(place, ['start', 'auth', 'forge']);
+    expect(errors.match(/^ {2}- \w+/gm)).toEqual(['  - AUTHSVC_API_PORT', '  - FORGE_HTTP_PORT']);
+  });
+
+  it('what is required and was misspelt, with the name that was meant', async () => {
+    const place = await newPlace({
+      DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:1/none',
+      AUTHSVC_JWT_SECRT: 'hidden',
+    });
+    const errors = await refusal(place, ['start', 'auth']);
+    expect(errors).toMatch(/AUTHSVC_JWT_SECRET is required/);
+    expect(errors).toMatch(/AUTHSVC_JWT_SECRT is no setting of Croft; did you mean AUTHSVC_JWT_SECRET\?/);
+    expect(errors).not.toContain('hidden');
+  });
+
   it('a service on a database of its own without what is required', async () => {
     const place = await newPlace({ DATABASE_URL: 'postgresql://nobody:hidden@127.0.0.1:1/none' });
     expect(await refusal(place, ['start', 'auth'])).toMatch(
@@ -86,6 +111,15 @@ describe('refuses in a sentence and touches nothing', () => {
     expect(readFileSync(place.data, 'utf8')).toBe('mine');
   });
 
+  it('a folder of other things, which it would close to others', async () => {
+    const place = await newPlace();
+    mkdirSync(join(place.data, 'lost+found'), { recursive: true });
+    writeFileSync(join(place.data, 'letter.txt'), '');
+    chmodSync(place.data, 0o755);
+    expect(await refusal(place, ['start', 'state'])).toMatch(/holds other things and no Croft/);
+    expect(statSync(place.data).mode & 0o777).toBe(0o755);
+  });
+
   it('secrets that are damaged', async () => {
     const place = await newPlace();
     mkdirSync(place.data);
@@ -97,6 +131,16 @@ describe('refuses in a sentence and touches nothing', () => {
     });
     expect(readFileSync(join(place.data, 'secrets.json'), 'utf8')).toBe('{"jwtSecret":');
   });
+});
+
+it('a folder that only a task wrote its log to is taken', async () => {
+  const place = await newPlace({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
+  mkdirSync(place.data);
+  for (const name of ['croft.log', 'croft.log.1']) writeFileSync(join(place.data, name), 'of a task\n');
+  const { errors } = await finish(croft(place, ['start']));
+  expect(errors).toMatch(/database/);
+  expect(errors).not.toMatch(/holds other things/);
+  expect(readFileSync(join(place.data, 'croft.log'), 'utf8')).toMatch(/^of a task\n/);
 });
 
 it('a busy port is named, and what was started is stopped', async () => {
@@ -117,6 +161,16 @@ it('a database that cannot be reached is named without its password', async () =
   expect(errors).toMatch(/The database at 127\.0\.0\.1:1\/none cannot be used: .*ECONNREFUSED.*DATABASE_URL/);
   expect(errors).not.toContain('hidden');
   expect(readdirSync(place.data)).not.toContain('postgres');
+});
+
+it('an address of a database that is none is refused with what one through a socket looks like', async () => {
+  const place = await newPlace({ DATABASE_URL: 'postgresql://croft:hidden@/croft?host=/run/postgresql' });
+  const { code, errors } = await finish(croft(place, ['start']));
+  expect({ code, errors }).toEqual({
+    code: 1,
+    errors: expect.stringContaining('postgresql:///database?host=/run/postgresql&user=user'),
+  });
+  expect(errors).not.toContain('hidden');
 });
 
 it.runIf(canMount()).each([

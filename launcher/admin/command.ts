@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { Environment } from '../environment.ts';
 
 const ABOUT_PASSWORDS = `
@@ -13,6 +13,8 @@ Examples:
   croft auth admin create-user bob@example.com --role authenticated
   croft auth admin list-users example.com --json
   croft auth admin generate-link recovery ada@example.com`;
+
+const LINK_TYPES = ['signup', 'magiclink', 'recovery', 'invite', 'email_change_current', 'email_change_new'];
 
 /** The users of auth on the command line. */
 export function describeAdmin(
@@ -48,7 +50,7 @@ export function describeAdmin(
     );
   withPassword(admin.command('generate-link'))
     .description('make the link of a mail and send nothing; whoever opens it is signed in')
-    .argument('<type>', 'signup, magiclink, recovery, invite, email_change_current or email_change_new')
+    .addArgument(new Argument('<type>', 'what the mail would be for').choices(LINK_TYPES))
     .argument('<email>')
     .option('--new-email <address>', 'the wanted address, for a change')
     .option('--redirect-to <address>', 'where the link leads to; on the site or in AUTHSVC_URI_ALLOW_LIST')

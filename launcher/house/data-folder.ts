@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lockFolder, StartError } from '@croft/runtime';
@@ -38,10 +38,12 @@ async function roomAt(folder: string): Promise<{ bavail: number; bsize: number }
 /**
  * Makes the data folder when it is missing, closes it to others and takes it for the life of this process.
  * @throws FolderInUse when another Croft has it
+ * @throws StartError when it is somebody else's, such as `/srv`
  */
 export function takeDataFolder(folder: string): Disposable {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    refuseForeign(folder);
     // 0711 is what the embedded PostgreSQL needs where it runs as `nobody`.
     const mode = statSync(folder).mode & 0o777;
     if (mode !== 0o700 && mode !== 0o711) chmodSync(folder, 0o700);
@@ -49,6 +51,19 @@ export function takeDataFolder(folder: string): Disposable {
   } catch (error) {
     throw explain(error as NodeJS.ErrnoException, folder);
   }
+}
+
+/** Any of these makes a folder a data folder, also one that was put together from a backup. */
+const OURS = ['secrets.json', 'forge-id', 'repositories', 'postgres'];
+/** Left by a start that got no further, by a task that ran before the first one, and by `mkfs`. */
+const NOBODYS = ['lock', 'lock-journal', 'lock.pid', 'croft.log', 'croft.log.1', 'lost+found'];
+
+function refuseForeign(folder: string): void {
+  const names = readdirSync(folder);
+  if (names.some((name) => OURS.includes(name)) || names.every((name) => NOBODYS.includes(name))) return;
+  throw new StartError(
+    `The folder ${folder} holds other things and no Croft. Choose an empty or a new one with CROFT_DATA.`,
+  );
 }
 
 function explain(error: NodeJS.ErrnoException, folder: string): Error {

@@ -22,7 +22,9 @@ export async function startDatabase(
 export async function checkOwnDatabase(url: string, log: Log): Promise<void> {
   const parsed = URL.parse(url);
   if (parsed === null || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
-    throw new StartError('DATABASE_URL is no address such as postgresql://user:password@host:5432/database.');
+    throw new StartError(
+      'DATABASE_URL is no address such as postgresql://user:password@host:5432/database, or postgresql:///database?host=/run/postgresql&user=user through a socket.',
+    );
   }
   const where = `${parsed.searchParams.get('host') ?? parsed.host}${parsed.pathname}`;
   const database = openDatabase({ url, schema: 'public', log, poolSize: 1, prepare: false });
