@@ -38,6 +38,10 @@ describe('a fork', () => {
     Promise.all([
       git(bare, 'for-each-ref'),
       git(bobs, 'for-each-ref'),
+      // Nothing is copied for what is refused, so it cannot be copied again and again either.
+      git(bobs, 'cat-file', '--batch-all-objects', '--batch-check', '--unordered').then((all) =>
+        all.split('\n').sort(),
+      ),
       rowsOf(scene, 'issues', 'pulls', 'pushes', 'told', 'repositories(id, name, updated_at)'),
     ]);
   const lastTold = async () =>

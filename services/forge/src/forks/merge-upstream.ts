@@ -1,17 +1,19 @@
 import { findWritable } from '../branches/find-writable.ts';
 import { moveInTurn } from '../branches/move-refs.ts';
-import { loadPushRules } from '../branches/push-rules.ts';
+import { checkMove, loadPushRules } from '../branches/push-rules.ts';
 import { checkArrived } from '../branches/refuse-arrived.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { badRequest, baseMoved, notFound, tooLarge } from '../failures.ts';
 import { copyCommit, measureCommit } from '../outside/git/copy-commits.ts';
 import { findMergeBase, tryMerge, writeMerge } from '../outside/git/merging/merge.ts';
+import { listMergedPaths } from '../outside/git/merging/merged-paths.ts';
 import { commitObject } from '../outside/git/objects.ts';
 import { branchRef, readRef, readRefs } from '../outside/git/refs.ts';
 import { findRepositoryById, mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
 import { roomLeft } from '../repositories/room-left.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
+import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
 import type { PushDetails } from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { signatureOf } from '../users/signature-of.ts';
@@ -44,29 +46,51 @@ export async function mergeUpstream(
   if (there === undefined) throw branchMissing();
   const { tip } = upstream;
   const rules = await loadPushRules(context, found, caller.userId);
-  // Before our turn: it may take long, and nobody else is to wait for it.
-  if (tip !== there) await context.queues.inTurn(`upstream of ${id}`, () => bring(context, upstream, found));
+  // Before our turn: it may take long, and nobody else is to wait for it. What is refused leaves nothing behind.
+  if (tip !== there)
+    await context.queues.inTurn(`upstream of ${id}`, async () => {
+      if ((await planAhead(there)) !== 'up-to-date') await bring(context, upstream, found);
+    });
   return await moveInTurn(context, id, caller.userId, prepare, baseMoved);
 
   async function prepare(): Promise<PushDetails & { result: MergeType }> {
     const before = await readRef(git, id, ref);
     if (before === undefined) throw branchMissing();
-    const mergeBase = await findMergeBase(git, id, before, tip);
-    if (mergeBase === tip) return { moves: [], result: 'up-to-date' };
-    if (mergeBase === undefined) throw badRequest('refusing to merge unrelated histories');
-    const isForward = mergeBase === before;
-    if (!isForward && onlyForward)
-      throw badRequest('the branch has commits that its parent has not, so it cannot just follow');
-    const after = isForward ? tip : await merge(before);
+    const result = await plan(before);
+    if (result === 'up-to-date') return { moves: [], result };
+    const after = result === 'fast-forward' ? tip : await merge(before);
     const move = { ref, before, after };
     await checkArrived(context, found.repository, move, rules);
-    return { moves: [move], result: isForward ? 'fast-forward' : 'merge' };
+    return { moves: [move], result };
+  }
+
+  /** @param beside where the objects are that have not been copied yet */
+  async function plan(before: string, beside?: number): Promise<MergeType> {
+    const mergeBase = await findMergeBase(git, id, before, tip, beside);
+    if (mergeBase === tip) return 'up-to-date';
+    if (mergeBase === undefined) throw badRequest('refusing to merge unrelated histories');
+    if (mergeBase === before) return 'fast-forward';
+    if (onlyForward)
+      throw badRequest('the branch has commits that its parent has not, so it cannot just follow');
+    const { conflicts } = await tryMerge(git, id, before, tip, beside);
+    if (conflicts.length > 0)
+      throw badRequest('merge failed because of conflict', { conflicted_files: conflicts });
+    return 'merge';
+  }
+
+  /** What it would come to, with the objects of both; all that refuses a move is asked here as well. */
+  async function planAhead(before: string): Promise<MergeType> {
+    const { repositoryId: parentId } = upstream;
+    const planned = await readable(context, parentId, () => plan(before, parentId));
+    if (planned === 'up-to-date') return planned;
+    const protection = findProtection(rules.protections, branch);
+    const isByFiles = protection !== undefined && dependsOnFiles(protection);
+    const merged = () => listMergedPaths(git, id, before, tip, parentId);
+    checkMove(rules, branch, 'fast-forward', isByFiles ? await readable(context, parentId, merged) : []);
+    return planned;
   }
 
   async function merge(before: string): Promise<string> {
-    const { conflicts } = await tryMerge(git, id, before, tip);
-    if (conflicts.length > 0)
-      throw badRequest('merge failed because of conflict', { conflicted_files: conflicts });
     const committer = signatureOf(context, caller.user);
     // Without the parent's name: who sees the fork need not know of it.
     const message = `Merge upstream branch '${upstream.branch}' into ${branch}`;
@@ -106,15 +130,22 @@ async function findUpstream(
 
 /** @throws 404 when the parent went away while its commits were copied, 413 when there is no room for them */
 async function bring(context: Context, upstream: Upstream, fork: VisibleRepository): Promise<void> {
-  const { database, git } = context;
+  const { git } = context;
   const sides = { from: upstream.repositoryId, to: fork.repository.id };
-  try {
+  await readable(context, sides.from, async () => {
     const room = await roomLeft(context, fork.repository);
     if (room !== undefined && (await measureCommit(git, sides, upstream.tip)) > room)
       throw tooLarge('the repository has reached its size limit');
     await copyCommit(git, sides, upstream.tip);
+  });
+}
+
+/** Does what reads the objects of a parent. @throws 404 when it fails as the parent is gone */
+async function readable<T>({ database }: Context, parentId: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
-    const parent = await repositories.findById(database.autocommit(), sides.from);
+    const parent = await repositories.findById(database.autocommit(), parentId);
     throw parent?.state === 'ready' ? error : notFound();
   }
 }

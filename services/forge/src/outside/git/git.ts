@@ -254,7 +254,7 @@ export class Git {
 
   async #tryMerges(folder: string, quarantine: string): Promise<Conversation> {
     await mkdir(quarantine);
-    const environment = quarantined(folder, quarantine);
+    const environment = quarantined([folder], quarantine);
     const options = gitOptions(folder, [['core.fsync', 'none']]);
     const conversation = await this.#talkTo([...options, ...MERGE_TREE], environment, this.#unbuffered);
     conversation.quarantine = quarantine;
@@ -269,11 +269,14 @@ export class Git {
   }
 }
 
-/** The environment in which git writes objects to a folder of their own and reads those of the repository, too. */
-export function quarantined(repositoryFolder: string, quarantine: string): Record<string, string> {
+/** The environment in which git writes objects to a folder of their own and reads those of repositories, too. */
+export function quarantined(
+  repositoryFolders: readonly string[],
+  quarantine: string,
+): Record<string, string> {
   return {
     GIT_OBJECT_DIRECTORY: quarantine,
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(repositoryFolder, 'objects'),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: repositoryFolders.map((folder) => join(folder, 'objects')).join(':'),
   };
 }
 

@@ -15,6 +15,8 @@ export interface MergedTree {
 export interface MergeRoom {
   /** Folder of the objects that are written here. */
   objects: string;
+  /** Lets a process of its own read them, with all that is merged. */
+  environment: Readonly<Record<string, string>>;
   /** Merges two commits with related histories. */
   merge(ours: string, theirs: string): Promise<MergedTree>;
 }
@@ -23,6 +25,7 @@ export interface MergeRoom {
  * Does something with merges into a commit, whose `.gitattributes` hold for them. What `trials` write goes away by itself;
  * what `merges` write and nobody moved into the repository is gone afterwards. Not twice at once in one repository for
  * `merges`. The work may be begun anew when git ended in the middle.
+ * @param beside id of another repository, whose objects are needed as well
  */
 export async function inMergeRoom<T>(
   git: Git,
@@ -30,11 +33,12 @@ export async function inMergeRoom<T>(
   topic: 'trials' | 'merges',
   ours: string,
   work: (room: MergeRoom) => Promise<T>,
+  beside?: number,
 ): Promise<T> {
   const attributes = await findAttributes(git, repositoryId, ours);
-  return git.hasUnbufferedMerges && attributes.length === 0
+  return git.hasUnbufferedMerges && attributes.length === 0 && beside === undefined
     ? await inConversation(git, repositoryId, topic, work)
-    : await oneByOne(git, repositoryId, topic, attributes, work);
+    : await oneByOne(git, repositoryId, topic, { attributes, beside }, work);
 }
 
 async function inConversation<T>(
@@ -50,6 +54,7 @@ async function inConversation<T>(
     try {
       return await work({
         objects,
+        environment: quarantined([git.folderOf(repositoryId)], objects),
         merge: (one, other) => conversation.ask(`${one} ${other}\n`, takeMergedTree),
       });
     } finally {
@@ -65,12 +70,12 @@ async function inConversation<T>(
   }
 }
 
-/** A process for each merge: where none can be kept, and where it must see attributes, which differ from base to base. */
+/** A process for each merge: where none can be kept, and where it must see attributes or objects that others must not. */
 async function oneByOne<T>(
   git: Git,
   repositoryId: number,
   topic: 'trials' | 'merges',
-  attributes: readonly AttributesFile[],
+  { attributes, beside }: { attributes: readonly AttributesFile[]; beside: number | undefined },
   work: (room: MergeRoom) => Promise<T>,
 ): Promise<T> {
   const objects = git.quarantineFor(repositoryId, topic);
@@ -79,10 +84,12 @@ async function oneByOne<T>(
   try {
     await mkdir(objects);
     if (tree !== undefined) await writeAttributes(git, repositoryId, attributes, tree);
-    const environment = quarantined(git.folderOf(repositoryId), objects);
+    const folders = [repositoryId, beside].flatMap((id) => (id === undefined ? [] : [git.folderOf(id)]));
+    const environment = quarantined(folders, objects);
     const options = ['-c', 'core.fsync=none', ...(tree === undefined ? [] : ['-C', tree, '--work-tree=.'])];
     return await work({
       objects,
+      environment,
       async merge(one, other) {
         const args = [...options, ...MERGE_TREE, one, other];
         const run = () => git.run(repositoryId, args, undefined, environment);

@@ -3,22 +3,27 @@ import { adoptObjects, type GitObject, writeObjects, writeQuarantined } from '..
 import { keepNode, readNode, recallNode } from '../reading/commit-nodes.ts';
 import { type CombinedTree, combineTrees } from './combine-trees.ts';
 import { listMergeBases } from './merge-base.ts';
-import { inMergeRoom, type MergedTree } from './merge-room.ts';
+import { inMergeRoom, type MergedTree, type MergeRoom } from './merge-room.ts';
 import { readTrees } from './tree-entries.ts';
 
 export { findMergeBase } from './merge-base.ts';
 export type { MergedTree } from './merge-room.ts';
 
-/** Merges two commits with related histories, without a work tree and without leaving anything in the repository. */
+/**
+ * Merges two commits with related histories, without a work tree and without leaving anything in the repository.
+ * @param beside id of another repository, whose objects are needed as well
+ */
 export async function tryMerge(
   git: Git,
   repositoryId: number,
   ours: string,
   theirs: string,
+  beside?: number,
 ): Promise<MergedTree> {
-  const combined = await combineCommits(git, repositoryId, ours, theirs);
+  const combined = beside === undefined ? await combineCommits(git, repositoryId, ours, theirs) : undefined;
   if (combined !== undefined) return { tree: combined.tree, conflicts: [] };
-  return await inMergeRoom(git, repositoryId, 'trials', ours, (room) => room.merge(ours, theirs));
+  const merge = (room: MergeRoom) => room.merge(ours, theirs);
+  return await inMergeRoom(git, repositoryId, 'trials', ours, merge, beside);
 }
 
 /** A commit that is known, and on its way to the disk. */
