@@ -1,5 +1,5 @@
 import type { Git } from '../git.ts';
-import { describeObject, describeObjects, readObject } from './objects.ts';
+import { describeObject, describeObjects, readSmallObjects } from './objects.ts';
 import { readRecords } from './records.ts';
 
 /** Something in a folder. */
@@ -22,7 +22,7 @@ export interface TreeSlice {
 
 /**
  * What is at a path below a tree; undefined when there is nothing. Reads one tree for each part of the path, in the
- * conversation where they are small.
+ * conversation; from the first that is too large for that a process looks for the rest.
  */
 export async function findEntry(
   git: Git,
@@ -32,10 +32,17 @@ export async function findEntry(
 ): Promise<TreeEntry | undefined> {
   let found: TreeEntry = { mode: '040000', type: 'tree', id: rootTree, path: '', size: 0 };
   if (path === '') return found;
-  for (const name of path.split('/')) {
-    const entry = found.type === 'tree' ? await findChild(git, repositoryId, found.id, name) : undefined;
+  const names = path.split('/');
+  for (const [index, name] of names.entries()) {
+    if (found.type !== 'tree') return undefined;
+    const [tree] = await readSmallObjects(git, repositoryId, [found.id], 'skip');
+    const entry: TreeEntry | undefined =
+      tree === undefined
+        ? await findBelow(git, repositoryId, found.id, names.slice(index).join('/'))
+        : findInTree(tree.content, Buffer.from(name));
     if (entry === undefined) return undefined;
     found = entry;
+    if (tree === undefined) break;
   }
   const info = found.type === 'blob' ? await describeObject(git, repositoryId, found.id) : undefined;
   return { ...found, path, size: info?.size ?? 0 };
@@ -78,21 +85,20 @@ export async function walkTree(
   );
 }
 
-async function findChild(
+/** Ten thousand files in a folder: git looks for the one. */
+async function findBelow(
   git: Git,
   repositoryId: number,
   tree: string,
-  name: string,
+  path: string,
 ): Promise<TreeEntry | undefined> {
-  const object = await readObject(git, repositoryId, tree);
-  if (object === undefined) return undefined;
-  if (object.content.length === object.size) return findInTree(object.content, Buffer.from(name));
-  // Ten thousand files in one folder: git looks for the one.
   let found: TreeEntry | undefined;
   const take = (record: Buffer) => {
-    found = parseListed(record);
+    const entry = parseListed(record);
+    // What is no folder is listed for whatever is asked for below it.
+    if (entry.path === path) found = entry;
   };
-  await readRecords(git, repositoryId, ['ls-tree', '-z', tree, '--', name], take, { isAnswer: true });
+  await readRecords(git, repositoryId, ['ls-tree', '-z', tree, '--', path], take, { isAnswer: true });
   return found;
 }
 
