@@ -9,7 +9,7 @@ import { startEvents } from './events/start-events.ts';
 import { settlePushes } from './git-http/record-push.ts';
 import { API_PREFIX } from './links.ts';
 import { startMaintenance } from './maintenance/maintain-repositories.ts';
-import { checkDataFolder, pairDataFolder } from './maintenance/pair-data-folder.ts';
+import { checkDataFolder, pairDataFolder, skipTakenNumbers } from './maintenance/pair-data-folder.ts';
 import { startMergeQueues } from './merge-queue/start-merge-queues.ts';
 import { createContext, type ForgeOptions, openForgeDatabase, openGit } from './open-resources.ts';
 import { settleMerges } from './pulls/settle-merges.ts';
@@ -75,11 +75,12 @@ export async function checkForge(
 /** Brings the tables up to date once it is known where auth answers. */
 async function prepare(
   database: Database,
-  { authUrl, dataFolder }: Pick<ForgeOptions, 'authUrl' | 'dataFolder'>,
+  { authUrl, dataFolder, log }: Pick<ForgeOptions, 'authUrl' | 'dataFolder' | 'log'>,
 ): Promise<string | undefined> {
   const address = await authUrl;
   await migrate(database, MIGRATIONS);
   await pairDataFolder(database, dataFolder);
+  await skipTakenNumbers(database, dataFolder, log);
   return address;
 }
 

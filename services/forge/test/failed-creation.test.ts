@@ -37,6 +37,24 @@ it('a folder that is there already is nobody else’s: nothing of it goes, and t
   expect((await bob.call('POST', '/repos/ada/source/forks', {})).status).toBe(202);
 });
 
+it('folders that a database has not numbered yet are skipped by the next start', async () => {
+  const ada = scene.person('ada');
+  await ada.call('GET', '/user');
+  const made = (await ada.call('POST', '/user/repos', { name: 'before' })).body;
+  const folder = join(scene.dataFolder, 'repositories', `${made.id + 50}.git`);
+  const more = join(scene.dataFolder, 'repositories', `${made.id + 7}.git`);
+  await scene.restart(async () => {
+    for (const one of [folder, more]) {
+      await mkdir(one);
+      await writeFile(join(one, 'kept'), one);
+    }
+  });
+  expect((await ada.call('POST', '/user/repos', { name: 'after' })).body.id).toBe(made.id + 51);
+  await scene.restart();
+  expect((await ada.call('POST', '/user/repos', { name: 'later' })).body.id).toBe(made.id + 52);
+  for (const one of [folder, more]) expect(await readFile(join(one, 'kept'), 'utf8')).toBe(one);
+});
+
 it.each([
   ['a full disk', 'ENOSPC', 503],
   ['a broken one', 'EIO', 500],

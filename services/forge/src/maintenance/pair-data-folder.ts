@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartError } from '@croft/runtime';
+import { type Log, StartError } from '@croft/runtime';
 import type { Database } from '@croft/sql';
 import { unlessMissing } from '../outside/unless-missing.ts';
 import { decidePair } from '../rules/repositories/data-folder.ts';
@@ -26,7 +26,21 @@ export async function pairDataFolder(database: Database, dataFolder: string): Pr
 }
 
 /**
- * The same for tasks beside a forge, which write nothing.
+ * New repositories get numbers beyond those of all folders. A database that was put back to an older state would give them again,
+ * and take what is in the folders for what a crash left of the new ones.
+ */
+export async function skipTakenNumbers(database: Database, dataFolder: string, log: Log): Promise<void> {
+  const last = (await listNumbers(dataFolder)).reduce((most, number) => Math.max(most, number), 0);
+  if (last <= (await marks.lastNumber(database.autocommit()))) return;
+  await database.transaction((tx) => marks.skipNumbers(tx, last));
+  log.warn(
+    { last },
+    'there are folders of repositories that the database has not numbered yet, so it is older than the data folder. New ones come after them. Run croft forge doctor',
+  );
+}
+
+/**
+ * Makes sure of the pair for tasks beside a forge, which write nothing.
  * @throws StartError when they do not belong together
  */
 export async function checkDataFolder(database: Database, dataFolder: string): Promise<void> {
@@ -69,6 +83,11 @@ async function writeId(dataFolder: string, id: string): Promise<void> {
 }
 
 async function hasRepositories(dataFolder: string): Promise<boolean> {
+  return (await listNumbers(dataFolder)).length > 0;
+}
+
+/** Numbers of the repositories that have a folder. */
+async function listNumbers(dataFolder: string): Promise<number[]> {
   const names = await readdir(join(dataFolder, 'repositories')).catch(unlessMissing<string[]>([]));
-  return names.some((name) => /^\d+\.git$/.test(name));
+  return names.flatMap((name) => /^(\d{1,15})\.git$/.exec(name)?.[1] ?? []).map(Number);
 }

@@ -29,3 +29,18 @@ export async function insertId(tx: Tx, schema: string, id: string): Promise<stri
 export async function hasRepositories(tx: Tx): Promise<boolean> {
   return (await tx.row`select from :schema.repositories where state = 'ready' limit 1`) !== undefined;
 }
+
+/** The number that a repository got last; 0 before the first. */
+export async function lastNumber(tx: Tx): Promise<number> {
+  const row = await tx.row<{ last: number }>`
+    select coalesce(pg_sequence_last_value(pg_get_serial_sequence(':schema.repositories', 'id')), 0)::int8 as last`;
+  return Number(row?.last);
+}
+
+/** Gives new repositories numbers beyond this one. */
+export async function skipNumbers(tx: Tx, last: number): Promise<void> {
+  // Nobody gets one meanwhile that would be given again.
+  await tx.run`lock table :schema.repositories in share row exclusive mode`;
+  const next = Math.max(last, await lastNumber(tx));
+  await tx.run`select setval(pg_get_serial_sequence(':schema.repositories', 'id'), ${next}::int8)`;
+}
