@@ -120,6 +120,31 @@ describe('refuses in a sentence and touches nothing', () => {
     expect(statSync(place.data).mode & 0o777).toBe(0o755);
   });
 
+  it('a folder whose things only sound like ours', async () => {
+    const place = await newPlace();
+    for (const folder of ['postgres/data', 'repositories/work', 'state'])
+      mkdirSync(join(place.data, folder), { recursive: true });
+    chmodSync(place.data, 0o755);
+    expect(await refusal(place, ['start', 'state'])).toMatch(/holds other things and no Croft/);
+    expect(statSync(place.data).mode & 0o777).toBe(0o755);
+    expect(readdirSync(place.data).sort()).toEqual(['postgres', 'repositories', 'state']);
+  });
+
+  it.each([
+    ['auth', 'AUTHSVC_API_HOST'],
+    ['forge', 'FORGE_HTTP_HOST'],
+  ])('an address that nobody can listen on, before anything is made (%s)', async (service, name) => {
+    for (const host of ['a b', 'http://localhost', '[::1]:80', 'localhost:80', '-', '..']) {
+      const place = await newPlace({ [name]: host });
+      const { code, errors } = await finish(croft(place, ['start', service]));
+      expect({ code, errors }).toEqual({
+        code: 1,
+        errors: expect.stringMatching(new RegExp(`${name}.*expected a host name such as localhost`)),
+      });
+      expect(existsSync(place.data)).toBe(false);
+    }
+  });
+
   it('secrets that are damaged', async () => {
     const place = await newPlace();
     mkdirSync(place.data);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lockFolder, StartError } from '@croft/runtime';
@@ -53,14 +53,22 @@ export function takeDataFolder(folder: string): Disposable {
   }
 }
 
-/** Any of these makes a folder a data folder, also one that was put together from a backup. */
-const OURS = ['secrets.json', 'forge-id', 'repositories', 'postgres'];
+/** Any of these makes a folder a data folder; nobody else has them so. */
+const OURS = ['secrets.json', 'forge-id', 'postgres/cluster/PG_VERSION', 'state/journal.jsonl'];
+/** So does one of these in `repositories`, which may be all there is of a backup. */
+const REPOSITORY = /^\d+\.git$/;
 /** Left by a start that got no further, by a task that ran before the first one, and by `mkfs`. */
 const NOBODYS = ['lock', 'lock-journal', 'lock.pid', 'croft.log', 'croft.log.1', 'lost+found'];
 
 function refuseForeign(folder: string): void {
   const names = readdirSync(folder);
-  if (names.some((name) => OURS.includes(name)) || names.every((name) => NOBODYS.includes(name))) return;
+  if (OURS.some((path) => existsSync(join(folder, path)))) return;
+  const repositories = names.includes('repositories') ? readdirSync(join(folder, 'repositories')) : [];
+  if (repositories.some((name) => REPOSITORY.test(name))) return;
+  // A backup may have had none.
+  const isNobodys = (name: string) =>
+    NOBODYS.includes(name) || (name === 'repositories' && repositories.length === 0);
+  if (names.every(isNobodys)) return;
   throw new StartError(
     `The folder ${folder} holds other things and no Croft. Choose an empty or a new one with CROFT_DATA.`,
   );

@@ -3,6 +3,7 @@ export {
   choice,
   duration,
   float,
+  host,
   integer,
   ipAddress,
   type Kind,

@@ -196,6 +196,22 @@ export const ipAddress: Kind<string> = {
   },
 };
 
+/** Where a server listens: the name of a host, or an IPv4 or IPv6 address. */
+export const host: Kind<string> = {
+  label: 'host name or IP address',
+  parse(value) {
+    if (
+      isIP(value) === 0 &&
+      !(
+        value.length <= 253 &&
+        /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(value)
+      )
+    )
+      throw new Error('expected a host name such as localhost, or an IP address such as 127.0.0.1 or ::');
+    return value;
+  },
+};
+
 /** One of the given words. */
 export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
   return {

@@ -1,6 +1,7 @@
 import {
   boolean,
   defineSettings,
+  host,
   integer,
   list,
   port,
@@ -13,7 +14,7 @@ import {
 
 /** Everything that can be decided about the forge from outside. */
 export const forgeSettings = defineSettings('Forge', 'FORGE_', {
-  HTTP_HOST: { kind: text, default: '127.0.0.1', about: 'Address the HTTP server listens on.' },
+  HTTP_HOST: { kind: host, default: '127.0.0.1', about: 'Address the HTTP server listens on.' },
   HTTP_PORT: { kind: port, default: '3000', about: 'Port the HTTP server listens on; 0 takes a free one.' },
   ROOT_URL: {
     kind: url,

@@ -1,4 +1,4 @@
-import { duration, list, port, secret, text, url, wait } from '@croft/settings';
+import { duration, host, list, port, secret, text, url, wait } from '@croft/settings';
 import { patterns, proxies, siteAddress } from './kinds.ts';
 
 /** Where the service is, and whom it believes. */
@@ -14,7 +14,7 @@ export const serviceSettings = {
     about: 'Secret shared with an operator that proxies requests; without it there is no operator.',
   },
 
-  API_HOST: { kind: text, default: '127.0.0.1', about: 'Address to listen on.' },
+  API_HOST: { kind: host, default: '127.0.0.1', about: 'Address to listen on.' },
   API_PORT: { kind: port, default: '8081', alsoNamed: ['PORT'], about: 'Port to listen on.' },
   API_ENDPOINT: { kind: url, about: 'Address under which the operator reaches the service.' },
   API_EXTERNAL_URL: {
