@@ -9,7 +9,8 @@ const common = {
   pool: 'forks',
   // Most of a test's time is spent waiting for other processes: git, PostgreSQL, Croft itself.
   maxWorkers: 3,
-  testTimeout: 30_000,
+  // What waits until something is not busy any more gives up after 15 s here, which is 40 beside others.
+  testTimeout: 60_000,
   hookTimeout: 60_000,
   // What is waited for comes; a busy machine takes longer than the second that is the default.
   expect: { poll: { timeout: 15_000 } },

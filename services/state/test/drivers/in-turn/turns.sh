@@ -17,16 +17,27 @@ together() {
   exec "$@"
 }
 
+# How many of its file systems are mounted, without a process.
+count_mounted() {
+  mounted=0
+  while read -r _ _ type _; do
+    [ "$type" = fuse.zfs ] && mounted=$((mounted + 1))
+  done </proc/self/mounts
+}
+
 alone() {
   exec 9>>$turns
   flock 9
+  fuse=$(cat /tmp/croft-zfs-fuse.pid 2>/dev/null) || exec "$@"
+  count_mounted
+  before=$mounted
   "$@"
   code=$?
-  fuse=$(cat /tmp/croft-zfs-fuse.pid 2>/dev/null) || exit $code
-  # It closes a file system after `zfs` has ended. Where it holds one for good, which it does now and then, the others go on.
+  count_mounted
+  # It closes what was unmounted after `zfs` has ended. Where it holds one for good, which it does now and then, the others go on.
   for _ in 1 2 3 4 5 6 7 8 9 10; do
-    held=$(find "/proc/$fuse/fd" -lname /dev/fuse 2>/dev/null | wc -l)
-    [ "$held" -le "$(grep -c ' fuse ' /proc/self/mounts)" ] && break
+    [ "$mounted" -lt "$before" ] || break
+    [ "$(find "/proc/$fuse/fd" -lname /dev/fuse 2>/dev/null | wc -l)" -gt "$mounted" ] || break
     sleep 0.02
   done
   exit $code
