@@ -5,4 +5,4 @@ export type { ErrorAnswer, ErrorContext, ErrorDialect, Issue } from './errors.ts
 export type { ApiDescription } from './openapi.ts';
 export { answerOtherMethods } from './other-methods.ts';
 export { closeGracefully, listen } from './server.ts';
-export type { App, Request } from './types.ts';
+export type { App, Reply, Request } from './types.ts';

@@ -1,6 +1,7 @@
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
@@ -19,3 +20,6 @@ export type App = FastifyInstance<
 
 /** A request, before anything about it was validated. */
 export type Request = FastifyRequest;
+
+/** An answer that is not sent yet. */
+export type Reply = FastifyReply;

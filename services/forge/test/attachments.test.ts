@@ -92,6 +92,67 @@ describe('an attachment', () => {
     expect(await stored()).toEqual({ files: [], rows: [] });
   });
 
+  it('is sent in parts, not read for its headers, and not sent again to whoever has it', async () => {
+    const { body } = await send(ada, `${at}/${issue}/assets`, 'abcdefghij', 'x.txt');
+    const url = String(body['browser_download_url']);
+    const ask = async (headers: Record<string, string> = {}, method = 'GET') => {
+      const answer = await fetch(url, {
+        method,
+        headers: { authorization: `Bearer ${rob.token}`, ...headers },
+      });
+      return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    };
+    const whole = await ask();
+    expect([whole.status, whole.text, whole.headers.get('accept-ranges')]).toEqual([
+      200,
+      'abcdefghij',
+      'bytes',
+    ]);
+    const [etag, changed] = ['etag', 'last-modified'].map((name) => whole.headers.get(name) ?? '') as [
+      string,
+      string,
+    ];
+    const counted = async () =>
+      (await rob.call('GET', `${at}/${issue}/assets/${body.id}`)).body['download_count'];
+    expect(await counted()).toBe(1);
+    const head = await ask({}, 'HEAD');
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', '10']);
+    for (const [range, status, text, told] of [
+      ['bytes=4-', 206, 'efghij', 'bytes 4-9/10'],
+      ['bytes=2-3', 206, 'cd', 'bytes 2-3/10'],
+      ['bytes=-3', 206, 'hij', 'bytes 7-9/10'],
+      ['bytes=5-999', 206, 'fghij', 'bytes 5-9/10'],
+      ['bytes=10-', 416, '', 'bytes */10'],
+    ] as const) {
+      const part = await ask({ range });
+      expect([range, part.status, part.text, part.headers.get('content-range')]).toEqual([
+        range,
+        status,
+        text,
+        told,
+      ]);
+      if (status === 206) expect(part.headers.get('content-disposition')).toContain('x.txt');
+    }
+    // The rest of another file is not sent for the rest of this one.
+    expect((await ask({ range: 'bytes=4-', 'if-range': 'W/"other"' })).text).toBe('abcdefghij');
+    expect((await ask({ range: 'bytes=4-', 'if-range': etag })).text).toBe('efghij');
+    for (const headers of [{ 'if-none-match': etag }, { 'if-modified-since': changed }] as Record<
+      string,
+      string
+    >[]) {
+      // Else fetch says that nothing old will do.
+      const same = await ask({ ...headers, 'cache-control': 'max-age=0' });
+      expect([same.status, same.text]).toEqual([304, '']);
+    }
+    expect((await ask({ 'if-match': '"other"' })).status).toBe(412);
+    // Only those that got its beginning: the whole file twice.
+    expect(await counted()).toBe(2);
+    const others: Record<string, string> = { range: 'bytes=0-1', authorization: '' };
+    expect((await ask(others)).status).toBe(401);
+    expect(await counted()).toBe(2);
+    await ada.call('DELETE', `${at}/${issue}/assets/${body.id}`);
+  });
+
   it('is not left open when its download cannot be counted', async () => {
     const { body } = await send(ada, `${at}/${issue}/assets`, 'x');
     await scene.sql.run`alter table :schema.attachments add constraint uncounted check (downloads = 0)`;

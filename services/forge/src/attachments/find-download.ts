@@ -1,4 +1,3 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import type { Caller } from '../caller/caller.ts';
 import { unitOf } from '../comments/find-comment.ts';
 import type { Context } from '../context.ts';
@@ -6,7 +5,6 @@ import { notFound } from '../failures.ts';
 import { findTaggedOrLatest, maySee } from '../releases/find-release.ts';
 import { findRepositoryById, mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
 import * as attachments from '../store/tracking/attachments.ts';
-import { attachmentFile } from './attachment-file.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -19,17 +17,16 @@ export async function findByUuid(
 }
 
 /**
- * A file opened, for somebody who may read what it belongs to; it counts as downloaded.
- * @throws 404, also when its bytes are gone, as after a restored database
+ * Looks whether somebody may read what a file belongs to.
+ * @throws 404
  */
-export async function openDownload(
+export async function checkDownload(
   context: Context,
   viewer: Caller | undefined,
   row: attachments.AttachmentWithPlace,
-): Promise<FileHandle> {
+): Promise<void> {
   const found = await findRepositoryById(context, viewer, row.repository_id);
   if (!mayDownload(found, row)) throw notFound();
-  return await openCounted(context, row);
 }
 
 /** What a path says of a file of a release. */
@@ -41,32 +38,19 @@ export interface ReleaseFilePath {
 }
 
 /**
- * A file of a release by the names of both, opened in the same way. Of several with one name it is the one that came last.
+ * A file of a release by the names of both, for somebody who may read it. Of several with one name it is the one that came last.
  * @throws 404
  */
-export async function openReleaseFile(
+export async function findReleaseFile(
   context: Context,
   viewer: Caller | undefined,
   path: ReleaseFilePath,
-): Promise<{ row: attachments.AttachmentRow; file: FileHandle }> {
+): Promise<attachments.AttachmentRow> {
   const { release } = await findTaggedOrLatest(context, viewer, path);
   const files = await attachments.listByPlace(context.database.autocommit(), { releaseId: release.id });
   const row = files.findLast(({ name }) => name === path.file);
   if (row === undefined) throw notFound();
-  return { row, file: await openCounted(context, row) };
-}
-
-async function openCounted(context: Context, { id }: { id: number }): Promise<FileHandle> {
-  const file = await open(attachmentFile(context, id)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? notFound() : error;
-  });
-  try {
-    await attachments.countDownload(context.database.autocommit(), id);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-  return file;
+  return row;
 }
 
 function mayDownload(found: VisibleRepository, row: attachments.AttachmentWithPlace): boolean {
