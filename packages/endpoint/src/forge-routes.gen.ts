@@ -826,6 +826,40 @@ export interface ForgeRoutes {
     repo: Text;
     path: Text;
   };
+  /** Protections of tags, the oldest first */
+  'GET /repos/{owner}/{repo}/tag_protections': {
+    owner: Text;
+    repo: Text;
+  };
+  /** Protect tags: only who is listed makes, moves and deletes them */
+  'POST /repos/{owner}/{repo}/tag_protections': {
+    owner: Text;
+    repo: Text;
+    name_pattern?: string | null | undefined;
+    whitelist_usernames?: readonly string[] | null | undefined;
+    whitelist_teams?: readonly string[] | null | undefined;
+  };
+  /** A protection of tags */
+  'GET /repos/{owner}/{repo}/tag_protections/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
+  /** Change a protection of tags */
+  'PATCH /repos/{owner}/{repo}/tag_protections/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    name_pattern?: string | null | undefined;
+    whitelist_usernames?: readonly string[] | null | undefined;
+    whitelist_teams?: readonly string[] | null | undefined;
+  };
+  /** Lift a protection of tags */
+  'DELETE /repos/{owner}/{repo}/tag_protections/{id}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+  };
   /** Branches of a repository */
   'GET /repos/{owner}/{repo}/branches': {
     owner: Text;

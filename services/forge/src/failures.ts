@@ -206,6 +206,10 @@ export const tagHasRelease = (tag: string) =>
     `The tag has a release, which is to be deleted first. [name: ${tag}]`,
   );
 
+/** A protection of tags lists others, or nobody. */
+export const tagProtected = (what: 'create' | 'delete') =>
+  new Failure('unprocessable', 'tag_protected', `user not allowed to ${what} protected tag`);
+
 /** The administration of the whole site. */
 export const siteAdminsOnly = () =>
   new Failure('forbidden', 'site_admins_only', 'user should be the site admin');

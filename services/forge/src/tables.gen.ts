@@ -422,6 +422,15 @@ export interface Tables {
     issue_id: number;
     started_at: Date;
   };
+  tag_protections: {
+    id: number;
+    repository_id: number;
+    name_pattern: string;
+    user_ids: unknown;
+    team_ids: unknown;
+    created_at: Date;
+    updated_at: Date;
+  };
   team_members: {
     team_id: number;
     user_id: number;

@@ -30,6 +30,10 @@ beforeAll(async () => {
   await cast.stranger.call('POST', '/repos/ada/garden/forks', {});
   await cast.ada.call('PUT', '/repos/ada/garden/topics', { topics: ['tools'] });
   await cast.ada.call('POST', '/repos/ada/garden/branch_protections', { rule_name: 'main' });
+  await cast.ada.call('POST', '/repos/ada/garden/tag_protections', {
+    name_pattern: '/^v\\d/',
+    whitelist_usernames: ['ada', 'writer'],
+  });
   await cast.ada.call('PATCH', '/repos/club/spade', { name: 'shovel' });
   for (let number = 1; number <= 12; number++)
     await cast.ada.call('POST', '/repos/ada/garden/issues', {
@@ -121,6 +125,7 @@ const PATHS = [
   '/repos/stranger/garden',
   '/repos/ada/garden/collaborators',
   '/repos/ada/garden/branch_protections',
+  '/repos/ada/garden/tag_protections',
   '/repos/ada/garden/branches',
   '/repos/ada/garden/contents/lines.txt',
   '/repos/ada/garden/releases',

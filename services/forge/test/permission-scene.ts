@@ -252,7 +252,7 @@ async function buildPlace(scene: Scene, people: People, place: PlaceName): Promi
   };
 }
 
-/** Branches `topic`, `done`, `spare` and `moved`, tags, a note, a protection and a status. */
+/** Branches `topic`, `done`, `spare` and `moved`, tags, a note, protections and a status. */
 async function buildCode(scene: Scene, owner: Person, place: PlaceName): Promise<Things> {
   const at = `/repos/${place}/thing`;
   for (const branch of ['topic', 'done', 'spare', 'moved']) {
@@ -269,12 +269,15 @@ async function buildCode(scene: Scene, owner: Person, place: PlaceName): Promise
   const protect = (rule: string) => made(owner, 'POST', `${at}/branch_protections`, { rule_name: rule });
   const protection = (await protect('release/*')).id;
   const laterProtection = (await protect('stable/*')).id;
+  const ofTags = { name_pattern: 'kept-*', whitelist_usernames: ['writer'] };
+  const tagProtection = (await made(owner, 'POST', `${at}/tag_protections`, ofTags)).id;
   await made(owner, 'POST', `${at}/statuses/${head}`, { state: 'success', context: 'ci' });
   const readme = (await owner.call('GET', `${at}/contents/README.md`)).body['sha'] as string;
   return {
     head,
     protection,
     laterProtection,
+    tagProtection,
     topic: await git(bare, 'rev-parse', 'topic'),
     before: await git(bare, 'rev-parse', 'moved'),
     tag: await git(bare, 'rev-parse', 'v1'),

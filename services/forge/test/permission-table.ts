@@ -251,6 +251,24 @@ export const TABLE: Readonly<Record<string, Row>> = {
     needs: 'administrate code',
     path: { '*': 'release/*' },
   },
+  'GET /repos/:owner/:repo/tag_protections': { needs: 'administrate code' },
+  'POST /repos/:owner/:repo/tag_protections': {
+    needs: 'administrate code',
+    body: { name_pattern: 'fresh-*', whitelist_usernames: ['writer'] },
+  },
+  'GET /repos/:owner/:repo/tag_protections/:id': {
+    needs: 'administrate code',
+    path: { id: '@tagProtection' },
+  },
+  'PATCH /repos/:owner/:repo/tag_protections/:id': {
+    needs: 'administrate code',
+    path: { id: '@tagProtection' },
+    body: { name_pattern: 'fresh-*' },
+  },
+  'DELETE /repos/:owner/:repo/tag_protections/:id': {
+    needs: 'administrate code',
+    path: { id: '@tagProtection' },
+  },
 
   // Reading git
   'GET /repos/:owner/:repo/branches': { needs: 'see code' },

@@ -8,30 +8,32 @@ import {
   type PushKind,
   refusePush,
 } from '../rules/git/protection.ts';
-import * as branchProtections from '../store/repositories/branch-protections.ts';
+import { readTagProtection, type TagProtection } from '../rules/git/tag-protection.ts';
+import * as pushRules from '../store/repositories/push-rules.ts';
 
-/** Everything that decides whether somebody may move a branch of a repository. */
+/** Everything that decides whether somebody may move a branch or a tag of a repository. */
 export interface PushRules {
   protections: readonly Protection[];
+  tags: readonly TagProtection[];
   pusher: Pusher;
   /** The only branches he may push to, and not delete: he may write to them and to nothing else of the repository. */
   lent?: ReadonlySet<string>;
 }
 
-/** What holds for somebody in a repository: two statements, one where nothing is protected. */
+/** What holds for somebody in a repository. */
 export async function loadPushRules(
   { database }: Context,
   found: VisibleRepository,
   userId: number,
 ): Promise<PushRules> {
-  const tx = database.autocommit();
-  const protections = await branchProtections.list(tx, found.repository.id);
-  const writes = mayWrite(found, 'code');
-  const pusher =
-    protections.length === 0
-      ? { userId, teamIds: [], mayWrite: writes }
-      : await branchProtections.findPusher(tx, userId, found.owner.id, writes);
-  return { protections, pusher };
+  const { repository, owner } = found;
+  const row = await pushRules.find(database.autocommit(), {
+    repositoryId: repository.id,
+    ownerId: owner.id,
+    userId,
+  });
+  const pusher = { userId, teamIds: row.teamIds, mayWrite: mayWrite(found, 'code') };
+  return { protections: row.protections, tags: row.tags.map(readTagProtection), pusher };
 }
 
 /** Why somebody may not move a branch; undefined when he may. */

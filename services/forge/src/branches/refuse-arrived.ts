@@ -5,7 +5,8 @@ import { listChangedPaths } from '../outside/git/reading/changed-paths.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
-import { branchOf, kindOf, type PushCommand } from '../rules/git/push-request.ts';
+import { branchOf, kindOf, type PushCommand, tagOf } from '../rules/git/push-request.ts';
+import { refuseTag } from '../rules/git/tag-protection.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
 import { type PushRules, refuseMove } from './push-rules.ts';
 
@@ -20,6 +21,8 @@ export async function refuseArrived(
   // What git checks of names, and does not see of these.
   const [, name = ''] = /^refs\/(?:heads|tags|notes)\/(.+)$/s.exec(ref) ?? [];
   if (!isBranchName(name)) return 'deny updating a hidden ref';
+  const tag = tagOf(ref);
+  if (tag !== undefined) return refuseTag(rules.tags, tag, rules.pusher);
   const branch = branchOf(ref);
   const kind = kindOf(command);
   if (branch === undefined) return undefined;

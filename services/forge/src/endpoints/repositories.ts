@@ -3,6 +3,7 @@ import * as repositoryTeams from '../collaborators/team-routes.ts';
 import * as forks from '../forks/routes.ts';
 import * as generating from '../generating/routes.ts';
 import * as protections from '../protections/routes.ts';
+import * as tagProtections from '../protections/tag-routes.ts';
 import * as lists from '../repositories/list-routes.ts';
 import * as repositories from '../repositories/routes.ts';
 import * as starters from '../starters/routes.ts';
@@ -64,4 +65,10 @@ export const REPOSITORIES: readonly Line[] = [
   ['GET', '/repos/:owner/:repo/branch_protections/*', protections.show],
   ['PATCH', '/repos/:owner/:repo/branch_protections/*', protections.edit],
   ['DELETE', '/repos/:owner/:repo/branch_protections/*', protections.remove],
+
+  ['GET', '/repos/:owner/:repo/tag_protections', tagProtections.list],
+  ['POST', '/repos/:owner/:repo/tag_protections', tagProtections.create],
+  ['GET', '/repos/:owner/:repo/tag_protections/:id', tagProtections.show],
+  ['PATCH', '/repos/:owner/:repo/tag_protections/:id', tagProtections.edit],
+  ['DELETE', '/repos/:owner/:repo/tag_protections/:id', tagProtections.remove],
 ];

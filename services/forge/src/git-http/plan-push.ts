@@ -1,7 +1,8 @@
 import type { PlannedReviews, ReviewPush } from '../agit/plan-reviews.ts';
 import { type PushRules, refuseMove } from '../branches/push-rules.ts';
 import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
-import { branchOf, kindOf, type PushCommand } from '../rules/git/push-request.ts';
+import { branchOf, kindOf, type PushCommand, tagOf } from '../rules/git/push-request.ts';
+import { areTooMany, refuseTag } from '../rules/git/tag-protection.ts';
 
 /**
  * What becomes of a command: git carries it out; or it moves a ref of ours first, because the decision depends on what
@@ -26,8 +27,12 @@ export function planPush(
   rules: PushRules,
   { isAtomic, isFull, reviews }: { isAtomic: boolean; isFull: boolean; reviews: PlannedReviews },
 ): Verdict[] {
+  const tags = commands.flatMap(({ ref }) => tagOf(ref) ?? []);
+  const decideTag = areTooMany(rules.tags, tags)
+    ? () => 'too many tags at once for the protections of tags: push some of them first'
+    : (tag: string) => refuseTag(rules.tags, tag, rules.pusher);
   const verdicts = commands.map((command) =>
-    isFull && kindOf(command) !== 'delete' ? full(command) : decide(command, rules, reviews),
+    isFull && kindOf(command) !== 'delete' ? full(command) : decide(command, rules, reviews, decideTag),
   );
   if (!isAtomic) return verdicts;
   if (verdicts.some(({ kind }) => kind === 'refuse'))
@@ -46,7 +51,12 @@ const full = (command: PushCommand): Verdict => ({
   reason: 'the repository has reached its size limit',
 });
 
-function decide(command: PushCommand, rules: PushRules, reviews: PlannedReviews): Verdict {
+function decide(
+  command: PushCommand,
+  rules: PushRules,
+  reviews: PlannedReviews,
+  decideTag: (tag: string) => string | undefined,
+): Verdict {
   const review = reviews.get(command.ref);
   if (typeof review === 'string') return { kind: 'refuse', command, reason: review };
   if (review !== undefined) return { kind: 'review', command, review };
@@ -57,6 +67,9 @@ function decide(command: PushCommand, rules: PushRules, reviews: PlannedReviews)
   const { lent } = rules;
   if (lent !== undefined && (branch === undefined || !lent.has(branch) || kindOf(command) === 'delete'))
     return { kind: 'refuse', command, reason: 'user should have a permission to write to a repo' };
+  const tag = tagOf(command.ref);
+  const refusal = tag === undefined ? undefined : decideTag(tag);
+  if (refusal !== undefined) return { kind: 'refuse', command, reason: refusal };
   const protection = branch === undefined ? undefined : findProtection(rules.protections, branch);
   if (branch === undefined || protection === undefined) return { kind: 'pass', command };
   const kind = kindOf(command);

@@ -96,7 +96,11 @@ export async function reorderProtections(
   });
 }
 
-async function findToChange(
+/**
+ * A repository for whoever is going to change its protections.
+ * @throws 403, 404, 423
+ */
+export async function findToChange(
   context: Context,
   caller: Caller,
   path: RepositoryPath,

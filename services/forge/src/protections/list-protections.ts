@@ -45,7 +45,11 @@ export async function findProtectionRow(
   return row;
 }
 
-async function findAdministrated(
+/**
+ * A repository for whoever administrates it.
+ * @throws 403, 404
+ */
+export async function findAdministrated(
   context: Context,
   caller: Caller,
   path: RepositoryPath,

@@ -2,14 +2,11 @@ import type { Context } from '../context.ts';
 import { unacceptable } from '../failures.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { isPattern, readGlob } from '../rules/git/glob.ts';
-import * as users from '../store/people/users.ts';
-import * as repositories from '../store/repositories/repositories.ts';
-import * as repositoryTeams from '../store/repositories/repository-teams.ts';
+import { findPeople, findTeams } from './find-listed.ts';
 import { NO_OPTIONS, PEOPLE, PLAIN, type ProtectionWish, TEAMS } from './protection-json.ts';
 import type { ProtectionOptions } from './protection-options.ts';
 
 const MAX_NAME = 255;
-const MAX_LISTED = 100;
 const MAX_CONTEXTS = 100;
 const MAX_PATTERNS = 4096;
 const MAX_APPROVALS = 1000;
@@ -73,41 +70,4 @@ function checkSizes(wish: ProtectionWish): void {
 function checkRange(name: string, value: number | null | undefined, most: number): void {
   if (value !== undefined && value !== null && (value < 1 || value > most))
     throw unacceptable(`[${name}]: Range(1,${most})`);
-}
-
-async function findPeople(
-  { database }: Context,
-  { repository }: VisibleRepository,
-  logins: readonly string[] | null | undefined,
-): Promise<number[] | undefined> {
-  if (logins === undefined || logins === null) return undefined;
-  if (logins.length > MAX_LISTED) throw unacceptable(`[Usernames]: MaxSize(${MAX_LISTED})`);
-  const tx = database.autocommit();
-  const ids = new Set<number>();
-  for (const login of logins) {
-    const user = await users.findByLogin(tx, login);
-    if (user?.kind !== 'person') throw unacceptable(`user does not exist [uid: 0, name: ${login}]`);
-    if (!user.is_admin && !(await repositories.maySomeoneWrite(tx, repository.id, user.id)))
-      throw unacceptable(
-        `user doesn't have access to repo [user_id: ${user.id}, repo_name: ${repository.name}]`,
-      );
-    ids.add(user.id);
-  }
-  return [...ids];
-}
-
-async function findTeams(
-  { database }: Context,
-  { owner }: VisibleRepository,
-  names: readonly string[] | null | undefined,
-): Promise<number[] | undefined> {
-  if (names === undefined || names === null) return undefined;
-  if (names.length > MAX_LISTED) throw unacceptable(`[Teams]: MaxSize(${MAX_LISTED})`);
-  const ids = new Set<number>();
-  for (const name of names) {
-    const team = await repositoryTeams.findByName(database.autocommit(), owner.id, name);
-    if (team === undefined) throw unacceptable(`team does not exist [org_id ${owner.id}, name: ${name}]`);
-    ids.add(team.id);
-  }
-  return [...ids];
 }

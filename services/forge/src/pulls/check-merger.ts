@@ -12,7 +12,7 @@ import type { PullWithIssue } from '../store/pulls/pulls.ts';
 export interface PullToMerge extends VisibleRepository {
   pull: PullWithIssue;
   /** What holds for him in the repository, where that was loaded along with it. */
-  rules?: PushRules;
+  rules?: Pick<PushRules, 'protections' | 'pusher'>;
 }
 
 /**

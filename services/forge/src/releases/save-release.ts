@@ -29,7 +29,7 @@ export interface WantedRelease {
  * made is a draft in between, for as long as that takes.
  * @param decide is asked in the turn, and once more when somebody was faster
  * @returns the release's id
- * @throws 404, 409 when the tag has another release, 422
+ * @throws 404, 409 when the tag has another release, 422 also when its tag is to be made and is protected
  */
 export async function saveRelease(
   context: Context,

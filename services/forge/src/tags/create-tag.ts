@@ -10,7 +10,10 @@ import { showTag } from './list-tags.ts';
 import { type NewTag, planTag } from './plan-tag.ts';
 import type { tagSchema } from './tag-json.ts';
 
-/** Makes a tag and shows it. */
+/**
+ * Makes a tag and shows it.
+ * @throws 403, 404, 409 when there is one of its name, 422 also when it is protected, 423
+ */
 export async function createTag(
   context: Context,
   caller: Caller,

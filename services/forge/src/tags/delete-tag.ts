@@ -6,10 +6,11 @@ import { headMoved, notFound, tagHasRelease } from '../failures.ts';
 import { NO_COMMIT, readRefIds, tagRef } from '../outside/git/refs.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import * as releases from '../store/repositories/releases.ts';
+import { checkTag } from './check-tag.ts';
 
 /**
  * Deletes a tag; what it led to stays.
- * @throws 404, 409 while it has a release
+ * @throws 403, 404, 409 while it has a release, 422 when it is protected, 423
  */
 export async function deleteTag(
   context: Context,
@@ -29,6 +30,7 @@ export async function deleteTag(
     const before = refs.get(ref);
     if (before === undefined) throw notFound('the tag does not exist');
     if (release !== undefined) throw tagHasRelease(path.tag);
+    await checkTag(context, found, caller, { name: path.tag, what: 'delete' });
     return { moves: [{ ref, before, after: NO_COMMIT }], result: undefined };
   };
   await moveInTurn(context, id, caller.userId, prepare, headMoved);

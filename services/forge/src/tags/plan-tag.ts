@@ -7,6 +7,7 @@ import { NO_COMMIT, tagRef } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import type { RefMove } from '../store/repositories/pushes.ts';
 import { signatureOf } from '../users/signature-of.ts';
+import { checkTag } from './check-tag.ts';
 
 /** A tag that is to be. */
 export interface NewTag {
@@ -19,7 +20,7 @@ export interface NewTag {
 
 /**
  * How a tag comes that is not there yet, for whoever has the queue of branches; its object, if it is one, is written.
- * @throws 404 for a target that does not exist, 422 for a name that no tag can have
+ * @throws 404 for a target that does not exist, 422 for a name that no tag can have, and for one that is protected
  */
 export async function planTag(
   context: Context,
@@ -28,6 +29,7 @@ export async function planTag(
   { name, message, target }: NewTag,
 ): Promise<RefMove> {
   checkNewName('TagName', name);
+  await checkTag(context, found, caller, { name, what: 'create' });
   const { commit } = await resolveCommit(context, found, target);
   const move = { ref: tagRef(name), before: NO_COMMIT };
   if (message.trim() === '') return { ...move, after: commit };

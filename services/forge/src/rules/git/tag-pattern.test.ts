@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { readTagPattern } from './tag-pattern.ts';
+
+it.each([
+  ['v1', 'v1', true],
+  ['v1', 'v10', false],
+  ['v1', 'V1', false],
+  ['v*', 'v', true],
+  ['v*', 'v1/rc', true],
+  ['v*', 'rv', false],
+  ['*', 'a/b/c', true],
+  ['v**', 'v1/rc', true],
+  ['*-release', '1.0-release', true],
+  ['v?', 'v/', true],
+  ['v?', 'v', false],
+  ['v[0-9]', 'v7', true],
+  ['v[!0-9]', 'v7', false],
+  ['v[!0-9]', 'vx', true],
+  ['v[^0-9]', 'v7', false],
+  ['v[]]', 'v]', true],
+  ['v[a\\]', 'v\\', true],
+  ['{v,rel}-*', 'rel-2', true],
+  ['{v,rel}-*', 're-2', false],
+  ['{v{1,2},w}', 'v2', true],
+  ['v{1,}', 'v', true],
+  ['v,1', 'v,1', true],
+  ['v}', 'v}', true],
+  ['v\\*', 'v*', true],
+  ['v\\*', 'vx', false],
+  ['v\\', 'v\\', true],
+  ['v1.0', 'v1x0', false],
+  ['(a|b)+$^', '(a|b)+$^', true],
+  ['(a|b)+', 'a', false],
+  ['🌱?', '🌱🌱', true],
+  ['/^v\\d+/', 'v12-rc', true],
+  ['/^v\\d+/', 'xv12', false],
+  ['/v/', 'a-v-b', true],
+  ['//', 'anything', true],
+  ['/^a/b$/', 'a/b', true],
+  ['/', '/', true],
+  ['/v', '/v', true],
+])('%s against %s: %s', (pattern, name, expected) => {
+  expect(readTagPattern(pattern)?.matches(name)).toBe(expected);
+});
+
+it.each(['[a', 'v{1', 'v{1,{2}', 'v[z-a]', '/(/', '/v(?=1)/', '/v{1000}/'])('%s is no pattern', (pattern) => {
+  expect(readTagPattern(pattern)).toBeUndefined();
+});
+
+it('a glob made to be slow is not', () => {
+  const pattern = readTagPattern(`${'*a'.repeat(60)}b`);
+  const start = performance.now();
+  expect(pattern?.matches('a'.repeat(250))).toBe(false);
+  expect(performance.now() - start).toBeLessThan(200);
+});
