@@ -513,6 +513,26 @@ describe('files, branches, tags and commits', () => {
     expect((await ada.repos.repoListBranchProtection(...at)).data).toEqual([]);
   });
 
+  it('have protected tags', async () => {
+    const at = ['ada', 'garden'] as const;
+    const wanted = { name_pattern: 'v*', whitelist_usernames: ['ada'] };
+    const made = (await ada.repos.repoCreateTagProtection(...at, wanted)).data;
+    const id = sure(made.id);
+    expect(made).toMatchObject({ ...wanted, whitelist_teams: [] });
+    isRecent(made.created_at);
+    isRecent(made.updated_at);
+    expect(await refusal(ben.repos.repoCreateTag(...at, { tag_name: 'v3' }))).toBe(422);
+    const change = { name_pattern: '/^v\\d+$/' };
+    expect((await ada.repos.repoEditTagProtection(...at, id, change)).data).toMatchObject({
+      ...wanted,
+      ...change,
+    });
+    expect((await ada.repos.repoGetTagProtection(...at, id)).data.name_pattern).toBe('/^v\\d+$/');
+    expect((await ada.repos.repoListTagProtection(...at)).data).toMatchObject([{ id }]);
+    await ada.repos.repoDeleteTagProtection(...at, id);
+    expect((await ada.repos.repoListTagProtection(...at)).data).toEqual([]);
+  });
+
   it('have statuses', async () => {
     const at = ['ada', 'garden'] as const;
     const made = await ben.repos.repoCreateStatus(...at, head, {

@@ -231,6 +231,15 @@ func branches() {
 	equal(protections()[0].RuleName, "hotfix/*")
 	done(ada.DeleteBranchProtection("ada", "garden", "hotfix/*"))
 	done(ada.DeleteBranchProtection("ada", "garden", "release/*"))
+
+	tags := must(ada.CreateTagProtection("ada", "garden", gitea.CreateTagProtectionOption{NamePattern: "v*", WhitelistUsernames: []string{"ada"}}))
+	recent(tags.Created)
+	pattern := `/^v\d+/`
+	narrowed := must(ada.EditTagProtection("ada", "garden", tags.ID, gitea.EditTagProtectionOption{NamePattern: &pattern}))
+	equal([]string{narrowed.NamePattern, narrowed.WhitelistUsernames[0]}, []string{pattern, "ada"})
+	equal(must(ada.GetTagProtection("ada", "garden", tags.ID)).NamePattern, pattern)
+	equal(len(must(ada.ListTagProtection("ada", "garden", gitea.ListRepoTagProtectionsOptions{}))), 1)
+	done(ada.DeleteTagProtection("ada", "garden", tags.ID))
 }
 
 type rule struct {
