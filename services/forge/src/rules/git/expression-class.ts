@@ -59,8 +59,17 @@ export function readEscape(characters: readonly string[], at: number): Read | un
   return literal && { takes: (one) => one === literal.character, end: literal.end };
 }
 
+/** The same, in capitals or not. */
+export function ignoreCase(takes: Takes): Takes {
+  return (one) => takes(one) || takes(one.toLowerCase()) || takes(one.toUpperCase());
+}
+
 /** Reads what is between brackets, from behind the first; undefined when that cannot be done. */
-export function readClass(characters: readonly string[], from: number): ReadClass | undefined {
+export function readClass(
+  characters: readonly string[],
+  from: number,
+  ignoresCase: boolean,
+): ReadClass | undefined {
   const isNegated = characters[from] === '^';
   const start = isNegated ? from + 1 : from;
   const members: Takes[] = [];
@@ -72,8 +81,11 @@ export function readClass(characters: readonly string[], from: number): ReadClas
     members.push(member.takes);
     at = member.end;
   }
-  const takes = (one: string) => members.some((member) => member(one)) !== isNegated;
-  return { takes, cost: members.length, end: at + 1 };
+  const isMember = (one: string) => members.some((takes) => takes(one));
+  // Before it is negated: what is not `a` is not `A` either.
+  const isMeant = ignoresCase ? ignoreCase(isMember) : isMember;
+  const cost = members.length * (ignoresCase ? 3 : 1);
+  return { takes: (one) => isMeant(one) !== isNegated, cost, end: at + 1 };
 }
 
 /** `[:alpha:]` or `\d`, which begin no range. */

@@ -46,6 +46,10 @@ it.each([
   ['(?i:V)X', 'vx', false],
   ['(?i)a(?-i)b', 'AB', false],
   ['(?i)^[a-c]$', 'B', true],
+  ['(?i)^[^a-c]$', 'B', false],
+  ['(?i)^[^a-c]$', 'D', true],
+  ['a(?i)b|C', 'xc', true],
+  ['a(?i:b)|C', 'xc', false],
   ['(?sU)^v.*$', 'v1', true],
   ['^(a*)*$', 'aaa', true],
   ['^(a*)*$', 'aab', false],
@@ -68,6 +72,7 @@ it.each([
   ['a range of a kind', '[\\d-z]'],
   ['a kind of characters that nobody knows', '[[:nobody:]]'],
   ['nothing to repeat', '*v'],
+  ['nothing to repeat a number of times', '{2}'],
   ['repetition of a repetition', 'v**'],
   ['numbers backwards', 'v{3,2}'],
   ['more than there is room for', 'v{1000}'],
@@ -100,7 +105,22 @@ it.each([
 });
 
 it('matches what the language’s own expressions match', () => {
-  const atom = fc.constantFrom('a', 'b', '1', '.', '\\d', '\\w', '[ab]', '[^a]', '\\b', '^', '$', '-');
+  const atom = fc.constantFrom(
+    'a',
+    'b',
+    '1',
+    '.',
+    '\\d',
+    '\\w',
+    '[ab]',
+    '[^a]',
+    'B',
+    '[^B]',
+    '\\b',
+    '^',
+    '$',
+    '-',
+  );
   const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     pattern: fc.oneof(
       { maxDepth: 4 },
@@ -112,16 +132,13 @@ it('matches what the language’s own expressions match', () => {
         .map(([one, times]) => `(?:${one})${times}`),
     ),
   }));
-  const text = fc.string({ unit: fc.constantFrom('a', 'b', '1', '-'), maxLength: 8 });
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'A', 'B', '1', '-'), maxLength: 8 });
   fc.assert(
-    fc.property(pattern, text, (source, given) => {
-      const expression = readExpression(source);
+    fc.property(pattern, text, fc.constantFrom('', 'i'), (source, given, flag) => {
+      const expression = readExpression(flag === '' ? source : `(?i)${source}`);
       fc.pre(expression !== undefined);
-      expect([source, given, expression?.matches(given)]).toEqual([
-        source,
-        given,
-        new RegExp(source, 'u').test(given),
-      ]);
+      const expected = new RegExp(source, `u${flag}`).test(given);
+      expect([source, given, flag, expression?.matches(given)]).toEqual([source, given, flag, expected]);
     }),
     { numRuns: 2_000 },
   );

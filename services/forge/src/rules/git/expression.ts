@@ -1,4 +1,4 @@
-import { readClass, readEscape, type Takes } from './expression-class.ts';
+import { ignoreCase, readClass, readEscape, type Takes } from './expression-class.ts';
 
 /**
  * A step of an expression: takes a character, holds at a place between two, or goes on at any of several others, counted
@@ -78,6 +78,8 @@ class Reader {
   }
 
   #readRepeated(): Step[] {
+    // There is nothing yet to repeat.
+    if (this.#readTimes() !== undefined) throw new Unreadable();
     const once = this.#readOnce();
     const times = this.#readTimes();
     if (times === undefined) return once;
@@ -91,9 +93,9 @@ class Reader {
       case '(':
         return this.#readGroup();
       case '[': {
-        const { takes, cost, end } = readClass(this.#characters, this.#at) ?? fail();
+        const { takes, cost, end } = readClass(this.#characters, this.#at, this.#ignoresCase) ?? fail();
         this.#at = end;
-        return [this.#take(takes, cost)];
+        return [{ kind: 'take', takes, cost }];
       }
       case '^':
         return [START];
@@ -103,10 +105,6 @@ class Reader {
         return [this.#take((one) => one !== '\n')];
       case '\\':
         return [this.#readEscaped()];
-      case '*':
-      case '+':
-      case '?':
-        throw new Unreadable();
       default:
         return [this.#take((one) => one === character)];
     }
@@ -154,13 +152,10 @@ class Reader {
     return { least, most };
   }
 
-  #take(takes: Takes, cost = 1): Step {
-    if (!this.#ignoresCase) return { kind: 'take', takes, cost };
-    return {
-      kind: 'take',
-      cost: cost * 3,
-      takes: (one) => takes(one) || takes(one.toLowerCase()) || takes(one.toUpperCase()),
-    };
+  #take(takes: Takes): Step {
+    return this.#ignoresCase
+      ? { kind: 'take', takes: ignoreCase(takes), cost: 3 }
+      : { kind: 'take', takes, cost: 1 };
   }
 
   #skip(character: string): boolean {
