@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { forbidden } from '../failures.ts';
+import { readTagProtection } from '../protections/tag-pattern.ts';
 import { mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
 import {
   findProtection,
@@ -8,7 +9,7 @@ import {
   type PushKind,
   refusePush,
 } from '../rules/git/protection.ts';
-import { readTagProtection, type TagProtection } from '../rules/git/tag-protection.ts';
+import type { TagProtection } from '../rules/git/tag-protection.ts';
 import * as pushRules from '../store/repositories/push-rules.ts';
 
 /** Everything that decides whether somebody may move a branch or a tag of a repository. */

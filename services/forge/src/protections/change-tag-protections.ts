@@ -3,11 +3,11 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, unacceptable } from '../failures.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
-import { readTagPattern } from '../rules/git/tag-pattern.ts';
 import * as tagProtections from '../store/repositories/tag-protections.ts';
 import { findToChange } from './change-protections.ts';
 import { findPeople, findTeams } from './find-listed.ts';
 import { findTagProtection } from './list-tag-protections.ts';
+import { readTagPattern } from './tag-pattern.ts';
 
 interface RepositoryPath {
   owner: string;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { areTooMany, readTagProtection, refuseTag } from './tag-protection.ts';
+import { areTooMany, refuseTag } from '../rules/git/tag-protection.ts';
+import { readTagProtection } from './tag-pattern.ts';
 
 const protections = (...rules: [pattern: string, users?: number[], teams?: number[]][]) =>
   rules.map(([name_pattern, user_ids = [], team_ids = []]) =>

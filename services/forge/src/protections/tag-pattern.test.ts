@@ -39,12 +39,42 @@ it.each([
   ['/^a/b$/', 'a/b', true],
   ['/', '/', true],
   ['/v', '/v', true],
+  ['/^(?i)release-\\pN+$/', 'RELEASE-12', true],
+  ['/^\\Qa.b\\E$/', 'axb', false],
+  ['/^(?P<major>\\d+)\\.[[:digit:]]$/', '12.3', true],
 ])('%s against %s: %s', (pattern, name, expected) => {
   expect(readTagPattern(pattern)?.matches(name)).toBe(expected);
 });
 
-it.each(['[a', 'v{1', 'v{1,{2}', 'v[z-a]', '/(/', '/v(?=1)/', '/v{1000}/'])('%s is no pattern', (pattern) => {
+it.each([
+  '[a',
+  'v{1',
+  'v{1,{2}',
+  'v[z-a]',
+  '/(/',
+  '/v(?=1)/',
+  '/(?<!v)1/',
+  '/(v)\\1/',
+  '/v**/',
+  '/v{1001}/',
+  '/(?:ab){600}/',
+  '/((v{20}){20}){20}/',
+])('%s is no pattern', (pattern) => {
   expect(readTagPattern(pattern)).toBeUndefined();
+});
+
+it.each([
+  '/^(a+)+$/',
+  '/^(a|aa)+$/',
+  '/^(.*a){12}$/',
+  '/([a-z]+)*b/',
+  `/^${'(a|b|'.repeat(30)}c${')*'.repeat(30)}$/`,
+  '/[ab].{40}!.$/',
+])('%s, made to be slow, is not', (pattern) => {
+  const read = readTagPattern(pattern);
+  const start = performance.now();
+  expect(read?.matches(`${'a'.repeat(240)}!`)).toBe(false);
+  expect(performance.now() - start).toBeLessThan(200);
 });
 
 it('a glob made to be slow is not', () => {
