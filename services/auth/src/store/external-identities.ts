@@ -2,6 +2,7 @@ import { fragment, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
+import { IS_VERIFIED, vouchesFor } from './vouching.ts';
 
 /** Who comes from a provider, as far as accounts are looked up by it. */
 export interface Arrival {
@@ -37,7 +38,7 @@ export function listCandidates(tx: Tx, arrival: Arrival): Promise<Candidate[]> {
         where i.user_id = u.id and i.provider = ${provider} and i.provider_id = ${subject}) as "hasIdentity",
       (u.email = any (${verified}::text[]) and (u.email_confirmed_at is not null or u.confirmed_at is null)
         or exists (select from :schema.identities i where i.user_id = u.id and i.email = any (${verified}::text[])
-          and i.identity_data -> 'email_verified' = 'true')) is true as "isOwner",
+          and ${IS_VERIFIED})) is true as "isOwner",
       exists (select from :schema.one_time_tokens t where t.user_id = u.id and t.link_hash = ${inviteTokenHash}
         and t.token_type = 'confirmation_token' and t.expires_at > ${now}) as "isInvited"
     from :schema.users u
@@ -100,7 +101,7 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
       delete from :schema.identities i using identity
       where ${forgetsAll}::boolean and i.user_id = identity.user_id and i.id <> identity.id
         -- One of another address may be the stranger's own.
-        and (i.identity_data -> 'email_verified' = 'true' and i.email = lower(${user.email}::text)) is not true
+        and not ${vouchesFor(fragment`${user.email}::text`)}
       returning i.id),
     verified as (
       update :schema.identities i set identity_data = i.identity_data || '{"email_verified": true}', updated_at = ${now}

@@ -1,5 +1,6 @@
 import type { Tx } from '@croft/sql';
 import type { Trace } from './audit-log.ts';
+import { IS_VERIFIED } from './vouching.ts';
 
 /** What became of a wish to unlink an identity. */
 export interface Unlinked {
@@ -49,7 +50,7 @@ export async function unlink(
         not exists (select from kept where kept.provider = target.provider) as loses_provider, target.provider
       from target, asking),
     heir as (
-      select email from kept where email is not null and identity_data -> 'email_verified' = 'true'
+      select email from kept i where email is not null and ${IS_VERIFIED}
       order by created_at, id limit 1),
     person as (
       update :schema.users u set updated_at = ${now},

@@ -3,6 +3,7 @@ import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 import type { LivingSessions } from './refresh-tokens.ts';
+import { vouchesFor } from './vouching.ts';
 
 /** What was proven, and what must still hold when the session is opened. */
 export interface SignIn {
@@ -92,8 +93,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
         raw_app_meta_data = raw_app_meta_data || case
           when exists (select from fresh) then jsonb_build_object('provider', ${kind}::text, 'providers', (
             select jsonb_agg(distinct one) from (select ${kind}::text as one union select i.provider from :schema.identities i
-              where i.user_id = u.id and (i.provider in ('email', 'phone')
-                or i.identity_data -> 'email_verified' = 'true' and i.email = lower(u.email))) as every_one))
+              where i.user_id = u.id and (i.provider in ('email', 'phone') or ${vouchesFor(fragment`u.email`)})) as every_one))
           when ${confirms}::text is null or exists (select from :schema.identities i
             where i.user_id = u.id and i.provider = ${kind}) then '{}'
           else jsonb_build_object('provider', coalesce(raw_app_meta_data -> 'provider', to_jsonb(${kind}::text)),
@@ -129,7 +129,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     strangers as (
       delete from :schema.identities i using person
       where exists (select from fresh) and i.user_id = person.id and i.provider not in ('email', 'phone')
-        and (i.identity_data -> 'email_verified' = 'true' and i.email = lower(person.email)) is not true
+        and not ${vouchesFor(fragment`person.email`)}
       returning i.id),
     -- A stranger's second factor would keep the owner from what asks for one.
     factors as (delete from :schema.mfa_factors f using person where exists (select from fresh) and f.user_id = person.id),

@@ -1,6 +1,7 @@
 import { enqueued, fragment, type Tx } from '@croft/sql';
 import type { Person, TokenType } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { vouchesFor } from './vouching.ts';
 
 /** A user an administrator makes: whole from the first moment, nothing is sent. */
 export interface AdminUser {
@@ -206,7 +207,7 @@ export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
     identities as (
       delete from :schema.identities i using unproven where i.user_id = unproven.id
         and i.provider not in ('email', 'phone')
-        and (i.identity_data -> 'email_verified' = 'true' and i.email = lower(unproven.email)) is not true),
+        and not ${vouchesFor(fragment`unproven.email`)}),
     factors as (delete from :schema.mfa_factors f using unproven where f.user_id = unproven.id),
     ended as (select :schema.end_sessions(id, null, null) from unproven),
     one as (select count(*) from ended)
