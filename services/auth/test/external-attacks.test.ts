@@ -242,14 +242,17 @@ describe('takeover', () => {
     expect(theirs.id).not.toBe(hers.id);
   });
 
-  test('by an account that proved a number and claims the victim’s address', async () => {
+  test('by an account that proved a number and claims the victim’s address: it is the victim’s, without the number', async () => {
     const email = someone('victim');
     await subject.rows.autocommit().run`
       insert into :schema.users (id, aud, role, email, phone, phone_confirmed_at, created_at, updated_at)
       values (gen_random_uuid(), 'authenticated', 'authenticated', ${email}, '15559001', now(), now(), now())`;
     become(email);
     const user = await userOf(await signInWith(subject, emulator, 'google'));
-    expect(user).toMatchObject({ email: '', phone: '', identities: [{ provider: 'google', email }] });
+    expect(user).toMatchObject({ email, phone: '', identities: [{ provider: 'google', email }] });
+    expect(await subject.rows.autocommit().rows`select from :schema.users where phone = '15559001'`).toEqual(
+      [],
+    );
   });
 
   test('by the subject of another provider', async () => {

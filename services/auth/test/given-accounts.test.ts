@@ -1,7 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdministrator } from '../src/index.ts';
-import { codeIn, PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+import {
+  type Answer,
+  bearer,
+  codeIn,
+  PASSWORD,
+  readMail,
+  type Subject,
+  someone,
+  startSubject,
+} from './harness.ts';
 import { serviceRole, signIn } from './support/administrators.ts';
+import { lastCode } from './support/captured-sms.ts';
+import { newestTo } from './support/mailbox.ts';
 
 // Accounts that administrators make for somebody, and what a stranger who knows the address can do to them.
 
@@ -90,5 +101,69 @@ describe('with confirmation', () => {
     expect(user).toEqual({ role: 'service_role', phone: null, email_change: null, ways: ['email'] });
     expect((await signIn(subject, email, 'the holder’s')).status).toBe(400);
     expect(await subject.audit()).toContain('user_modified');
+  });
+});
+
+/** Accounts with a number their owner has proven, and an address that an administrator put beside it. */
+const reachable: readonly [string, (on: Subject, email: string, phone: string) => Promise<Answer>][] = [
+  [
+    'made with both',
+    async (on, email, phone) => {
+      const user = { email, phone, phone_confirm: true, password: PASSWORD };
+      await on.post('/admin/users', user, serviceRole(on));
+      return await on.post('/token?grant_type=password', { phone, password: PASSWORD });
+    },
+  ],
+  [
+    'given the address later',
+    async (on, email, phone) => {
+      await on.post('/signup', { phone, password: PASSWORD });
+      const session = await on.post('/verify', { type: 'sms', phone, token: await lastCode(on, phone) });
+      const change = JSON.stringify({ email });
+      await on.send('PUT', `/admin/users/${session.body.user?.id}`, change, serviceRole(on));
+      return session;
+    },
+  ],
+];
+
+/** How the address is proven, and what the code is called then. */
+const proofs: readonly [string, (on: Subject, email: string) => Promise<Answer>, string][] = [
+  ['a recovery', (on, email) => on.post('/recover', { email }), 'recovery'],
+  ['a magic link', (on, email) => on.post('/otp', { email }), 'email'],
+  ['an invitation', (on, email) => on.post('/invite', { email }, serviceRole(on)), 'invite'],
+];
+
+describe('a number that somebody proved in an account an administrator gave the address', () => {
+  test.each(
+    reachable.flatMap(([what, make]) => proofs.map(([way, send, type]) => ({ what, make, way, send, type }))),
+  )('$what: stays with all that is its owner’s, when the address is proven by $way', async (row) => {
+    await using phones = await startSubject({ AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true' });
+    const [email, phone] = [someone('given'), '14155550188'];
+    const session = await row.make(phones, email, phone);
+    expect(session.status).toBe(200);
+    phones.clock.advance(61_000);
+    expect((await row.send(phones, email)).status).toBe(200);
+    const { token } = await newestTo(phones, email);
+    const proof = await phones.post('/verify', { type: row.type, token_hash: token });
+    expect(proof.body.user).toMatchObject({ id: session.body.user?.id, email, phone });
+    expect(proof.body.user?.['email_confirmed_at']).toBeDefined();
+    expect((await phones.get('/user', bearer(session))).status).toBe(200);
+    const again = await phones.post('/token?grant_type=password', { phone, password: PASSWORD });
+    expect(again.body.user).toMatchObject({ id: session.body.user?.id });
+  });
+
+  test('a sign-up with the address is answered as for any account that is there, and changes nothing', async () => {
+    await using phones = await startSubject({ AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true' });
+    for (const [index, [what, make]] of reachable.entries()) {
+      const [email, phone] = [someone('given'), `1415555019${index}`];
+      const session = await make(phones, email, phone);
+      const user = () => phones.rows.autocommit().row`
+        select to_jsonb(u) as u, (select count(*) from :schema.one_time_tokens) as codes from :schema.users u where email = ${email}`;
+      const before = await user();
+      expect((await phones.post('/signup', { email, password: 'the stranger’s' })).status, what).toBe(200);
+      expect(await phones.mails()).toEqual([]);
+      expect(await user()).toEqual(before);
+      expect((await phones.get('/user', bearer(session))).status).toBe(200);
+    }
   });
 });

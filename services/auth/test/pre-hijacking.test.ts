@@ -1,12 +1,14 @@
 import { silentLog } from '@croft/runtime';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Answer, type AnswerBody, bearer, PASSWORD, someone, startSubject } from './harness.ts';
-import { serviceRole } from './support/administrators.ts';
+import { serviceRole, signIn } from './support/administrators.ts';
+import { lastCode } from './support/captured-sms.ts';
 import { signInWith } from './support/external-flow.ts';
 import { externalSubject } from './support/external-subject.ts';
 import { link } from './support/linking-flow.ts';
 import { mailsTo, newestTo } from './support/mailbox.ts';
 import { meet } from './support/meeting.ts';
+import { enrolled } from './support/second-factors.ts';
 
 // A stranger signs in with an address nobody vouches for, and leaves something behind for the owner of the address.
 
@@ -189,6 +191,167 @@ test('attack: an identity that is linked while its account is invited is none of
   expect([invited.status, invited.body['identities']]).toEqual([200, []]);
   expect(await accountsOf('bitbucket', `of ${own}`)).toEqual([]);
 });
+
+let numbers = 0;
+/** A number nobody has yet. */
+function somePhone(): string {
+  numbers += 1;
+  return `1415555${String(numbers).padStart(4, '0')}`;
+}
+
+const PHONE_PASSWORD = 'the stranger’s own';
+
+/** Comes in with the victim's address unproven, and gives the account a number, a password and a factor of his own. */
+async function settle(victim: string, phone: string): Promise<{ id: string; sessions: Answer[] }> {
+  become(victim, false);
+  const { fragment } = await signInWith(subject, emulator, 'spotify');
+  const first = {
+    body: { access_token: fragment.get('access_token'), refresh_token: fragment.get('refresh_token') },
+  } as Answer;
+  const wanted = JSON.stringify({ phone, password: PHONE_PASSWORD });
+  const changed = await subject.send('PUT', '/user', wanted, bearer(first));
+  const second = await subject.post('/verify', {
+    type: 'phone_change',
+    phone,
+    token: await lastCode(subject, phone),
+  });
+  expect(second.body.user).toMatchObject({ email: victim, phone });
+  await enrolled(subject, second);
+  subject.clock.advance(MINUTE_MS);
+  return { id: String(changed.body.id), sessions: [first, second] };
+}
+
+const byPhone = (phone: string, password: string) =>
+  subject.post('/token?grant_type=password', { phone, password });
+
+describe('attack: a number of his own that a stranger confirmed in the account of an address nobody did', () => {
+  test.each(ways.filter(([name]) => name !== 'a sign-up that needs no confirmation'))(
+    'by %s: neither number nor anything else of his is left',
+    async (_name, come) => {
+      const [victim, phone] = [someone('victim'), somePhone()];
+      const { id, sessions } = await settle(victim, phone);
+      expect((await byPhone(phone, PHONE_PASSWORD)).status).toBe(200);
+
+      const owner = await come(victim);
+      expect(owner).toMatchObject({ id, email: victim, phone: '' });
+      for (const trace of ['phone_confirmed_at', 'factors']) expect(owner).not.toHaveProperty(trace);
+      expect(owner['app_metadata']).toMatchObject({
+        providers: [expect.not.stringMatching(/phone|spotify/)],
+      });
+      expect(JSON.stringify(owner)).not.toContain(phone);
+      expect(await providersOf(id)).not.toContain('phone');
+      subject.clock.advance(MINUTE_MS);
+      const before = await subject.snapshot();
+      for (const session of sessions) {
+        expect((await subject.get('/user', bearer(session))).status).toBe(403);
+        const { refresh_token } = session.body;
+        expect((await subject.post('/token?grant_type=refresh_token', { refresh_token })).status).toBe(400);
+      }
+      expect((await byPhone(phone, PHONE_PASSWORD)).body).toMatchObject({
+        error_code: 'invalid_credentials',
+      });
+      expect((await signIn(subject, victim, PHONE_PASSWORD)).status).toBe(400);
+      expect(await subject.snapshot()).toBe(before);
+
+      // The number is free, and leads to another account.
+      await subject.post('/otp', { phone });
+      const token = await lastCode(subject, phone);
+      const stranger = await subject.post('/verify', { type: 'sms', phone, token });
+      expect(stranger.body.user).toMatchObject({ email: '', phone });
+      expect(stranger.body.user?.id).not.toBe(id);
+    },
+  );
+
+  test('whoever signs up with the address without a proof gets nothing of the account', async () => {
+    const [victim, phone] = [someone('victim'), somePhone()];
+    const { sessions } = await settle(victim, phone);
+    const before = await unaudited();
+    const answer = await autoconfirming.post('/signup', { email: victim, password: PASSWORD });
+    expect(answer.body).toMatchObject({ error_code: 'user_already_exists' });
+    expect(await unaudited()).toEqual(before);
+    for (const session of sessions) expect((await subject.get('/user', bearer(session))).status).toBe(200);
+  });
+
+  test('a sign-up is answered like that of a free address, and changes nothing until it is proven', async () => {
+    const [victim, free, phone] = [someone('victim'), someone('victim'), somePhone()];
+    const { id, sessions } = await settle(victim, phone);
+    const shape = ({ status, body }: Answer) => [
+      status,
+      Object.entries(body).map(([name, value]) => [name, typeof value]),
+    ];
+    const fresh = await subject.post('/signup', { email: free, password: PASSWORD });
+    const answer = await subject.post('/signup', { email: victim, password: PASSWORD });
+    expect(shape(answer)).toEqual(shape(fresh));
+    expect(answer.body).not.toHaveProperty('phone_confirmed_at');
+    for (const session of sessions) expect((await subject.get('/user', bearer(session))).status).toBe(200);
+    expect((await verified(victim, 'signup')).id).toBe(id);
+    expect((await signIn(subject, victim, PASSWORD)).status).toBe(200);
+  });
+
+  test('a number beside the address of an account an administrator gave is no stranger’s', async () => {
+    const [owner, phone] = [someone('given'), somePhone()];
+    const given = { email: owner, phone, phone_confirm: true, password: PASSWORD };
+    const { body } = await subject.post('/admin/users', given, serviceRole(subject));
+    const session = await byPhone(phone, PASSWORD);
+    become(owner);
+    await signInWith(subject, emulator, 'google');
+    expect((await subject.get('/user', bearer(session))).body).toMatchObject({ id: body.id, phone });
+    expect((await byPhone(phone, PASSWORD)).status).toBe(200);
+  });
+
+  test('what its owner adds once the address is proven stays, however the owner comes again', async () => {
+    const [victim, phone, own] = [someone('victim'), somePhone(), somePhone()];
+    await settle(victim, phone);
+    await subject.post('/recover', { email: victim });
+    const token = (await newestTo(subject, victim)).token;
+    const session = await subject.post('/verify', { type: 'recovery', token_hash: token });
+    const wanted = JSON.stringify({ phone: own, password: PASSWORD });
+    await subject.send('PUT', '/user', wanted, bearer(session));
+    await subject.post('/verify', { type: 'phone_change', phone: own, token: await lastCode(subject, own) });
+    for (const [way, come] of ways.filter(([name]) => !/sign-up|invitation/.test(name))) {
+      subject.clock.advance(MINUTE_MS);
+      expect(await come(victim), way).toMatchObject({ email: victim, phone: own });
+    }
+    expect((await byPhone(own, PASSWORD)).status).toBe(200);
+  });
+});
+
+test('attack: an address that nobody proved beside a number is gone when the owner of the number comes', async () => {
+  const [email, phone] = [someone('evil'), somePhone()];
+  await subject.post('/signup', { phone, password: PHONE_PASSWORD });
+  const signedUp = await subject.rows.autocommit().row<{ id: string }>`
+    select id from :schema.users where phone = ${phone}`;
+  const id = String(signedUp?.id);
+  await subject.send('PUT', `/admin/users/${id}`, JSON.stringify({ email }), serviceRole(subject));
+  subject.clock.advance(MINUTE_MS);
+  await subject.post('/otp', { phone });
+  const owner = await subject.post('/verify', { type: 'sms', phone, token: await lastCode(subject, phone) });
+  expect(owner.body.user).toMatchObject({ id, phone, email: '', app_metadata: { providers: ['phone'] } });
+  expect(await providersOf(id)).toEqual(['phone']);
+  expect(JSON.stringify(owner.body.user)).not.toContain(email);
+  subject.clock.advance(MINUTE_MS);
+  const before = await subject.snapshot();
+  await subject.post('/recover', { email });
+  expect(await mailsTo(subject, email)).toEqual([]);
+  expect((await byPhone(phone, PHONE_PASSWORD)).status).toBe(400);
+  expect((await signIn(subject, email, PHONE_PASSWORD)).status).toBe(400);
+  expect(await subject.snapshot()).toBe(before);
+});
+
+/** How the user of an id can come in. */
+async function providersOf(userId: string): Promise<string[]> {
+  const rows = await subject.rows.autocommit().rows<{ provider: string }>`
+    select provider from :schema.identities where user_id = ${userId} order by provider`;
+  return rows.map(({ provider }) => provider);
+}
+
+const AUDIT = 10;
+
+/** Everything but the audit log, which notes refused sign-ups. */
+async function unaudited(): Promise<unknown[]> {
+  const { all } = JSON.parse(await subject.snapshot()) as { all: unknown[] };
+  return all.toSpliced(AUDIT, 1);
+}
 
 /** Addresses of the accounts that somebody of a provider can come into. */
 async function accountsOf(provider: string, subjectId: string): Promise<(string | null)[]> {

@@ -5,6 +5,7 @@ import { instant } from '../rows.ts';
 import { type AuditAction, auditEntry, byProvider } from '../rules/audit.ts';
 import { decideLinking, type LinkAccount, type LinkDecision } from '../rules/external/account-linking.ts';
 import { isBanned } from '../rules/users/ban.ts';
+import { isProvenTo } from '../rules/users/proven.ts';
 import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import * as externalIdentities from '../store/external-identities.ts';
 import { type Admission, type Arrival, arrivalOf } from './arrival.ts';
@@ -51,6 +52,7 @@ async function admit(context: AuthContext, arrival: Arrival): Promise<SignedIn |
     {
       known: accounts.find(({ found }) => found.hasIdentity),
       owners: accounts.filter(({ found }) => found.isOwner),
+      claimants: accounts.filter(({ found }) => found.isClaimant),
       taken: candidates.map(({ user }) => user.email ?? ''),
     },
     {
@@ -144,7 +146,12 @@ async function open(
   const signIn = prepareSignIn(context, 'oauth', arrival.waiting);
   const audit = actions.map((action) => auditEntry(account.found.user, action, byProvider(provider)));
   const opened = await externalIdentities.signIn(tx, {
-    user: account,
+    user: {
+      id: account.id,
+      email: account.email,
+      emailConfirmed: account.found.user.email_confirmed_at !== null,
+      phoneConfirmed: account.hasProvenNumber,
+    },
     provider,
     subject: person.subject,
     identityData,
@@ -181,7 +188,8 @@ function accountOf(found: externalIdentities.Candidate, now: Date): Account {
   return {
     id: user.id,
     email: user.email,
-    confirmed: user.confirmed_at !== null,
+    confirmed: isProvenTo('email', user),
+    hasProvenNumber: user.phone_confirmed_at !== null,
     banned: isBanned(instant(user.banned_until), now),
     found,
   };

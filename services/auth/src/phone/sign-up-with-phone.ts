@@ -108,7 +108,7 @@ async function signUpPending(context: AuthContext, signUp: Checked): Promise<Sig
   await askBeforeUserCreated(context, row, signUp.origin);
   const limit = sendLimit(context, 'phone', row.phone);
   const existing = await users.findByPhone(tx, row.phone);
-  const passwordHash = await waitingHash(context, signUp, existing);
+  const passwordHash = await waitingHash(context, 'phone', signUp, existing);
   if (existing !== undefined) {
     const again = { ...signUp, passwordHash };
     return await withinHourlyLimit(context, 'sms', () => signUpAgain(context, again, existing, limit));
@@ -125,7 +125,7 @@ async function signUpPending(context: AuthContext, signUp: Checked): Promise<Sig
   if (inserted.created && inserted.person) return { pending: inserted.person };
   // Somebody signed up at the same moment; this one has counted already.
   const now = inserted.person ?? (await users.findByPhone(tx, row.phone));
-  const again = { ...signUp, passwordHash: await waitingHash(context, signUp, now) };
+  const again = { ...signUp, passwordHash: await waitingHash(context, 'phone', signUp, now) };
   return await signUpAgain(context, again, now, undefined);
 }
 

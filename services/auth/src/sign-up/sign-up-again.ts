@@ -5,6 +5,7 @@ import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
 import { emailIdentityData, pendingPerson, uuidFrom } from '../rules/users/disguised-user.ts';
+import { isProvenTo } from '../rules/users/proven.ts';
 import { decideSignUp } from '../rules/users/sign-up.ts';
 import { issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
 import * as auditLog from '../store/audit-log.ts';
@@ -31,10 +32,12 @@ export async function signUpAgain(
   const tx = database.autocommit();
   // Somebody may have made the account while the statement before waited for them; it could not see that one then.
   const existing = seen ?? (await users.findByEmail(tx, draft.email));
-  // Without a proof, nobody gets an account that an administrator made for somebody.
+  // Without a proof, nobody gets an account that an administrator made for somebody, or whose number somebody has proven.
   const isGiven = existing?.user.given_by_admin === true || (existing?.user.invited_at ?? null) !== null;
   const account = existing && {
-    confirmed: existing.user.confirmed_at !== null || (settings.MAILER_AUTOCONFIRM && isGiven),
+    confirmed: settings.MAILER_AUTOCONFIRM
+      ? existing.user.confirmed_at !== null || isGiven
+      : isProvenTo('email', existing.user),
   };
   const decision = decideSignUp(account, settings.MAILER_AUTOCONFIRM);
   // It went away again.

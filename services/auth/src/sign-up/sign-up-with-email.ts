@@ -46,7 +46,7 @@ async function signUpPending(context: AuthContext, signUp: CheckedSignUp): Promi
   // Of an address somebody has as well: neither its time nor what it refuses may tell.
   await askBeforeUserCreated(context, row, signUp.origin);
   const existing = await users.findByEmail(tx, email);
-  const passwordHash = await waitingHash(context, signUp, existing);
+  const passwordHash = await waitingHash(context, 'email', signUp, existing);
   if (existing !== undefined) {
     const again = { ...signUp, passwordHash };
     return await withinHourlyLimit(context, 'mail', () => signUpAgain(context, again, existing, limit));
@@ -63,6 +63,6 @@ async function signUpPending(context: AuthContext, signUp: CheckedSignUp): Promi
   if (inserted.created && inserted.person) return { pending: inserted.person };
   // Somebody signed up at the same moment; this one has counted already.
   const now = inserted.person ?? (await users.findByEmail(tx, email));
-  const again = { ...signUp, passwordHash: await waitingHash(context, signUp, now) };
+  const again = { ...signUp, passwordHash: await waitingHash(context, 'email', signUp, now) };
   return await signUpAgain(context, again, now, undefined);
 }

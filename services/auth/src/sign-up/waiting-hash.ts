@@ -1,5 +1,6 @@
 import type { AuthContext } from '../context.ts';
 import type { Person } from '../rows.ts';
+import { isProvenTo } from '../rules/users/proven.ts';
 
 /**
  * The hash a sign-up of an address or number leaves waiting: that of the account where the password is the same, which
@@ -7,11 +8,12 @@ import type { Person } from '../rows.ts';
  */
 export async function waitingHash(
   context: AuthContext,
+  kind: 'email' | 'phone',
   { password, passwordHash }: { password: string; passwordHash: string },
   existing: Person | undefined,
 ): Promise<string> {
   const user = existing?.user;
-  const stored = user === undefined || user.confirmed_at !== null ? null : user.encrypted_password;
+  const stored = user === undefined || isProvenTo(kind, user) ? null : user.encrypted_password;
   const isSame = await context.outside.passwords.verify(password, stored);
   return stored !== null && isSame ? stored : passwordHash;
 }

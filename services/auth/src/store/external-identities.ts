@@ -18,8 +18,10 @@ export interface Arrival {
 /** An account that has something to do with the arrival, and what. */
 export interface Candidate extends Person {
   hasIdentity: boolean;
-  /** Proved to have one of the verified addresses, or claims one and has proven nothing at all. */
+  /** Proved to have one of the verified addresses. */
   isOwner: boolean;
+  /** Has one of the verified addresses without a proof; nor did whoever an administrator gave it to prove anything else. */
+  isClaimant: boolean;
   isInvited: boolean;
 }
 
@@ -36,9 +38,11 @@ export function listCandidates(tx: Tx, arrival: Arrival): Promise<Candidate[]> {
         where i.user_id = u.id) as identities,
       exists (select from :schema.identities i
         where i.user_id = u.id and i.provider = ${provider} and i.provider_id = ${subject}) as "hasIdentity",
-      (u.email = any (${verified}::text[]) and (u.email_confirmed_at is not null or u.confirmed_at is null)
+      (u.email = any (${verified}::text[]) and u.email_confirmed_at is not null
         or exists (select from :schema.identities i where i.user_id = u.id and i.email = any (${verified}::text[])
           and ${IS_VERIFIED})) is true as "isOwner",
+      (u.email = any (${verified}::text[]) and u.email_confirmed_at is null
+        and not (u.given_by_admin and u.confirmed_at is not null)) is true as "isClaimant",
       exists (select from :schema.one_time_tokens t where t.user_id = u.id and t.link_hash = ${inviteTokenHash}
         and t.token_type = 'confirmation_token' and t.expires_at > ${now}) as "isInvited"
     from :schema.users u
@@ -52,7 +56,7 @@ export function listCandidates(tx: Tx, arrival: Arrival): Promise<Candidate[]> {
 /** A sign-in of somebody who has an account, by way of a provider. */
 export interface ExternalSignIn {
   /** The account as it was when it was decided that it is theirs; nothing is written when that changed. */
-  user: { id: string; email: string | null; confirmed: boolean };
+  user: { id: string; email: string | null; emailConfirmed: boolean; phoneConfirmed: boolean };
   provider: string;
   subject: string;
   /** Becomes the identity's data, and is merged into the user's metadata. */
@@ -62,7 +66,7 @@ export interface ExternalSignIn {
   authCode?: NewAuthCode;
   /** Whether the address is proven by this. */
   confirms: boolean;
-  /** What goes, because a stranger may have put it there: a password, or all that came before. */
+  /** What goes, because a stranger may have put it there: a password, or all that came before, a proven number as well. */
   forgets: 'nothing' | 'password' | 'everything';
   /** Keyed hash of the invitation that is accepted by this. */
   consumes: string | undefined;
@@ -79,9 +83,11 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
   const forgetsAll = forgets === 'everything';
   return tx.row<Person>`
     with locked as (
-      select id from :schema.users where id = ${user.id}::uuid and deleted_at is null
+      select id, given_by_admin from :schema.users where id = ${user.id}::uuid and deleted_at is null
         and (banned_until is null or banned_until <= ${now})
-        and (confirmed_at is not null) = ${user.confirmed}::boolean and email is not distinct from ${user.email}::text
+        and (email_confirmed_at is not null) = ${user.emailConfirmed}::boolean
+        and (phone_confirmed_at is not null) = ${user.phoneConfirmed}::boolean
+        and email is not distinct from ${user.email}::text
       for no key update),
     consumed as (
       delete from :schema.one_time_tokens t using locked where t.user_id = locked.id and t.link_hash = ${consumes}
@@ -98,10 +104,11 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
         where i.user_id = excluded.user_id
       returning *),
     dropped as (
-      delete from :schema.identities i using identity
+      delete from :schema.identities i using identity, locked
       where ${forgetsAll}::boolean and i.user_id = identity.user_id and i.id <> identity.id
-        -- One of another address may be the stranger's own.
+        -- One of another address may be the stranger's own; the number an administrator gave is not.
         and not ${vouchesFor(fragment`${user.email}::text`)}
+        and not (i.provider = 'phone' and locked.given_by_admin)
       returning i.id),
     verified as (
       update :schema.identities i set identity_data = i.identity_data || '{"email_verified": true}', updated_at = ${now}
@@ -126,6 +133,8 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
         encrypted_password = case when ${forgets}::text = 'nothing' then encrypted_password end,
         email_change = case when not ${forgetsAll}::boolean then email_change end,
         email_change_confirm_status = case when ${forgetsAll}::boolean then 0 else email_change_confirm_status end,
+        phone = case when not ${forgetsAll}::boolean or given_by_admin then phone end,
+        phone_confirmed_at = case when not ${forgetsAll}::boolean or given_by_admin then phone_confirmed_at end,
         phone_change = case when not ${forgetsAll}::boolean then phone_change end,
         email_confirmed_at = case when ${confirms}::boolean then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
         raw_user_meta_data = case when ${forgetsAll}::boolean then '{}' else raw_user_meta_data end

@@ -19,7 +19,7 @@ export interface SignIn {
   consumes?: string | undefined;
   /** What is proven by this: the present address, the present number, or the wanted one that takes its place. */
   confirms?: 'email' | 'phone' | 'email_change' | 'phone_change' | undefined;
-  /** Whether password and metadata of an unproven account go, because a stranger may have set them. */
+  /** Whether password and metadata of an account that was not proven by this go, because a stranger may have set them. */
   forgetsUnproven?: boolean;
   /** Metadata that takes the place of all that was left in an unproven account, where no code is asked for. */
   startsOver?: object | undefined;
@@ -53,7 +53,10 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
   return tx.row<Person>`
     -- The user first, as everything does that gives or takes codes: nobody waits for one another in a circle.
     with locked as (
-      select id, confirmed_at is null as unproven, invited_at is not null or given_by_admin as given from :schema.users
+      -- As isProvenTo says it: a number that was proven beside an address nobody did may be a stranger's.
+      select id, case when ${byEmail}::boolean then email_confirmed_at is null
+          else ${byPhone}::boolean and confirmed_at is null end as unproven,
+        invited_at is not null or given_by_admin as given from :schema.users
       where id = ${userId}::uuid and deleted_at is null and (banned_until is null or banned_until <= ${now})
         and (${signIn.checkedPasswordHash}::text is null or encrypted_password = ${signIn.checkedPasswordHash})
         and (not ${onlyUnconfirmed}::boolean or confirmed_at is null)
@@ -66,7 +69,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
       delete from :schema.one_time_tokens
       where user_id = ${userId}::uuid and token_hash is distinct from ${consumes}::text and (exists (select from consumed)
         or exists (select from locked where unproven and not given and ${startsOver}::jsonb is not null))),
-    -- What counts from now on of an account nobody had proven. What an administrator gave it stays.
+    -- What counts from now on of an account nobody had proven, and of no other contact. What an administrator gave stays.
     fresh as (
       select c.pending_password as password,
         case when ${forgetsUnproven}::boolean then jsonb_build_object('email_verified', false, 'phone_verified', false)
@@ -78,29 +81,32 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
       update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now},
         encrypted_password = coalesce(${signIn.newPasswordHash}, (select password from fresh),
           case when not exists (select from fresh) then encrypted_password end),
-        email = case when ${confirms}::text = 'email_change' then email_change else email end,
+        email = case when ${confirms}::text = 'email_change' then email_change
+          when ${byPhone}::boolean and exists (select from fresh) then null else email end,
         -- A change that a stranger began would be sent again, by whoever asks for that.
         email_change = case when ${confirms}::text = 'email_change' or exists (select from fresh) then null else email_change end,
         email_change_confirm_status = case when ${confirms}::text = 'email_change' or exists (select from fresh) then 0
           else email_change_confirm_status end,
-        phone = case when ${confirms}::text = 'phone_change' then phone_change else phone end,
+        phone = case when ${confirms}::text = 'phone_change' then phone_change
+          when ${byEmail}::boolean and exists (select from fresh) then null else phone end,
         phone_change = case when ${confirms}::text = 'phone_change' or exists (select from fresh) then null else phone_change end,
         email_confirmed_at = case when ${confirms}::text = 'email_change' then ${now}
           when ${byEmail}::boolean then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
         phone_confirmed_at = case when ${confirms}::text = 'phone_change' then ${now}
-          when ${byPhone}::boolean then coalesce(phone_confirmed_at, ${now}) else phone_confirmed_at end,
+          when ${byPhone}::boolean then coalesce(phone_confirmed_at, ${now})
+          when exists (select from fresh) then null else phone_confirmed_at end,
         is_anonymous = is_anonymous and ${confirms}::text is null,
         raw_app_meta_data = raw_app_meta_data || case
           when exists (select from fresh) then jsonb_build_object('provider', ${kind}::text, 'providers', (
             select jsonb_agg(distinct one) from (select ${kind}::text as one union select i.provider from :schema.identities i
-              where i.user_id = u.id and (i.provider in ('email', 'phone') or ${vouchesFor(fragment`u.email`)})) as every_one))
+              where ${byEmail}::boolean and i.user_id = u.id and ${vouchesFor(fragment`u.email`)}) as every_one))
           when ${confirms}::text is null or exists (select from :schema.identities i
             where i.user_id = u.id and i.provider = ${kind}) then '{}'
           else jsonb_build_object('provider', coalesce(raw_app_meta_data -> 'provider', to_jsonb(${kind}::text)),
             'providers', coalesce(raw_app_meta_data -> 'providers', '[]')
               || case when raw_app_meta_data -> 'providers' ? ${kind}::text then '[]' else to_jsonb(${kind}::text) end) end,
-        raw_user_meta_data = coalesce((select data || jsonb_strip_nulls(jsonb_build_object('sub', u.id, 'email', u.email,
-            'phone', u.phone)) from fresh), raw_user_meta_data)
+        raw_user_meta_data = coalesce((select data || jsonb_build_object('sub', u.id, ${kind}::text,
+            case when ${byPhone}::boolean then u.phone else u.email end) from fresh), raw_user_meta_data)
           || case when ${confirms}::text = 'email_change' then jsonb_build_object('email', email_change)
             when ${confirms}::text = 'phone_change' then jsonb_build_object('phone', phone_change) else '{}' end
           || ${JSON.stringify(proven)}::jsonb
@@ -128,7 +134,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     -- An identity whose provider did not vouch for this address may be a stranger's way in, and its sessions his.
     strangers as (
       delete from :schema.identities i using person
-      where exists (select from fresh) and i.user_id = person.id and i.provider not in ('email', 'phone')
+      where exists (select from fresh) and i.user_id = person.id and i.provider <> ${kind}
         and not ${vouchesFor(fragment`person.email`)}
       returning i.id),
     -- A stranger's second factor would keep the owner from what asks for one.

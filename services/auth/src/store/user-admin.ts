@@ -128,6 +128,8 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
         encrypted_password = coalesce(${passwordHash}, encrypted_password),
         email = coalesce(${email}, email),
         phone = coalesce(${phone}, phone),
+        -- Both are one person's then, which nobody but an administrator can say of an address that was not proven.
+        given_by_admin = given_by_admin or (${email}::text is not null and email is null and phone_confirmed_at is not null),
         email_change = case when ${setsPassword || email !== undefined}::boolean then null else email_change end,
         email_change_confirm_status = case when ${setsPassword || email !== undefined}::boolean then 0
           else email_change_confirm_status end,
@@ -188,14 +190,17 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
 }
 
 /**
- * Takes from an account nobody proved what a stranger may have put there: the password and metadata of a sign-up. An
- * invitation confirms the address for the person invited, not for whoever typed it first.
+ * Takes from an account what a stranger may have put there who did not prove its address: all of a sign-up, a number, and
+ * what he began or added since. An invitation confirms the address for the person invited, not for whoever typed it first.
  */
 export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
   await tx.run`
+    -- As isProvenTo says it.
     with locked as (
-      select id, email, confirmed_at is null as is_unproven from :schema.users where id = ${userId}::uuid for no key update),
-    unproven as (select id, email from locked where is_unproven),
+      select id, email, given_by_admin, email_confirmed_at is null and not (given_by_admin and confirmed_at is not null)
+        as is_unproven
+      from :schema.users where id = ${userId}::uuid for no key update),
+    unproven as (select id, email, given_by_admin from locked where is_unproven),
     codes as (
       update :schema.one_time_tokens t set pending_password = null, pending_data = null from locked
       where t.user_id = locked.id and t.token_type = 'confirmation_token'),
@@ -206,13 +211,13 @@ export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
     -- Ways in that somebody found who never showed that the address is theirs.
     identities as (
       delete from :schema.identities i using unproven where i.user_id = unproven.id
-        and i.provider not in ('email', 'phone')
-        and not ${vouchesFor(fragment`unproven.email`)}),
+        and i.provider <> 'email' and not ${vouchesFor(fragment`unproven.email`)}
+        and not (i.provider = 'phone' and unproven.given_by_admin)),
     factors as (delete from :schema.mfa_factors f using unproven where f.user_id = unproven.id),
     ended as (select :schema.end_sessions(id, null, null) from unproven),
     one as (select count(*) from ended)
     -- As isStrangers says it; what an administrator set stays.
-    update :schema.users u set encrypted_password = null,
+    update :schema.users u set encrypted_password = null, phone = null, phone_confirmed_at = null,
       raw_user_meta_data = jsonb_build_object('sub', u.id, 'email', u.email),
       raw_app_meta_data = u.raw_app_meta_data || '{"provider": "email", "providers": ["email"]}',
       email_change = null, email_change_confirm_status = 0, phone_change = null

@@ -13,6 +13,7 @@ import {
 } from '../rules/codes/one-time-code.ts';
 import { hasVerified } from '../rules/factors/assurance.ts';
 import { isBanned } from '../rules/users/ban.ts';
+import { isProvenTo } from '../rules/users/proven.ts';
 import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';
@@ -136,7 +137,7 @@ async function firstPassword(
   password: string,
 ): Promise<string | undefined> {
   // With the password of an account nobody had proven its factors go.
-  const isFresh = dropsPassword && user.confirmed_at === null;
+  const isFresh = dropsPassword && !isProvenTo('email', user);
   if (password === '' || (!isFresh && (user.encrypted_password !== null || hasVerified(user.factors))))
     return undefined;
   await acceptNewPassword(context, password);

@@ -97,7 +97,12 @@ async function admit(
   if (isBanned(instant(user.banned_until), tx.now)) throw failures.userBanned();
   const session = prepareSession('web3');
   const opened = await externalIdentities.signIn(tx, {
-    user: { id: user.id, email: user.email, confirmed: user.confirmed_at !== null },
+    user: {
+      id: user.id,
+      email: user.email,
+      emailConfirmed: user.email_confirmed_at !== null,
+      phoneConfirmed: user.phone_confirmed_at !== null,
+    },
     provider: PROVIDER,
     subject: wallet.subject,
     identityData: wallet.identityData,

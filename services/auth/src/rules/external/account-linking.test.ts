@@ -10,9 +10,16 @@ const strict: LinkPolicy = {
 const verified = { address: 'ada@example.com', verified: true, primary: true };
 const unverified = { ...verified, verified: false };
 const second = { address: 'second@example.com', verified: true, primary: false };
-const account: LinkAccount = { id: 'ada', email: 'ada@example.com', confirmed: true, banned: false };
+const account: LinkAccount = {
+  id: 'ada',
+  email: 'ada@example.com',
+  confirmed: true,
+  hasProvenNumber: false,
+  banned: false,
+};
 const pending = { ...account, confirmed: false };
-const nobody = { known: undefined, owners: [], taken: [] };
+const reached = { ...pending, hasProvenNumber: true };
+const nobody = { known: undefined, owners: [], claimants: [], taken: [] };
 
 describe('somebody known', () => {
   const come = (known: LinkAccount, emails = [verified], policy = {}) =>
@@ -21,7 +28,7 @@ describe('somebody known', () => {
   test('signs in, whoever else has the address (step 1)', () => {
     const decision = decideLinking(
       [verified],
-      { known: account, owners: [{ ...account, id: 'other' }], taken: ['ada@example.com'] },
+      { known: account, owners: [{ ...account, id: 'other' }], claimants: [], taken: ['ada@example.com'] },
       strict,
     );
     expect(decision).toEqual({ outcome: 'sign-in', account, links: false, confirms: false });
@@ -34,6 +41,9 @@ describe('somebody known', () => {
     ['another address proven', pending, [second], {}, { outcome: 'confirm-first', email: pending.email }],
     ['unproven under autoconfirm', pending, [unverified], { autoconfirm: true }, { confirms: true }],
     ['unproven but allowed', pending, [unverified], { allowUnverified: true }, { confirms: false }],
+    ['unproven with a proven number', reached, [unverified], {}, { outcome: 'sign-in', confirms: false }],
+    ['the same under autoconfirm', reached, [unverified], { autoconfirm: true }, { confirms: false }],
+    ['address proven beside a number', reached, [verified], {}, { outcome: 'sign-in', confirms: true }],
     ['no address at all', { ...pending, email: null }, [], {}, { outcome: 'sign-in', confirms: false }],
   ])('%s', (_name, known, emails, policy, expected) => {
     expect(come(known, emails, policy)).toMatchObject(expected);
@@ -41,17 +51,24 @@ describe('somebody known', () => {
 });
 
 describe('somebody whose verified address has an account (step 3)', () => {
-  const come = (owners: LinkAccount[], emails = [verified], policy = {}) =>
-    decideLinking(emails, { known: undefined, owners, taken: ['ada@example.com'] }, { ...strict, ...policy });
+  const come = (owners: LinkAccount[], claimants: LinkAccount[], policy = {}) =>
+    decideLinking(
+      [verified],
+      { known: undefined, owners, claimants, taken: ['ada@example.com'] },
+      { ...strict, ...policy },
+    );
 
   test.each([
-    ['links', [account], { outcome: 'sign-in', links: true, confirms: false }],
-    ['links and confirms what nobody proved', [pending], { outcome: 'sign-in', links: true, confirms: true }],
-    ['banned', [{ ...account, banned: true }], { outcome: 'refuse', because: 'banned' }],
-    ['two accounts', [account, { ...account, id: 'b' }], { outcome: 'refuse', because: 'ambiguous' }],
-  ])('%s', (_name, owners, expected) => {
-    expect(come(owners)).toMatchObject(expected);
-    expect(come(owners, [verified], { signupDisabled: true })).toMatchObject(expected);
+    ['links', [account], [], { outcome: 'sign-in', links: true, confirms: false }],
+    ['links and confirms what nobody proved', [], [pending], { links: true, confirms: true }],
+    ['a number proves no address', [], [reached], { links: true, confirms: true }],
+    ['banned', [{ ...account, banned: true }], [], { outcome: 'refuse', because: 'banned' }],
+    ['two accounts', [account, { ...account, id: 'b' }], [], { outcome: 'refuse', because: 'ambiguous' }],
+    ['who claims the address is in nobody’s way', [account], [{ ...pending, id: 'b' }], { account }],
+    ['two claim it', [], [pending, { ...reached, id: 'b' }], { outcome: 'refuse', because: 'ambiguous' }],
+  ])('%s', (_name, owners, claimants, expected) => {
+    expect(come(owners, claimants)).toMatchObject(expected);
+    expect(come(owners, claimants, { signupDisabled: true })).toMatchObject(expected);
   });
 });
 

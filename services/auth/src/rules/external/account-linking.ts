@@ -9,7 +9,9 @@ export interface LinkEmail {
 export interface LinkAccount {
   id: string;
   email: string | null;
+  /** Whether it counts as its owner's to whoever has its address. */
   confirmed: boolean;
+  hasProvenNumber: boolean;
   banned: boolean;
 }
 
@@ -17,8 +19,10 @@ export interface LinkAccount {
 export interface LinkCandidates<Account extends LinkAccount> {
   /** Who signed in before with this identity. */
   known: Account | undefined;
-  /** Who proved to have one of the verified addresses, or claims one and has proven nothing. */
+  /** Who proved to have one of the verified addresses. */
   owners: readonly Account[];
+  /** Who has one without a proof. */
+  claimants: readonly Account[];
   /** Addresses that are not free, whoever has them. */
   taken: readonly string[];
 }
@@ -59,11 +63,12 @@ export function chosenEmail(emails: readonly LinkEmail[]): LinkEmail | undefined
  */
 export function decideLinking<Account extends LinkAccount>(
   emails: readonly LinkEmail[],
-  { known, owners, taken }: LinkCandidates<Account>,
+  { known, owners, claimants, taken }: LinkCandidates<Account>,
   policy: LinkPolicy,
 ): LinkDecision<Account> {
   if (known !== undefined) return decideKnown(emails, known, policy);
-  const [owner, ...others] = owners;
+  // Whoever claims an address must not keep its owner from an account that is theirs.
+  const [owner, ...others] = owners.length > 0 ? owners : claimants;
   if (others.length > 0) return { outcome: 'refuse', because: 'ambiguous' };
   if (owner !== undefined) {
     if (owner.banned) return { outcome: 'refuse', because: 'banned' };
@@ -80,8 +85,9 @@ function decideKnown<Account extends LinkAccount>(
   if (account.banned) return { outcome: 'refuse', because: 'banned' };
   const confirms = isProven(emails, account);
   const signIn = { outcome: 'sign-in', account, links: false, confirms } as const;
-  // Without an address there is nothing left to prove.
-  if (account.confirmed || account.email === null || confirms || policy.allowUnverified) return signIn;
+  // Without an address there is nothing left to prove; nor is it asked of who can come in by a number as well.
+  if (account.confirmed || account.hasProvenNumber || account.email === null) return signIn;
+  if (confirms || policy.allowUnverified) return signIn;
   if (policy.autoconfirm) return { ...signIn, confirms: true };
   return { outcome: 'confirm-first', account, email: account.email };
 }

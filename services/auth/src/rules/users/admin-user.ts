@@ -1,4 +1,5 @@
 import * as failures from '../../failures.ts';
+import { isProvenTo, type Proofs } from './proven.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NIL = '00000000-0000-0000-0000-000000000000';
@@ -86,14 +87,8 @@ export function userMetadataOf(user: NewAddresses, given: Record<string, unknown
  * Whether the account is what somebody's sign-up left, no administrator's, and nobody showed since that the address
  * is theirs.
  */
-export function isStrangers(user: {
-  email_confirmed_at: string | null;
-  phone_confirmed_at: string | null;
-  given_by_admin: boolean;
-  invited_at: string | null;
-}): boolean {
-  const isProven = user.email_confirmed_at !== null || user.phone_confirmed_at !== null;
-  return !isProven && !user.given_by_admin && user.invited_at === null;
+export function isStrangers(user: Proofs & { invited_at: string | null }): boolean {
+  return !isProvenTo('email', user) && !user.given_by_admin && user.invited_at === null;
 }
 
 /** Metadata laid over none: a member that is null is a member to delete. */
