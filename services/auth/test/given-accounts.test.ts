@@ -75,6 +75,33 @@ describe('with confirmation', () => {
     expect((await signIn(subject, email, 'the stranger’s')).status).toBe(400);
   });
 
+  test.each([
+    [
+      'made',
+      (email: string) => subject.post('/admin/users', { email, password: PASSWORD }, serviceRole(subject)),
+    ],
+    ['invited', (email: string) => subject.post('/invite', { email }, serviceRole(subject))],
+  ])('a change that was begun in an account that was %s goes with its codes', async (how, make) => {
+    const email = someone('given');
+    const { body } = await make(email);
+    // A wish whose code is gone would be sent again, by whoever asks for that.
+    await subject.rows.autocommit().run`
+      update :schema.users set email_change = 'evil@example.com', email_change_begun_at = ${subject.clock.now()},
+        phone_change = '14155550199' where email = ${email}`;
+    subject.clock.advance(61_000);
+    const invited = await subject.post('/invite', { email }, serviceRole(subject));
+    for (const wish of ['new_email', 'new_phone']) expect(invited.body).not.toHaveProperty(wish);
+    expect(invited.body.id).toBe(body.id);
+    subject.clock.advance(61_000);
+    const before = await subject.snapshot();
+    expect((await subject.post('/resend', { type: 'email_change', email })).status).toBe(200);
+    expect(await subject.snapshot()).toBe(before);
+    const session = await signIn(subject, email, PASSWORD);
+    expect(session.body).toMatchObject({
+      error_code: how === 'made' ? 'email_not_confirmed' : 'invalid_credentials',
+    });
+  });
+
   test('who becomes the administrator shares the account with nobody', async () => {
     const email = someone('operator');
     const fields = { email, phone: '14155550123', password: 'the holder’s' };

@@ -175,6 +175,25 @@ describe('attack: an identity of the stranger whose provider vouches for another
   );
 });
 
+test('an invitation leaves an identity whose provider vouches for the address, and says so', async () => {
+  const [victim, own] = [someone('victim'), someone('mallory')];
+  become(victim, false);
+  const { fragment } = await signInWith(subject, emulator, 'spotify');
+  const session = { body: { access_token: fragment.get('access_token') } } as Answer;
+  become(own, true, `of ${own}`);
+  await link(subject, emulator, session, 'bitbucket');
+  become(victim, true, `of ${victim}`);
+  await link(subject, emulator, session, 'google');
+  const vouching = { providers: ['email', 'google'] };
+  const invited = await subject.post('/invite', { email: victim }, serviceRole(subject));
+  expect(invited.body).toMatchObject({ app_metadata: vouching, identities: [{ provider: 'google' }] });
+  // What the service says of providers, it says of an account that was invited before as well.
+  subject.clock.advance(MINUTE_MS);
+  const again = await subject.post('/invite', { email: victim }, serviceRole(subject));
+  expect(again.body).toMatchObject({ app_metadata: vouching, identities: [{ provider: 'google' }] });
+  expect(await verified(victim, 'invite')).toMatchObject({ app_metadata: vouching });
+});
+
 test('attack: an identity that is linked while its account is invited is none of it', async () => {
   const [victim, own] = [someone('victim'), someone('mallory')];
   become(victim, false);
@@ -286,6 +305,22 @@ describe('attack: a number of his own that a stranger confirmed in the account o
     for (const session of sessions) expect((await subject.get('/user', bearer(session))).status).toBe(200);
     expect((await verified(victim, 'signup')).id).toBe(id);
     expect((await signIn(subject, victim, PASSWORD)).status).toBe(200);
+  });
+
+  test('nor by an invitation of who had been invited before numbers were forgotten', async () => {
+    const [victim, phone] = [someone('victim'), somePhone()];
+    const { id, sessions } = await settle(victim, phone);
+    await subject.rows.autocommit()
+      .run`update :schema.users set invited_at = ${subject.clock.now()} where id = ${id}`;
+    const invited = await subject.post('/invite', { email: victim }, serviceRole(subject));
+    expect(invited.body).toMatchObject({
+      id,
+      phone: '',
+      app_metadata: { providers: ['email'] },
+      identities: [],
+    });
+    for (const session of sessions) expect((await subject.get('/user', bearer(session))).status).toBe(403);
+    expect((await byPhone(phone, PHONE_PASSWORD)).status).toBe(400);
   });
 
   test('a number beside the address of an account an administrator gave is no stranger’s', async () => {

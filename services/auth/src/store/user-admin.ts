@@ -197,10 +197,13 @@ export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
   await tx.run`
     -- As isProvenTo says it.
     with locked as (
-      select id, email, given_by_admin, email_confirmed_at is null and not (given_by_admin and confirmed_at is not null)
+      select id, email, given_by_admin, invited_at, email_confirmed_at is null and not (given_by_admin and confirmed_at is not null)
         as is_unproven
       from :schema.users where id = ${userId}::uuid for no key update),
-    unproven as (select id, email, given_by_admin from locked where is_unproven),
+    -- As isStrangers says it; what an administrator set stays.
+    unproven as (
+      select id, email, given_by_admin, not given_by_admin and invited_at is null as is_strangers from locked
+      where is_unproven),
     codes as (
       update :schema.one_time_tokens t set pending_password = null, pending_data = null from locked
       where t.user_id = locked.id and t.token_type = 'confirmation_token'),
@@ -216,12 +219,19 @@ export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
     factors as (delete from :schema.mfa_factors f using unproven where f.user_id = unproven.id),
     ended as (select :schema.end_sessions(id, null, null) from unproven),
     one as (select count(*) from ended)
-    -- As isStrangers says it; what an administrator set stays.
-    update :schema.users u set encrypted_password = null, phone = null, phone_confirmed_at = null,
-      raw_user_meta_data = jsonb_build_object('sub', u.id, 'email', u.email),
-      raw_app_meta_data = u.raw_app_meta_data || '{"provider": "email", "providers": ["email"]}',
+    update :schema.users u set
+      encrypted_password = case when not is_strangers then encrypted_password end,
+      phone = case when u.given_by_admin then phone end,
+      phone_confirmed_at = case when u.given_by_admin then phone_confirmed_at end,
+      raw_user_meta_data = case when is_strangers then jsonb_build_object('sub', u.id, 'email', u.email)
+        else raw_user_meta_data end,
+      raw_app_meta_data = u.raw_app_meta_data || case when u.given_by_admin then '{}'
+        else jsonb_build_object('provider', 'email', 'providers', (
+          select jsonb_agg(distinct way) from (select 'email' as way union select i.provider from :schema.identities i
+            where i.user_id = u.id and ${vouchesFor(fragment`u.email`)}) as ways)) end,
+      -- Without its codes a change would be sent again, by whoever asks for that.
       email_change = null, email_change_confirm_status = 0, phone_change = null
-    from unproven, one where u.id = unproven.id and not u.given_by_admin and u.invited_at is null`;
+    from unproven, one where u.id = unproven.id`;
 }
 
 /** Makes the codes of a change of address void, because another change takes its place. */
