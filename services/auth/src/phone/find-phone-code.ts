@@ -1,6 +1,7 @@
 import type { AuthContext } from '../context.ts';
-import type { TokenType, UserRow } from '../rows.ts';
+import type { TokenType } from '../rows.ts';
 import { codeHashOf, MAX_WRONG_GUESSES } from '../rules/codes/one-time-code.ts';
+import { isStillFor } from '../rules/codes/still-for.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as phoneCodes from '../store/phone-codes.ts';
 import { testCodeFor } from './prepare-phone-code.ts';
@@ -25,7 +26,7 @@ export async function findPhoneCode(
 ): Promise<oneTimeTokens.FoundCode | undefined> {
   const found = await find(context, typed);
   if (found === undefined || found.expiresAt <= context.clock.now()) return undefined;
-  return isStillFor(found.user, found.tokenType, typed.phone) ? found : undefined;
+  return isStillFor(found) ? found : undefined;
 }
 
 async function find(context: AuthContext, typed: TypedCode): Promise<oneTimeTokens.FoundCode | undefined> {
@@ -41,9 +42,4 @@ async function find(context: AuthContext, typed: TypedCode): Promise<oneTimeToke
   // Twilio knows numbers, not accounts: where several wait for the same one, nobody can tell whose code it is.
   if (newest === undefined || open.some(({ user }) => user.id !== newest.user.id)) return undefined;
   return (await outside.verifySms(phone, code)) ? newest : undefined;
-}
-
-/** A code proves the number it was sent to; somebody may have changed the account's since. */
-function isStillFor(user: UserRow, type: TokenType, phone: string): boolean {
-  return phone === (type === 'phone_change_token' ? user.phone_change : user.phone);
 }

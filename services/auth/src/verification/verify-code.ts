@@ -11,6 +11,7 @@ import {
   MAX_WRONG_GUESSES,
   tokenTypesOf,
 } from '../rules/codes/one-time-code.ts';
+import { isStillFor } from '../rules/codes/still-for.ts';
 import { hasVerified } from '../rules/factors/assurance.ts';
 import { isBanned } from '../rules/users/ban.ts';
 import { isProvenTo } from '../rules/users/proven.ts';
@@ -61,25 +62,6 @@ export async function findCode(
         );
   if (found === undefined || found.expiresAt <= tx.now || !isStillFor(found)) throw invalid();
   return found;
-}
-
-/** A code proves the address it was sent to; somebody may have changed the account's since. */
-function isStillFor({ tokenType, relatesTo, user }: oneTimeTokens.FoundCode): boolean {
-  switch (tokenType) {
-    case 'email_change_token_new':
-      return user.email_change === relatesTo;
-    case 'email_change_token_current':
-      return user.email_change !== null && user.email === relatesTo;
-    case 'phone_change_token':
-      return user.phone_change === relatesTo;
-    case 'phone_token':
-      return user.phone === relatesTo;
-    case 'reauthentication_token':
-      return user.email === relatesTo || user.phone === relatesTo;
-    case 'confirmation_token':
-    case 'recovery_token':
-      return user.email === relatesTo;
-  }
 }
 
 /**
