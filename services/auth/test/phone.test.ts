@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as users from '../src/store/users.ts';
 import { type Answer, bearer, confirmedUser, PASSWORD, type Subject, startSubject } from './harness.ts';
+import { serviceRole } from './support/administrators.ts';
 import { capturedSms, lastCode } from './support/captured-sms.ts';
 import { smsEmulator, TWILIO_CODE } from './support/sms-emulators.ts';
 
@@ -267,6 +268,39 @@ describe('sign-in with a code (POST /otp)', () => {
     expect(session.body.user).toMatchObject({ phone, user_metadata: { name: 'Ada', phone_verified: true } });
     expect((await signIn(subject, phone, '')).status).toBe(400);
     expect(await subject.audit()).toEqual(['user_confirmation_requested', 'user_signedup']);
+  });
+
+  it.each([
+    ['', []],
+    [', sent once more', [{ type: 'sms' }]],
+  ])('takes no metadata from a stranger who asked for a code of the number before%s', async (_, resent) => {
+    await using subject = await start();
+    const phone = somePhone();
+    await subject.post('/otp', { phone, data: { stranger: true } });
+    const strangers = await lastCode(subject, phone);
+    subject.clock.advance(MINUTE);
+    await subject.post('/otp', { phone, data: { name: 'Ada' } });
+    for (const body of resent) {
+      subject.clock.advance(MINUTE);
+      await subject.post('/resend', { ...body, phone });
+    }
+    const owners = await lastCode(subject, phone);
+    if (strangers !== owners) expect((await verify(subject, phone, strangers)).status).toBe(403);
+    const { user } = (await verify(subject, phone, owners)).body;
+    expect(user).toMatchObject({ phone, user_metadata: { name: 'Ada', phone, phone_verified: true } });
+    expect(user).toMatchObject({ identities: [{ identity_data: { name: 'Ada', phone_verified: true } }] });
+    expect(JSON.stringify(user)).not.toContain('stranger');
+  });
+
+  it('leaves what an administrator gave', async () => {
+    await using subject = await start();
+    const phone = somePhone();
+    const given = { phone, password: PASSWORD, user_metadata: { team: 'ours' } };
+    await subject.post('/admin/users', given, serviceRole(subject));
+    await subject.post('/otp', { phone, data: { team: 'theirs' } });
+    const { user } = (await verify(subject, phone, await lastCode(subject, phone))).body;
+    expect(user).toMatchObject({ phone, user_metadata: { team: 'ours', phone_verified: true } });
+    expect((await signIn(subject, phone)).status).toBe(200);
   });
 
   it('signs in who has an account, and leaves password and metadata alone', async () => {

@@ -9,6 +9,7 @@ import type { Person } from '../rows.ts';
 import { checkChannel, checkPhoneNumber, type SmsChannel } from '../rules/addresses/phone-number.ts';
 import { auditEntry, BY_PHONE } from '../rules/audit.ts';
 import { PHONE_APP_METADATA, phoneIdentityData } from '../rules/users/phone-user.ts';
+import { isProvenTo } from '../rules/users/proven.ts';
 import * as users from '../store/users.ts';
 import { preparePhoneCode } from './prepare-phone-code.ts';
 import { sendPhoneCode } from './send-phone-code.ts';
@@ -56,12 +57,16 @@ export async function requestPhoneCode(context: AuthContext, request: PhoneCodeR
 
 /** The message for an account there is, or the limit alone. */
 async function send(context: AuthContext, request: Checked, person: Person | undefined): Promise<string> {
-  const { phone, channel, origin } = request;
+  const { phone, channel, data, origin } = request;
+  const user = person?.user;
+  // Whoever asked for a code or signed the number up before may be somebody else: what they left goes with this one.
+  const isStrangers = user !== undefined && !isProvenTo('phone', user) && !user.given_by_admin;
   const { messageId } = await sendPhoneCode(context, {
-    userId: person?.user.id,
+    userId: user?.id,
     purpose: 'sms',
     phone,
     channel,
+    pendingData: isStrangers ? phoneIdentityData(user.id, { phone, data }, false) : undefined,
     audit: person === undefined ? [] : [requested(person, channel)],
     origin,
   });

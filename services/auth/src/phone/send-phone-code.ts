@@ -15,6 +15,8 @@ export interface PhoneCode {
   purpose: PhonePurpose;
   phone: string;
   channel: SmsChannel;
+  /** Metadata that takes the place of all that was left in an account nobody has proven. */
+  pendingData?: object | undefined;
   /** What the limit counts by, where that is not the number itself. */
   limitedBy?: string;
   audit: readonly object[];
@@ -38,8 +40,10 @@ export async function sendPhoneCode(
   context: AuthContext,
   wanted: PhoneCode,
 ): Promise<{ person: Person | undefined; messageId: string }> {
-  const { userId, purpose, phone, channel, limitedBy = phone, audit, origin } = wanted;
-  const code = preparePhoneCode(context, { purpose, phone, channel });
+  const { userId, purpose, phone, channel, pendingData, limitedBy = phone, audit, origin } = wanted;
+  const prepared = preparePhoneCode(context, { purpose, phone, channel });
+  const pending = pendingData === undefined ? {} : { pendingData };
+  const code = { ...prepared, stored: { ...prepared.stored, ...pending } };
   const { person, messageId } = await sendCodes(context, {
     userId,
     purpose: 'phone',

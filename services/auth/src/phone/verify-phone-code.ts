@@ -51,9 +51,6 @@ export async function verifyPhoneCode(
       session: session.row,
       consumes: found.tokenHash,
       confirms,
-      // Whoever signed the number up before may be somebody else; only the code of a sign-up speaks for its password.
-      forgetsUnproven:
-        user.confirmed_at === null && user.encrypted_password !== null && found.tokenType === 'phone_token',
       trace: { ...origin, audit: [auditEntry(user, action, BY_PHONE)] },
     })
     .catch((error: unknown) => {
