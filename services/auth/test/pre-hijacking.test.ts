@@ -211,6 +211,25 @@ test('attack: an identity that is linked while its account is invited is none of
   expect(await accountsOf('bitbucket', `of ${own}`)).toEqual([]);
 });
 
+test('attack: a sign-up without a proof that meets the invitation of its account gets nothing of it', async () => {
+  const victim = someone('victim');
+  const { body } = await subject.post('/signup', { email: victim, password: PHONE_PASSWORD });
+  const { first: invited, second: stranger } = await meet(
+    subject,
+    String(body.id),
+    () => subject.post('/invite', { email: victim }, serviceRole(subject)),
+    () => autoconfirming.post('/signup', { email: victim, password: PHONE_PASSWORD }),
+  );
+  expect(invited.status).toBe(200);
+  expect(stranger.body).toMatchObject({ error_code: 'conflict' });
+  const account = await subject.rows.autocommit().row`
+    select email_confirmed_at, encrypted_password, (select count(*) from :schema.sessions s where s.user_id = u.id) as sessions
+    from :schema.users u where email = ${victim}`;
+  expect(account).toEqual({ email_confirmed_at: null, encrypted_password: null, sessions: 0 });
+  expect((await signIn(subject, victim, PHONE_PASSWORD)).status).toBe(400);
+  expect(await verified(victim, 'invite')).toMatchObject({ id: body.id, email: victim });
+});
+
 let numbers = 0;
 /** A number nobody has yet. */
 function somePhone(): string {

@@ -23,7 +23,7 @@ export interface SignIn {
   forgetsUnproven?: boolean;
   /** Metadata that takes the place of all that was left in an unproven account, where no code is asked for. */
   startsOver?: object | undefined;
-  /** Whether somebody else having proven it meanwhile forbids the session. */
+  /** Whether somebody else having proven it meanwhile, or an administrator having given it to somebody, forbids the session. */
   onlyUnconfirmed?: boolean;
   trace: Trace;
 }
@@ -59,7 +59,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
         invited_at is not null or given_by_admin as given from :schema.users
       where id = ${userId}::uuid and deleted_at is null and (banned_until is null or banned_until <= ${now})
         and (${signIn.checkedPasswordHash}::text is null or encrypted_password = ${signIn.checkedPasswordHash})
-        and (not ${onlyUnconfirmed}::boolean or confirmed_at is null)
+        and (not ${onlyUnconfirmed}::boolean or confirmed_at is null and invited_at is null and not given_by_admin)
       for no key update),
     consumed as (
       delete from :schema.one_time_tokens t using locked where t.user_id = locked.id and t.token_hash = ${consumes}
