@@ -8,7 +8,7 @@ import { externalSubject } from './support/external-subject.ts';
 import { link } from './support/linking-flow.ts';
 import { mailsTo, newestTo } from './support/mailbox.ts';
 import { meet } from './support/meeting.ts';
-import { enrolled } from './support/second-factors.ts';
+import { verified as answered, enrolled } from './support/second-factors.ts';
 
 // A stranger signs in with an address nobody vouches for, and leaves something behind for the owner of the address.
 
@@ -209,6 +209,29 @@ test('attack: an identity that is linked while its account is invited is none of
   const { second: invited } = await meet(subject, String(id), linking, invitation);
   expect([invited.status, invited.body['identities']]).toEqual([200, []]);
   expect(await accountsOf('bitbucket', `of ${own}`)).toEqual([]);
+});
+
+describe('attack: wrong codes that a stranger typed', () => {
+  const unlockedBy = ways.filter(([name]) => /recovery|provider|invitation/.test(name));
+  test.each(unlockedBy)('lock no second factor of an owner who comes by %s', async (_name, come) => {
+    const victim = someone('victim');
+    become(victim, false);
+    const { fragment } = await signInWith(subject, emulator, 'spotify');
+    const stranger = { body: { access_token: fragment.get('access_token') } } as Answer;
+    const factors = [];
+    for (const name of ['one', 'two', 'three']) factors.push(await enrolled(subject, stranger, name));
+    for (let guess = 0; guess < 13; guess++) {
+      if (guess >= 10) subject.clock.advance(2 * MINUTE_MS);
+      const factor = factors[guess % factors.length];
+      if (factor === undefined) throw new Error('there are three');
+      const { body } = await answered(subject, stranger, factor.id, factor.wrong());
+      expect(body).toMatchObject({ error_code: 'mfa_verification_failed' });
+    }
+    const { id } = await come(victim);
+    const account = await subject.rows.autocommit().row`
+      select mfa_wrong_codes, mfa_wrong_code_at, mfa_locked_until from :schema.users where id = ${String(id)}`;
+    expect(account).toEqual({ mfa_wrong_codes: 0, mfa_wrong_code_at: null, mfa_locked_until: null });
+  });
 });
 
 test('attack: a sign-up without a proof that meets the invitation of its account gets nothing of it', async () => {

@@ -1,6 +1,7 @@
 import { fragment, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { wrongCodesForgotten } from './factor-locks.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 import { IS_VERIFIED, vouchesFor } from './vouching.ts';
 
@@ -131,6 +132,7 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
     person as (
       update :schema.users u set last_sign_in_at = ${now}, updated_at = ${now}, is_anonymous = false,
         encrypted_password = case when ${forgets}::text = 'nothing' then encrypted_password end,
+        ${wrongCodesForgotten(fragment`${forgetsAll}::boolean`)},
         email_change = case when not ${forgetsAll}::boolean then email_change end,
         email_change_confirm_status = case when ${forgetsAll}::boolean then 0 else email_change_confirm_status end,
         phone = case when not ${forgetsAll}::boolean or given_by_admin then phone end,

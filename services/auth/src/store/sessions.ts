@@ -1,6 +1,7 @@
 import { fragment, type Reader, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { wrongCodesForgotten } from './factor-locks.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 import type { LivingSessions } from './refresh-tokens.ts';
 import { vouchesFor } from './vouching.ts';
@@ -96,6 +97,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
           when ${byPhone}::boolean then coalesce(phone_confirmed_at, ${now})
           when exists (select from fresh) then null else phone_confirmed_at end,
         is_anonymous = is_anonymous and ${confirms}::text is null,
+        ${wrongCodesForgotten(fragment`exists (select from fresh)`)},
         raw_app_meta_data = raw_app_meta_data || case
           when exists (select from fresh) then jsonb_build_object('provider', ${kind}::text, 'providers', (
             select jsonb_agg(distinct one) from (select ${kind}::text as one union select i.provider from :schema.identities i

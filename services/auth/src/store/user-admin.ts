@@ -1,6 +1,7 @@
 import { enqueued, fragment, type Tx } from '@croft/sql';
 import type { Person, TokenType } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { wrongCodesForgotten } from './factor-locks.ts';
 import { vouchesFor } from './vouching.ts';
 
 /** A user an administrator makes: whole from the first moment, nothing is sent. */
@@ -229,6 +230,7 @@ export async function forgetUnproven(tx: Tx, userId: string): Promise<void> {
         else jsonb_build_object('provider', 'email', 'providers', (
           select jsonb_agg(distinct way) from (select 'email' as way union select i.provider from :schema.identities i
             where i.user_id = u.id and ${vouchesFor(fragment`u.email`)}) as ways)) end,
+      ${wrongCodesForgotten(fragment`true`)},
       -- Without its codes a change would be sent again, by whoever asks for that.
       email_change = null, email_change_confirm_status = 0, phone_change = null
     from unproven, one where u.id = unproven.id`;

@@ -1,6 +1,7 @@
 import { enqueued, fragment, type Reader, type Tx } from '@croft/sql';
 import type { IdentityRow, Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { wrongCodesForgotten } from './factor-locks.ts';
 import { codesJson, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 import { type SendLimit, sendOnce } from './send-limits.ts';
@@ -191,7 +192,7 @@ export async function takeOver(
     update :schema.users set role = ${role}, encrypted_password = ${passwordHash}, banned_until = null,
       email_confirmed_at = coalesce(email_confirmed_at, ${tx.now}), updated_at = ${tx.now},
       email_change = null, email_change_confirm_status = 0, phone = null, phone_confirmed_at = null,
-      phone_change = null,
+      phone_change = null, ${wrongCodesForgotten(fragment`true`)},
       raw_app_meta_data = raw_app_meta_data || '{"provider": "email", "providers": ["email"]}'
     where id in (select id from locked) and (select count(*) from ended) >= 0`;
 }
