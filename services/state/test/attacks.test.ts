@@ -152,9 +152,8 @@ describe('a forged manifest', () => {
     const manifest = store(`${lines.map((line) => line.replace('OUTSIDE', outside)).join('\n')}\n`);
     const target = join(place, 'target');
     await expect(materialise(vault, manifest, target)).rejects.toThrow(/missing or damaged|EEXIST|ENOTDIR/);
-    expect(readdirSync(place).sort()).toEqual(['outside', 'target']);
+    expect(readdirSync(place)).toEqual(['outside']);
     expect(readdirSync(outside)).toEqual([]);
-    expect(readdirSync(target)).toEqual([]);
   });
 
   it('whose content was changed on the disk is not restored', async () => {
@@ -173,7 +172,7 @@ describe('a forged manifest', () => {
       target,
     );
     await expect(restoring).rejects.toThrow(/content of sudoers .*damaged/);
-    expect(existsSync(join(target, 'sudoers'))).toBe(false);
+    expect(existsSync(target)).toBe(false);
   });
 });
 
@@ -230,7 +229,7 @@ describe('attack: a restore into a folder of somebody else', () => {
     mkdirSync(outside);
     const { machines, storage } = await daemon.dump();
     const list = machines[0]?.states[0]?.members[0]?.snapshot as string;
-    const restoreWith = (onEntry: () => void) => materialise(storage.location, list, target, onEntry);
+    const restoreWith = (onEntry: () => void) => materialise(storage.location, list, target, { onEntry });
     return { daemon, restoreWith, target, away, outside };
   }
 

@@ -13,7 +13,8 @@ import {
 } from './commands/daemon-commands.ts';
 import { diff } from './commands/diff-command.ts';
 import { dump, list, show, status, users, version } from './commands/look-commands.ts';
-import { gc, remove, restore, save } from './commands/state-commands.ts';
+import { restore } from './commands/restore-command.ts';
+import { gc, remove, save } from './commands/state-commands.ts';
 import { exportState, importState } from './commands/transfer-commands.ts';
 import { watch } from './commands/watch-command.ts';
 import { completion } from './completion.ts';

@@ -6,6 +6,7 @@ import { DaemonClient, DaemonRefused } from './daemon-client.ts';
 import { FileTrouble } from './file-trouble.ts';
 import { findDaemon } from './find-daemon.ts';
 import { inCommands } from './in-commands.ts';
+import { Interrupted } from './interruption.ts';
 import { Meter, type Terminal } from './meter.ts';
 import { commandNamed, Misuse, parseCommand } from './parse-command.ts';
 import { OutputLost, StandardOutput } from './standard-output.ts';
@@ -21,7 +22,7 @@ export interface CommandOptions {
   readonly stdin?: Readable & { readonly isTTY?: boolean };
 }
 
-/** Runs what comes after `croft state`. @returns the exit code: 0 done, 1 failed, 2 not understood */
+/** Runs what comes after `croft state`. @returns the exit code: 0 done, 1 failed, 2 not understood, from 129 on interrupted */
 export async function runStateCommand(argv: readonly string[], options: CommandOptions): Promise<number> {
   const { stderr } = options;
   const stdout = new StandardOutput(options.stdout);
@@ -63,6 +64,10 @@ export async function runStateCommand(argv: readonly string[], options: CommandO
     if (error instanceof Misuse) {
       complain(`${error.message}\n\n${argv.length === 0 ? overview() : hint(commandNamed(argv))}`);
       return 2;
+    }
+    if (error instanceof Interrupted) {
+      complain(error.message);
+      return error.exitCode;
     }
     if (error instanceof DaemonRefused || error instanceof Failure) complain(inCommands(error.message));
     else if (!(error instanceof FileTrouble || error instanceof OutputLost)) throw error;

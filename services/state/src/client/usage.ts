@@ -29,7 +29,7 @@ ${table([...EVERYWHERE.map((flag) => optionRow(flag, everywhereTexts)), HELP_ROW
 
 \`croft state <command> --help\` tells a command's own options, with examples.
 ${STATES}
-Exit codes: 0 done, 1 failed, 2 not understood.`;
+Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted.`;
 }
 
 /** What `croft state <command> --help` prints. */

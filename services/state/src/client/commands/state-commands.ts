@@ -1,11 +1,5 @@
-import type { Member } from '../../model/model.ts';
-import { close } from '../../outside/storage/vault/files.ts';
-import { materialise } from '../../outside/storage/vault/trees/materialise.ts';
-import { openTarget } from '../../outside/storage/vault/trees/open-target.ts';
-import { sizeText } from '../../rules/machines/sizes.ts';
 import { findState } from '../../rules/states/find-state.ts';
 import { type CommandCall, dumpText, isConfirmed, printJson } from '../command-call.ts';
-import { withFiles } from '../file-trouble.ts';
 import { Misuse } from '../parse-command.ts';
 import { readDump } from './dumped-model.ts';
 
@@ -57,51 +51,6 @@ export async function remove(call: CommandCall): Promise<number> {
   if (!(await isConfirmed(call, 'Remove it?'))) return 1;
   await ask(false, progress);
   return 0;
-}
-
-/** Puts a state into an empty or new folder, as whoever runs this. */
-export async function restore(call: CommandCall): Promise<number> {
-  const { command, progress, meter } = call;
-  if (command.values.address !== undefined)
-    throw new Misuse('restore reads states where they lie: run it on that machine');
-  const [wanted, folder] = command.words as [string, string];
-  const { dump, model } = readDump(await dumpText(call));
-  const { members } = findState(model, { name: wanted, user: command.values.user });
-  const { driver, location } = dump.storage;
-  if (driver !== 'vault')
-    throw new Misuse(
-      `states on ${driver} are no files of the vault: as root copy what you need out of ${members.map(({ snapshot }) => `${location}/${snapshot}`).join(' and ')}`,
-    );
-  // Beside each other: one below another could be led out of the folder by a link in that.
-  const around = members.length > 1 ? await openTarget(folder) : undefined;
-  let problems = 0;
-  try {
-    for (const member of members) {
-      const name = member.dataset.replaceAll('/', '%2F');
-      const target = around === undefined ? folder : `${folder}/${name}`;
-      // Its name may lead elsewhere by now.
-      const at = around === undefined ? folder : Buffer.from(`${around.root}/${name}`, 'latin1').toString();
-      const done = { entries: 0, bytes: 0 };
-      const restored = await withFiles(`${member.dataset} could not be restored to ${target}`, () =>
-        materialise(location, member.snapshot, at, ({ size }) => {
-          done.entries++;
-          done.bytes += size ?? 0;
-          meter.show(() => howFar(member, done));
-        }),
-      );
-      for (const problem of restored.problems) progress(`warning: ${problem}`);
-      problems += restored.problems.length;
-      progress(`restored ${member.dataset} to ${target}: ${restored.entries} entries`);
-    }
-  } finally {
-    await around?.giveBack();
-    if (around !== undefined) await close(around.fd);
-  }
-  return problems === 0 ? 0 : 1;
-}
-
-function howFar({ path, ...all }: Member, done: Pick<Member, 'entries' | 'bytes'>): string {
-  return `${path}: ${done.entries} of ${all.entries} entries, ${sizeText(done.bytes)} of ${sizeText(all.bytes)}`;
 }
 
 /** Removes what the policy does not keep. */

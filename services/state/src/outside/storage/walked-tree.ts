@@ -30,8 +30,8 @@ async function hashOf(root: string, entry: Entry, signal: AbortSignal): Promise<
     try {
       const stat = await fstat(fd);
       if (!stat.isFile()) return undefined;
-      const goOn = async () => signal.throwIfAborted();
-      const content = await copyContent(fd, Buffer.allocUnsafe(PIECE_BYTES), false, goOn, Number(stat.size));
+      const limit = Number(stat.size);
+      const content = await copyContent(fd, Buffer.allocUnsafe(PIECE_BYTES), { limit, signal });
       return content.hash;
     } finally {
       await close(fd);

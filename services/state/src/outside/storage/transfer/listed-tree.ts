@@ -64,7 +64,7 @@ class Hashes extends Additions {
   }
 
   override put(fd: number, _sparse: boolean, limit: number): Promise<Content> {
-    return copyContent(fd, Buffer.allocUnsafe(Math.min(PIECE_BYTES, limit + 1)), false, undefined, limit);
+    return copyContent(fd, Buffer.allocUnsafe(Math.min(PIECE_BYTES, limit + 1)), { limit });
   }
 }
 

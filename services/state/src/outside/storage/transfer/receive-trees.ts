@@ -1,4 +1,4 @@
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { Failure } from '@croft/failure';
 import { notEnoughSpace, storageRefused } from '../../../failures.ts';
 import { badImport } from '../../../failures-extras.ts';
@@ -75,22 +75,11 @@ async function fill(
   target: string,
   { signal, report }: ReceiveRequest,
 ): Promise<void> {
+  const { problems } = await materialise(folder, snapshot, target, { signal });
   signal.throwIfAborted();
-  // What it copies from is taken away, so that it ends with the next file.
-  const stop = () => void rename(`${folder}/objects`, `${folder}/stopped`).catch(() => {});
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    const { problems } = await materialise(folder, snapshot, target);
-    signal.throwIfAborted();
-    await makeFifos(new Objects(`${folder}/objects`).pathOf(snapshot), target);
-    const told = problems.filter((line) => !line.endsWith(' is missing: a fifo is not made again'));
-    reportSome(told, { path }, report);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  await makeFifos(new Objects(`${folder}/objects`).pathOf(snapshot), target);
+  const told = problems.filter((line) => !line.endsWith(' is missing: a fifo is not made again'));
+  reportSome(told, { path }, report);
 }
 
 /** Members that name a list which one before them names: each list is checked once, and is made for every one of them. */

@@ -119,7 +119,7 @@ export class Additions {
   async #putLarge(source: number, buffer: Buffer, sparse: boolean, limit: number): Promise<Content> {
     return this.#withNewFile(async (path, fd) => {
       const write = (bytes: Buffer, at: number) => this.#write(fd, bytes, at);
-      const content = await copyContent(source, buffer, sparse, write, limit);
+      const content = await copyContent(source, buffer, { write, sparse, limit });
       if (sparse) await setLength(fd, content.size);
       return this.#keep(path, fd, content);
     });
@@ -128,7 +128,7 @@ export class Additions {
   async #putClone(path: string, buffer: Buffer, limit: number): Promise<Content> {
     const fd = await open(path, constants.O_RDWR);
     try {
-      const content = await copyContent(fd, buffer, false, undefined, limit);
+      const content = await copyContent(fd, buffer, { limit });
       await setLength(fd, content.size);
       return await this.#keep(path, fd, content);
     } finally {

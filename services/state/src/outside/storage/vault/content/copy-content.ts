@@ -15,20 +15,28 @@ export interface Content {
   readonly size: number;
 }
 
-/**
- * Reads a file to its end, hands on every piece (when `sparse`, all that are not only zeros) and tells hash and size.
- * @param limit nothing after so many bytes is read: a file can grow faster than anybody reads
- */
+/** How a file is read. */
+export interface CopyOptions {
+  /** Takes every piece. */
+  readonly write?: ((bytes: Buffer, position: number) => Promise<void>) | undefined;
+  /** Pieces that are only zeros are not written. */
+  readonly sparse?: boolean;
+  /** Nothing after so many bytes is read: a file can grow faster than anybody reads. */
+  readonly limit?: number;
+  /** Ends it with the next piece. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Reads a file to its end, hands on every piece, and tells hash and size. */
 export async function copyContent(
   source: number,
   buffer: Buffer,
-  sparse: boolean,
-  write?: (bytes: Buffer, position: number) => Promise<void>,
-  limit = Number.POSITIVE_INFINITY,
+  { write, sparse = false, limit = Number.POSITIVE_INFINITY, signal }: CopyOptions = {},
 ): Promise<Content> {
   const hash = createHash('sha256');
   let size = 0;
   for (;;) {
+    signal?.throwIfAborted();
     const piece = buffer.subarray(0, Math.min(buffer.length, limit - size));
     const bytes = piece.subarray(0, await readFully(source, piece, size));
     hash.update(bytes);

@@ -1,5 +1,5 @@
 import { constants, fchmod, fchown, futimes } from 'node:fs';
-import { lchown, link, lutimes, mkdir, readdir, rm, symlink, unlink } from 'node:fs/promises';
+import { lchown, link, lutimes, mkdir, symlink, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { contentDamaged, storageChanged } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
@@ -20,25 +20,35 @@ interface Materialised {
   readonly problems: readonly string[];
 }
 
+/** What a restore tells, and what ends it. */
+interface RestoreOptions {
+  /** Is told each entry when it is done. */
+  readonly onEntry?: (entry: Entry) => void;
+  /** Is told, when it failed, why not all that it had made could be removed. */
+  readonly onLeft?: (why: string) => void;
+  /** Ends it in the middle of a file. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Puts a saved tree into an empty or missing folder: content, modes, times (to the microsecond, which is as exact as Node
  * can set them), links, hardlinks, holes; owners when run as root. Nobody else can enter the folder before it is finished, it is
- * reached by what was opened once and not by its name, and no name of the manifest leads out of it.
- * @param onEntry is told each entry when it is done
+ * reached by what was opened once and not by its name, and no name of the manifest leads out of it. When it fails or is ended,
+ * the folder is as it was.
  */
 export async function materialise(
   vault: string,
   manifest: string,
   target: string,
-  onEntry?: (entry: Entry) => void,
+  options: RestoreOptions = {},
 ): Promise<Materialised> {
-  return new Restore(new Objects(`${vault}/objects`), target, onEntry).run(manifest);
+  return new Restore(new Objects(`${vault}/objects`), target, options).run(manifest);
 }
 
 class Restore {
   readonly #objects: Objects;
   readonly #target: string;
-  readonly #onEntry: ((entry: Entry) => void) | undefined;
+  readonly #options: RestoreOptions;
   readonly #folders: Entry[] = [];
   readonly #folderPaths = new Set<string>();
   readonly #firstNames = new Map<string, string>();
@@ -49,25 +59,24 @@ class Restore {
   /** What an entry without attributes has: none, or nobody knows. */
   #unsaid: Attributes | undefined;
 
-  constructor(objects: Objects, target: string, onEntry: ((entry: Entry) => void) | undefined) {
+  constructor(objects: Objects, target: string, options: RestoreOptions) {
     this.#objects = objects;
     this.#target = target;
-    this.#onEntry = onEntry;
+    this.#options = options;
   }
 
   async run(manifest: string): Promise<Materialised> {
-    const { fd, root, giveBack } = await openTarget(this.#target);
-    this.#root = root;
+    const target = await openTarget(this.#target);
+    this.#root = target.root;
     try {
       return await this.#restore(manifest);
     } catch (error) {
       // Half a tree that looks like a whole one is worse than none.
-      for (const name of await readdir(bytesOf(root), { encoding: 'latin1' }))
-        await rm(bytesOf(`${root}/${name}`), { recursive: true });
-      await giveBack();
+      const left = await target.undo();
+      if (left !== undefined) this.#options.onLeft?.(left);
       throw error;
     } finally {
-      await close(fd);
+      await close(target.fd);
     }
   }
 
@@ -75,12 +84,16 @@ class Restore {
     if (!(await this.#objects.has(manifest))) throw contentDamaged('the list of its files');
     for await (const entries of readManifest(this.#objects.pathOf(manifest))) {
       for (const entry of entries) {
+        this.#options.signal?.throwIfAborted();
         await this.#entry(entry);
-        this.#onEntry?.(entry);
+        this.#options.onEntry?.(entry);
       }
     }
     // Deepest first: a folder's own time changes with what is put into it, and its mode may close it.
-    for (const entry of this.#folders.reverse()) await this.#facts(this.#place(entry), entry);
+    for (const entry of this.#folders.reverse()) {
+      this.#options.signal?.throwIfAborted();
+      await this.#facts(this.#place(entry), entry);
+    }
     return { entries: this.#entries, problems: this.#problems };
   }
 
@@ -115,7 +128,7 @@ class Restore {
       await link(Buffer.from(first, 'latin1'), place);
       return;
     }
-    await writeContent(this.#objects, entry, place);
+    await writeContent(this.#objects, entry, place, this.#options.signal);
     await this.#facts(place, entry);
     if (entry.inode !== undefined) this.#firstNames.set(entry.inode, place.toString('latin1'));
   }
@@ -141,7 +154,12 @@ class Restore {
  * Writes the content of a saved file to a place where nothing is yet, and checks it on the way.
  * @throws FAILED_PRECONDITION when it is missing or damaged; nothing is left then
  */
-export async function writeContent(objects: Objects, entry: Entry, place: Buffer): Promise<void> {
+export async function writeContent(
+  objects: Objects,
+  entry: Entry,
+  place: Buffer,
+  signal?: AbortSignal,
+): Promise<void> {
   const hash = entry.hash ?? '';
   if (!/^[0-9a-f]{64}$/.test(hash)) throw contentDamaged(`the entry ${entry.path}`);
   const source = await open(objects.pathOf(hash), READ).catch((error) => {
@@ -155,8 +173,7 @@ export async function writeContent(objects: Objects, entry: Entry, place: Buffer
       const content = await copyContent(
         cloned ? fd : source,
         Buffer.allocUnsafe(Math.min(PIECE_BYTES, (entry.size ?? PIECE_BYTES) + 1)),
-        entry.sparse === true,
-        cloned ? undefined : write,
+        { write: cloned ? undefined : write, sparse: entry.sparse === true, signal },
       );
       await setLength(fd, content.size);
       if (content.hash !== hash) {

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+/** One large file, which takes a second to restore and no room: it is a hole. */
+async function daemonWithLargeState(): Promise<Daemon> {
+  const daemon = await startDaemon();
+  mkdirSync(join(daemon.tree, 'closed'), { mode: 0o500 });
+  writeFileSync(join(daemon.tree, 'large'), '');
+  truncateSync(join(daemon.tree, 'large'), 1024 ** 3);
+  await daemon.save('large');
+  return daemon;
+}
+
+/** A command as somebody at a terminal has it. */
+function start(daemon: Daemon, ...words: string[]): { child: ChildProcess; ended: () => Promise<unknown[]> } {
+  const main = join(import.meta.dirname, '../../../main.ts');
+  const child = spawn(process.execPath, [main, 'state', ...words], {
+    env: { STATESVC_SOCKET: daemon.service.address.replace('unix:', '') },
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ending = Promise.all([
+    once(child, 'exit'),
+    text(child.stderr as NodeJS.ReadableStream & AsyncIterable<Buffer>),
+  ]);
+  return {
+    child,
+    ended: async () => {
+      const [[code, signal], said] = await ending;
+      return [code, signal, said];
+    },
+  };
+}
+
+describe('a restore that somebody ends', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('by %s gives the folder back as it was', async (signal, code) => {
+    const daemon = await daemonWithLargeState();
+    const folder = temporaryFolder();
+    if (isRoot) chownSync(folder, 65_534, 65_534);
+    const facts = () => {
+      const { uid, gid, mode } = statSync(folder);
+      return [uid, gid, mode & 0o7777, readdirSync(folder)];
+    };
+    const before = facts();
+    const { child, ended } = start(daemon, 'restore', 'large', folder);
+    await expect.poll(() => existsSync(join(folder, 'large')), { timeout: 20_000 }).toBe(true);
+    child.kill(signal);
+    // As npm does, which hands on what the terminal has sent already.
+    child.kill(signal);
+    expect(await ended()).toEqual([
+      code,
+      null,
+      expect.stringMatching(
+        new RegExp(
+          `^croft state: interrupted: nothing of large was restored, and ${folder} is as it was\n$`,
+          'm',
+        ),
+      ),
+    ]);
+    expect(facts()).toEqual(before);
+  });
+
+  it('leaves nothing of a folder that was made for it', async () => {
+    const daemon = await daemonWithLargeState();
+    const place = temporaryFolder();
+    const folder = join(place, 'a/b');
+    const { child, ended } = start(daemon, 'restore', 'large', folder);
+    await expect.poll(() => existsSync(join(folder, 'large')), { timeout: 20_000 }).toBe(true);
+    child.kill('SIGINT');
+    expect(await ended()).toMatchObject([130, null, expect.any(String)]);
+    expect(readdirSync(place)).toEqual([]);
+  });
+});
+
+it('an export that somebody ends leaves no half of a file', async () => {
+  const daemon = await daemonWithLargeState();
+  const folder = temporaryFolder();
+  const file = join(folder, 'large.tar');
+  const { child, ended } = start(daemon, 'export', 'large', '-o', file);
+  await expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true);
+  child.kill('SIGINT');
+  expect(await ended()).toEqual([
+    130,
+    null,
+    expect.stringMatching(new RegExp(`^croft state: interrupted: ${file} was not written\\n$`, 'm')),
+  ]);
+  expect(readdirSync(folder)).toEqual([]);
+});
