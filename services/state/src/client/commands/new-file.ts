@@ -17,12 +17,14 @@ export async function newFile<T>(name: string, write: (file: FileHandle) => Prom
     async (signal) => {
       const ended = once(signal, 'abort').then(() => signal.throwIfAborted());
       try {
-        try {
-          const written = Promise.race([write(file), ended]) as Promise<T>;
-          return await withFiles(`${name} could not be written`, () => written);
-        } finally {
-          await file.close();
-        }
+        return await withFiles(`${name} could not be written`, async () => {
+          try {
+            return (await Promise.race([write(file), ended])) as T;
+          } finally {
+            // A disk may say only now that it is full.
+            await file.close();
+          }
+        });
       } catch (error) {
         await withFiles(`half of ${name} could not be removed`, () => rm(name, { force: true }));
         throw error;
