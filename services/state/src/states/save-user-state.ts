@@ -17,11 +17,17 @@ export async function saveUserState(
   const wanted = { stateName: request.stateName, autosave: false, user: request.userName };
   const machine = currentMachine(context.index.model);
   checkSaveRequest(wanted, machine);
-  const [state] = await context.turns.take(machine.id, call.operation, call.signal, async () => {
-    const { model } = context.index;
-    if (hasAllOwnSaves(model, request.userName) && !(await call.isAdministrator()))
-      throw tooManyOwnSaves(request.userName, MAX_OWN_SAVES);
-    return await saveStates(currentMachine(model), wanted, call, context);
-  });
-  return state.name;
+  const hasAll = () => hasAllOwnSaves(context.index.model, request.userName);
+  let mayHaveMore = false;
+  for (;;) {
+    // Outside of the turn: the system may take seconds to say it, and meanwhile nobody could save.
+    if (hasAll()) mayHaveMore = await call.isAdministrator();
+    if (hasAll() && !mayHaveMore) throw tooManyOwnSaves(request.userName, MAX_OWN_SAVES);
+    const saved = await context.turns.take(machine.id, call.operation, call.signal, async () => {
+      // Others may have saved the last ones before this turn came.
+      if (hasAll() && !mayHaveMore) return undefined;
+      return await saveStates(currentMachine(context.index.model), wanted, call, context);
+    });
+    if (saved !== undefined) return saved[0].name;
+  }
 }
