@@ -1,6 +1,6 @@
 import type { Model } from '../../model/model.ts';
 
-/** Each is held in memory and read at every start, and nobody but its user removes it. */
+/** Each is held in memory and read at every start; those that somebody named stay until somebody removes them. */
 export const MAX_OWN_SAVES = 1000;
 
 /** Whether a user has as many states as he may make himself; those that were saved with the system are not his doing. */
