@@ -4,6 +4,7 @@ import { Failure } from '@croft/failure';
 import type * as Yaml from 'yaml';
 import { badPolicy } from '../failures.ts';
 import { DEFAULT_POLICY, type Located, type Policy, readPolicy } from '../rules/states/policy.ts';
+import { readFully } from './storage/vault/files.ts';
 
 const MAX_BYTES = 64 * 1024;
 
@@ -34,9 +35,10 @@ async function readText(file: string): Promise<string | undefined> {
   try {
     await using opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if (!(await opened.stat()).isFile()) throw badPolicy(file, ['it is no file']);
-    const { buffer, bytesRead } = await opened.read(Buffer.alloc(MAX_BYTES + 1), 0, MAX_BYTES + 1, 0);
-    if (bytesRead > MAX_BYTES) throw badPolicy(file, [`it is larger than ${MAX_BYTES / 1024} KiB`]);
-    return buffer.toString('utf8', 0, bytesRead);
+    const buffer = Buffer.alloc(MAX_BYTES + 1);
+    const bytes = await readFully(opened.fd, buffer, 0);
+    if (bytes > MAX_BYTES) throw badPolicy(file, [`it is larger than ${MAX_BYTES / 1024} KiB`]);
+    return buffer.toString('utf8', 0, bytes);
   } catch (error) {
     if (error instanceof Failure) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

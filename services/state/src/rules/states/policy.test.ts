@@ -66,6 +66,12 @@ it.each([
   await expect(readPolicyFile(fileOf(text))).rejects.toThrow(says);
 });
 
+it('reads on when a file comes in pieces', async (context) => {
+  // One read of what the kernel makes up gives a page at most.
+  if (process.platform !== 'linux') context.skip();
+  await expect(readPolicyFile('/proc/self/smaps')).rejects.toThrow('it is larger than 64 KiB');
+});
+
 it('tells all problems at once', async () => {
   const file = fileOf('keep:\n  days: x\nmenu:\n  stats: 1\n');
   await expect(readPolicyFile(file)).rejects.toThrow(
