@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pathBytes, pathText } from './path-text.ts';
+import { pathBytes, pathIn, pathText } from './path-text.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 
@@ -34,4 +34,13 @@ it('gives every sequence of bytes a text of its own that leads back to it', () =
     expect(texts.get(text) ?? bytes).toBe(bytes);
     texts.set(text, bytes);
   }
+});
+
+it.each([
+  ['/etc', 'hosts', '/etc/hosts'],
+  ['/etc', '.', '/etc'],
+  ['/', 'etc/hosts', '/etc/hosts'],
+  ['/', '.', '/'],
+])('%s has %s at %s', (folder, below, path) => {
+  expect(pathIn(folder, below)).toBe(path);
 });

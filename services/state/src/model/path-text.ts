@@ -38,6 +38,12 @@ export function pathBytes(text: string): string {
     .join('');
 }
 
+/** The path of something in a folder. @param below as lists of trees have it, `.` for the folder itself */
+export function pathIn(folder: string, below: string): string {
+  if (below === '.') return folder;
+  return folder === '/' ? `/${below}` : `${folder}/${below}`;
+}
+
 function percent(bytes: Buffer): string {
   return Array.from(bytes, (byte) => PERCENT[byte]).join('');
 }

@@ -1,3 +1,4 @@
+import { pathIn } from '../../model/path-text.ts';
 import type { DiffChange } from '../../wire-extras.ts';
 import type { CommandCall } from '../command-call.ts';
 import { namedState } from './annotate-commands.ts';
@@ -31,14 +32,14 @@ function textOf(folder: string, change: DiffChange): string {
   const { kind, type, oldType } = change;
   const what = [...(oldType ? [`was a ${oldType}`] : []), ...whatOf(change)];
   const more = what.length === 0 ? '' : `  (${what.join(', ')})`;
-  return `${SIGNS[kind]} ${type.padEnd(6)} ${pathOf(folder, change)}${more}`;
+  return `${SIGNS[kind]} ${type.padEnd(6)} ${pathIn(folder, change.path)}${more}`;
 }
 
 function jsonOf(folder: string, change: DiffChange): string {
   const { kind, type, oldType } = change;
   const changed = { ...(oldType ? { oldType } : {}), changed: whatOf(change) };
   return JSON.stringify({
-    path: pathOf(folder, change),
+    path: pathIn(folder, change.path),
     kind: kind.replace('DIFF_KIND_', '').toLowerCase(),
     type,
     ...(kind === 'DIFF_KIND_CHANGED' ? changed : {}),
@@ -47,8 +48,4 @@ function jsonOf(folder: string, change: DiffChange): string {
 
 function whatOf(change: DiffChange): string[] {
   return WHAT.filter((what) => change[what]).map((what) => (what === 'unknown' ? 'unreadable' : what));
-}
-
-function pathOf(folder: string, { path }: DiffChange): string {
-  return path === '.' ? folder : `${folder.replace(/\/$/, '')}/${path}`;
 }

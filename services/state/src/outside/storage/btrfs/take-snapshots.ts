@@ -40,7 +40,7 @@ export async function takeSnapshots(
     const nested = await nestedIn(source, listed, subvolumes).catch(() => undefined);
     if (nested === undefined) report(`subvolumes in ${path} could not be listed and were left out`);
     const lines = (nested ?? []).map((below) => `${below} is a subvolume of its own and was left out`);
-    reportSome(lines, { path: path === '/' ? '' : path }, report);
+    reportSome(lines, { path }, report);
   }
   const members = await membersOf(id, datasets, listed, subvolumes);
   // Not even of one subvolume: what programs wrote and nobody synced may be in the snapshot or not, later writes before earlier.

@@ -1,4 +1,5 @@
 import type { Member } from '../../../model/model.ts';
+import { pathIn } from '../../../model/path-text.ts';
 
 const MAX_LINES = 20;
 
@@ -8,6 +9,6 @@ export function reportSome(
   { path }: Pick<Member, 'path'>,
   report: (line: string) => void,
 ): void {
-  for (const line of lines.slice(0, MAX_LINES)) report(`${path}/${line}`);
+  for (const line of lines.slice(0, MAX_LINES)) report(pathIn(path, line));
   if (lines.length > MAX_LINES) report(`and ${lines.length - MAX_LINES} more of ${path}`);
 }

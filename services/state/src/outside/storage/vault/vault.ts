@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { contentDamaged, storageChanged } from '../../../failures.ts';
 import type { Dataset, Machine, Member, State } from '../../../model/model.ts';
-import { pathBytes } from '../../../model/path-text.ts';
+import { pathBytes, pathIn } from '../../../model/path-text.ts';
 import { diskFailure } from '../../../rules/machines/disk-failure.ts';
 import { sizeText } from '../../../rules/machines/sizes.ts';
 import type { Pool } from '../../../rules/states/save-plan.ts';
@@ -191,7 +191,7 @@ class Vault implements Storage {
         const lines = await whileTelling(progress, howFar, () =>
           revertTree(this.#objects, pathBytes(now.path), today ?? [], then ?? [], seen),
         );
-        problems.push(...lines.map((line) => `${now.path}/${line}`));
+        problems.push(...lines.map((line) => pathIn(now.path, line)));
       }
     }
     return problems;

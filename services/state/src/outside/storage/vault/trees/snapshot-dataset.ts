@@ -3,7 +3,7 @@ import { Failure } from '@croft/failure';
 import { treeMissing } from '../../../../failures.ts';
 import type { Entry } from '../../../../model/entry.ts';
 import type { Dataset, Member } from '../../../../model/model.ts';
-import { pathBytes } from '../../../../model/path-text.ts';
+import { pathBytes, pathIn } from '../../../../model/path-text.ts';
 import { sizeText } from '../../../../rules/machines/sizes.ts';
 import type { SnapshotRequest } from '../../storage.ts';
 import type { Additions } from '../content/additions.ts';
@@ -110,7 +110,7 @@ function reportProblems(dataset: Dataset, captured: Captured, report: (line: str
     [captured.bare, 'was saved without its extended attributes'],
   ];
   for (const [paths, what] of kinds) {
-    for (const path of paths.slice(0, MAX_LINES)) report(`${dataset.path}/${path} ${what}`);
+    for (const path of paths.slice(0, MAX_LINES)) report(`${pathIn(dataset.path, path)} ${what}`);
     if (paths.length > MAX_LINES) {
       report(`and ${paths.length - MAX_LINES} more of ${dataset.path}: ${what}`);
     }
