@@ -1,7 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
+import { isOpenToOthers } from '../server/short-folder.ts';
 import { DaemonRefused, type Target } from './daemon-client.ts';
 import { type Command, Misuse } from './parse-command.ts';
 
@@ -39,7 +39,7 @@ export async function findDaemon({ values }: Command, socket: string): Promise<T
  * @throws DaemonRefused
  */
 async function checkFolder(folder: string, advice: string): Promise<void> {
-  if (dirname(folder) !== tmpdir() || !/^croft-\d+-[0-9a-f]{12}$/.test(basename(folder))) return;
+  if (!isOpenToOthers(folder)) return;
   const stat = await lstat(folder).catch(() => undefined);
   if (stat === undefined) throw new DaemonRefused(advice);
   const isOurs = stat.isDirectory() && [0, process.getuid?.()].includes(stat.uid);

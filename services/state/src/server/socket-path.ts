@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { StartError } from '@croft/runtime';
 import type { StateSettings } from '../settings.ts';
+import { shortFolder } from './short-folder.ts';
 
 /** `sun_path` of Linux has 108 bytes with the closing zero; others have fewer, and 104 is theirs. */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
@@ -23,11 +21,4 @@ export function socketPath(settings: Pick<StateSettings, 'SOCKET'>, folder: stri
     );
   }
   return join(shortFolder(path), 'statesvc.sock');
-}
-
-function shortFolder(path: string): string {
-  const uid = process.getuid?.() ?? 0;
-  const hash = createHash('sha256').update(path).digest('hex').slice(0, 12);
-  const own = `/run/user/${uid}`;
-  return existsSync(own) ? `${own}/croft-${hash}` : join(tmpdir(), `croft-${uid}-${hash}`);
 }

@@ -3,7 +3,7 @@ import { currentMachine } from '../rules/machines/find-machine.ts';
 import { homePath, planMove } from '../rules/machines/user-data.ts';
 import type { RequestOf } from '../wire.ts';
 import { changeHomes } from './change-homes.ts';
-import { checkPlace } from './check-place.ts';
+import { checkHomeApart } from './check-home-apart.ts';
 
 /** Moves the home that lies at a path, with its owner, mode and content. */
 export async function changeHome(
@@ -17,7 +17,7 @@ export async function changeHome(
     const machine = currentMachine(model);
     const home = planMove(model, machine, from, to);
     if (from === to) return `the home of ${home.user} is at ${to} already`;
-    await checkPlace(model, machine, home.user, to);
+    await checkHomeApart(model, machine, home.user, to);
     await homes.move(home, to);
     return `the home of ${home.user} was moved from ${from} to ${to}`;
   });

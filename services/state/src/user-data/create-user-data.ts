@@ -3,7 +3,7 @@ import { currentMachine } from '../rules/machines/find-machine.ts';
 import { checkUserName, homePath, planHome } from '../rules/machines/user-data.ts';
 import type { RequestOf } from '../wire.ts';
 import { changeHomes } from './change-homes.ts';
-import { checkPlace } from './check-place.ts';
+import { checkHomeApart } from './check-home-apart.ts';
 
 /** Makes the home of a user and links it to the machine that runs; one who has a home gets it at the path. */
 export async function createUserData(
@@ -17,7 +17,7 @@ export async function createUserData(
     const { model } = context.index;
     const machine = currentMachine(model);
     const plan = planHome(model, machine, request.user, path);
-    await checkPlace(model, machine, request.user, path);
+    await checkHomeApart(model, machine, request.user, path);
     switch (plan.do) {
       case 'create':
         await homes.create(plan.home);

@@ -31,7 +31,7 @@ export class NestedSubvolumes {
       const shown = await this.#subvolumes.show(`${live}/${below}`);
       if (shown === undefined) throw inTheWay(live, below, 'its name cannot be read');
       if (shown.readOnly) throw inTheWay(live, below, 'it is read-only and cannot be moved');
-      await this.#checkPlace(live, saved, below);
+      await this.#checkRoomFor(live, saved, below);
     }
     return nested;
   }
@@ -40,7 +40,7 @@ export class NestedSubvolumes {
   async move(nested: readonly string[], from: string, to: string): Promise<void> {
     for (const below of nested) {
       if (!(await this.#subvolumes.isThere(`${from}/${below}`))) continue;
-      await this.#checkPlace(from, to, below);
+      await this.#checkRoomFor(from, to, below);
       const place = this.#subvolumes.at(`${to}/${below}`);
       await rmdir(place).catch(() => {});
       await renameDurably(this.#subvolumes.at(`${from}/${below}`), place);
@@ -48,7 +48,7 @@ export class NestedSubvolumes {
   }
 
   /** There is a folder for it, which no link leads out of, and nothing where it is to lie. */
-  async #checkPlace(live: string, into: string, below: string): Promise<void> {
+  async #checkRoomFor(live: string, into: string, below: string): Promise<void> {
     const parent = this.#subvolumes.at(dirname(`${into}/${below}`));
     const place = this.#subvolumes.at(`${into}/${below}`);
     const real = await realpath(parent).catch(() => undefined);

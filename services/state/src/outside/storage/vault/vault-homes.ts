@@ -46,7 +46,7 @@ export class VaultHomes implements Homes {
 
   async create(home: Home): Promise<void> {
     const at = bytesOf(pathBytes(home.path));
-    await this.#checkPlace(at, home.path);
+    await this.#checkHoldsNoStates(at, home.path);
     const there = await factsOf(at);
     if (there === undefined) await makeHome(home, at);
     else if (!there.isDirectory()) throw homeRefused(home.path, 'it is a link or no folder');
@@ -70,8 +70,8 @@ export class VaultHomes implements Homes {
     const [from, to] = [bytesOf(pathBytes(home.path)), bytesOf(pathBytes(path))];
     const stat = await factsOf(from);
     if (!stat?.isDirectory()) throw homeRefused(home.path, 'there is no folder to move');
-    await this.#checkPlace(from, home.path);
-    await this.#checkPlace(to, path);
+    await this.#checkHoldsNoStates(from, home.path);
+    await this.#checkHoldsNoStates(to, path);
     await checkTarget(to, path);
     const { dev, ino } = stat;
     const moving = { path, machines, dev: String(dev), ino: String(ino) };
@@ -117,7 +117,7 @@ export class VaultHomes implements Homes {
     const stat = await factsOf(bytesOf(pathBytes(home.path)));
     if (stat === undefined) return [];
     if (!stat.isDirectory()) return [`${home.path} is a link or no folder and was left alone`];
-    await this.#checkPlace(bytesOf(pathBytes(home.path)), home.path);
+    await this.#checkHoldsNoStates(bytesOf(pathBytes(home.path)), home.path);
     return await emptyFolder(
       pathBytes(home.path),
       (folder) => mark === undefined || mark === identityOf(folder),
@@ -125,7 +125,7 @@ export class VaultHomes implements Homes {
   }
 
   /** What holds the states is in no home and no home is in it, whatever links lead there: else they would go with it. */
-  async #checkPlace(at: Buffer, path: string): Promise<void> {
+  async #checkHoldsNoStates(at: Buffer, path: string): Promise<void> {
     const own = await realpath(this.#leaveOut, { encoding: 'latin1' });
     const text = at.toString('latin1');
     const place = await realpath(at, { encoding: 'latin1' }).catch(() => undefined);

@@ -9,7 +9,7 @@ import type { FileSystem } from '../filesystem.ts';
 import { poolOf } from '../zfs-commands.ts';
 
 /** @returns whether an empty folder lies there already @throws FAILED_PRECONDITION when no home can be mounted there */
-export async function checkPlace(
+export async function checkMountPoint(
   path: string,
   at: string,
   systems: readonly FileSystem[],

@@ -11,7 +11,7 @@ import type { Tree } from '../tree.ts';
 import { poolOf, type ZfsCommands } from '../zfs-commands.ts';
 import { emptyTrees } from './empty-home.ts';
 import type { ZfsHome } from './home-layout.ts';
-import { bytesOf, checkPlace, giveTo, textOf } from './home-place.ts';
+import { bytesOf, checkMountPoint, giveTo, textOf } from './home-place.ts';
 import { moveTrees } from './move-home.ts';
 
 /** Homes as datasets: `<homes>/<user>_<6>`, mounted where they are to be. */
@@ -57,7 +57,7 @@ export class ZfsHomes implements Homes {
     const pool = poolOf(layout.machines.find(({ isCurrent }) => isCurrent)?.active.system.root.name ?? '');
     const container = this.#container ?? `${pool}/USERDATA`;
     const at = bytesOf(home.path);
-    const wasThere = await checkPlace(home.path, at, layout.systems, poolOf(container));
+    const wasThere = await checkMountPoint(home.path, at, layout.systems, poolOf(container));
     if (!layout.systems.some(({ name }) => name === container))
       await this.#zfs.zfs('create', '-o', 'canmount=off', '-o', 'mountpoint=none', container);
     // Marks are made in the end: what has none of them is no home, and goes at the next start.
@@ -86,7 +86,7 @@ export class ZfsHomes implements Homes {
     const { root } = trees[0];
     const to = bytesOf(path);
     if (isBelow(to, root.path)) throw homeRefused(path, 'it lies in the home itself');
-    const wasThere = await checkPlace(path, to, layout.systems, poolOf(root.name));
+    const wasThere = await checkMountPoint(path, to, layout.systems, poolOf(root.name));
     try {
       await moveTrees(trees, to, path, this.#zfs);
     } catch (error) {
@@ -99,7 +99,7 @@ export class ZfsHomes implements Homes {
   async #bringBack(home: Home, layout: Layout): Promise<void> {
     const { root } = this.#homeOf(home, layout).trees[0];
     if (!root.isMounted) {
-      await checkPlace(home.path, root.path, layout.systems, poolOf(root.name));
+      await checkMountPoint(home.path, root.path, layout.systems, poolOf(root.name));
       const { why } = await this.#zfs.zfs('mount', root.name);
       if (!(await this.#isMountedAt(root.name, root.path))) throw homeRefused(home.path, why);
     }

@@ -7,6 +7,7 @@ import type { Layout } from '../layout.ts';
 import type { Tree } from '../tree.ts';
 import { datasetOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
 import { adoptedNames, isOfAnySave } from './adopted-names.ts';
+import { isView } from './view-snapshot.ts';
 
 /** What was cloned from snapshots, what lies below and was cloned from that, deepest first. */
 export async function findDependants(
@@ -85,7 +86,7 @@ function isChild(name: string, parent: string): boolean {
 function inUse({ machines, homes, systems }: Layout): readonly FileSystem[] {
   const heads = machines.flatMap(({ active }) => [active.system, ...active.boots]);
   const trees: readonly Tree[] = [...heads, ...homes.flatMap((home) => home.trees)];
-  const views = systems.filter(({ name }) => /^[^/]+\/croft_view_[0-9a-f]{12}$/.test(name));
+  const views = systems.filter(({ name }) => isView(name));
   return [...trees.flatMap(({ datasets }) => datasets), ...views];
 }
 

@@ -67,9 +67,14 @@ async function cloned(snapshot: string, folder: string, zfs: ZfsCommands): Promi
   throw storageRefused(`${snapshot} cannot be looked into`, ran.why);
 }
 
+/** Whether a dataset is one that shows a snapshot, by its name. */
+export function isView(name: string): boolean {
+  return /^[^/]+\/croft_view_[0-9a-f]{12}$/.test(name);
+}
+
 /** Removes what looking into snapshots left behind when the daemon was killed. */
 export async function removeViews(zfs: ZfsCommands): Promise<void> {
-  const views = (await zfs.datasets()).filter((name) => /^[^/]+\/croft_view_[0-9a-f]{12}$/.test(name));
+  const views = (await zfs.datasets()).filter(isView);
   const found = await zfs.properties(views, ['croft:view']);
   for (const [name, marks] of found) {
     if (marks.get('croft:view')?.source === 'local') await zfs.zfs('destroy', name);

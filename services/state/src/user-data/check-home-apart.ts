@@ -4,7 +4,7 @@ import { checkApart, type Neighbour } from '../rules/machines/apart.ts';
 import { holdsPlace } from '../rules/machines/user-data.ts';
 
 /** Looks where a path leads, so that no home gets files of another one or of the system. @throws ALREADY_EXISTS */
-export async function checkPlace(
+export async function checkHomeApart(
   { homes }: Pick<Model, 'homes'>,
   { datasets }: Machine,
   user: string,
