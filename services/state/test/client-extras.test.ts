@@ -71,7 +71,7 @@ describe('croft state', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const bytes = readFileSync(file);
     expect(await run(daemon, `export one -o ${file}`)).toMatchObject({
-      code: 2,
+      code: 1,
       err: expect.stringContaining('cannot be written: EEXIST'),
     });
     expect(readFileSync(file)).toEqual(bytes);
@@ -163,9 +163,7 @@ describe('croft state', () => {
   });
 
   it.each([
-    ['import /nonexistent/file', 'cannot be read: ENOENT'],
-    ['import /tmp', 'is a folder'],
-    ['completion tcsh', 'completion is for bash, zsh or fish'],
+    ['completion tcsh', 'completion takes bash, zsh or fish, not "tcsh"'],
     ['pin one --user=', '--user needs a value that is not empty'],
     ['describe one', 'describe needs <text>'],
     ['diff', 'diff needs <state>'],
@@ -174,6 +172,18 @@ describe('croft state', () => {
   ])('%j is misuse', async (argv, says) => {
     const { code, out, err } = await run(undefined, argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(says);
+  });
+
+  it.each([
+    ['import /nonexistent/file', '/nonexistent/file cannot be read: ENOENT: no such file or directory'],
+    ['import /tmp', '/tmp is a folder, not what an export wrote'],
+    ['export one -o /nonexistent/file', '/nonexistent/file cannot be written: ENOENT'],
+    ['trace cpu -o /tmp', '/tmp cannot be written: EEXIST'],
+  ])('%j failed, which is not misuse', async (argv, says) => {
+    const { code, out, err } = await run(undefined, argv);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^croft state: [^\n]+\n$/);
     expect(err).toContain(says);
   });
 

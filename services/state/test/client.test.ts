@@ -177,7 +177,7 @@ describe('croft state', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ nodes: expect.any(Array) });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await run(daemon, `trace cpu --duration 0 -o ${file}`)).toMatchObject({
-      code: 2,
+      code: 1,
       err: expect.stringContaining('cannot be written: EEXIST'),
     });
     const unwritten = join(temporaryFolder(), 'unwritten');
@@ -323,6 +323,17 @@ describe('croft state', () => {
     ['users create ada', 'users create needs <home>'],
     ['save x --user ada --auto', '--auto is for states of the system'],
     ['list --frce', "Unknown option '--frce'"],
+    ['remove x --dryrun', "Unknown option '--dryrun'; did you mean --dry-run?"],
+    ['--version', "Unknown option '--version'; did you mean version?"],
+    ['-V', "Unknown option '-V'; did you mean version?"],
+    ['ls', 'there is no command "ls"; did you mean show?'],
+    ['delete x', 'there is no command "delete"; did you mean remove?'],
+    ['create', 'there is no command "create"; did you mean save?'],
+    ['rollback x', 'there is no command "rollback"; did you mean revert?'],
+    ['cleanup', 'there is no command "cleanup"; did you mean gc?'],
+    ['describe x all tests green', 'describe does not take "tests"; put the text in quotation marks'],
+    ['log-level 7', 'log-level takes 0, 1 or 2, not "7"'],
+    ['trace memory', 'trace takes cpu, heap or trace, not "memory"'],
   ])('%j is misuse', async (argv, says) => {
     const { code, out, err } = await run(undefined, argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });

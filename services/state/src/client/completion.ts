@@ -1,5 +1,5 @@
 import type { CommandCall } from './command-call.ts';
-import { COMMANDS, EVERYWHERE, FLAGS, Misuse } from './parse-command.ts';
+import { COMMANDS, EVERYWHERE, FLAGS } from './parse-command.ts';
 
 /** What can follow a command: its options, and words where there are only some. */
 interface Completed {
@@ -10,10 +10,7 @@ interface Completed {
 
 /** Prints a script that completes the words after `croft state`. */
 export async function completion({ command, print }: CommandCall): Promise<number> {
-  const shell = command.words[0] as string;
-  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell as keyof typeof SCRIPTS] : undefined;
-  if (script === undefined)
-    throw new Misuse(`completion is for bash, zsh or fish, not ${JSON.stringify(shell)}`);
+  const script = SCRIPTS[command.words[0] as keyof typeof SCRIPTS];
   const commands = Object.entries(COMMANDS).map(([name, { needs, flags }]) => ({
     name,
     options: [...flags, ...EVERYWHERE, 'help'].map((flag) => `--${flag}`),

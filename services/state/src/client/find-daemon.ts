@@ -3,12 +3,13 @@ import { dirname } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { isOpenToOthers } from '../server/short-folder.ts';
 import { DaemonRefused, type Target } from './daemon-client.ts';
+import { FileTrouble } from './file-trouble.ts';
 import { type Command, Misuse } from './parse-command.ts';
 
 /** Where the packaged units put it. */
 const SYSTEM_SOCKET = '/run/croft/statesvc.sock';
 
-/** Which daemon a command is for. @param socket the one of this machine @throws Misuse, DaemonRefused */
+/** Which daemon a command is for. @param socket the one of this machine @throws Misuse, FileTrouble, DaemonRefused */
 export async function findDaemon({ values }: Command, socket: string): Promise<Target> {
   const { address } = values;
   if (address === undefined) {
@@ -60,6 +61,6 @@ function adviceFor(socket: string): string {
 async function readGiven(path: string | undefined): Promise<Buffer | null> {
   if (path === undefined) return null;
   return await readFile(path).catch((error: Error) => {
-    throw new Misuse(`${path} cannot be read: ${error.message}`);
+    throw new FileTrouble(`${path} cannot be read: ${error.message}`);
   });
 }

@@ -96,6 +96,21 @@ export const COMMANDS = {
   { needs: readonly string[]; may: readonly string[]; flags: readonly Flag[] }
 >;
 
+/** What snapper, zsysctl and file managers call it. */
+const ELSEWHERE: ReadonlyMap<string, CommandName> = new Map([
+  ['ls', 'show'],
+  ['info', 'show'],
+  ['create', 'save'],
+  ['snapshot', 'save'],
+  ['delete', 'remove'],
+  ['rm', 'remove'],
+  ['rollback', 'revert'],
+  ['undochange', 'restore'],
+  ['cleanup', 'gc'],
+  ['modify', 'describe'],
+  ['service', 'status'],
+]);
+
 /** Somebody wants to know, of a command or of all. */
 interface Question {
   readonly helpOn: CommandName | 'all';
@@ -115,7 +130,11 @@ export function parseCommand(argv: readonly string[]): Command | Question {
   const needs: readonly string[] = command.needs;
   const most = needs.length + command.may.length;
   if (words.length < needs.length) throw new Misuse(`${name} needs <${needs[words.length]}>`);
-  if (words.length > most) throw new Misuse(`${name} does not take ${JSON.stringify(words[most])}`);
+  if (words.length > most) {
+    const why = needs.includes('text') ? '; put the text in quotation marks' : '';
+    throw new Misuse(`${name} does not take ${JSON.stringify(words[most])}${why}`);
+  }
+  for (const [at, need] of needs.entries()) checkChoice(name, need, words[at] as string);
   const allowed: readonly Flag[] = [...command.flags, ...EVERYWHERE];
   for (const flag of flags) {
     if (!allowed.includes(flag)) throw new Misuse(`${name} has no option --${flag}`);
@@ -125,6 +144,14 @@ export function parseCommand(argv: readonly string[]): Command | Question {
   const empty = texts.find(([, value]) => value === '');
   if (empty !== undefined) throw new Misuse(`--${empty[0]} needs a value that is not empty`);
   return { name, words, flags, values: Object.fromEntries(texts) as Command['values'] };
+}
+
+/** A word of which there are only some, such as `cpu|heap|trace`. */
+function checkChoice(name: CommandName, need: string, word: string): void {
+  const choices = need.split('|');
+  if (choices.length === 1 || choices.includes(word)) return;
+  const listed = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+  throw new Misuse(`${name} takes ${listed}, not ${JSON.stringify(word)}`);
 }
 
 /** The command that is meant, whatever is wrong with the rest. */
@@ -143,9 +170,9 @@ function splitName(words: readonly string[]): [CommandName, readonly string[]] {
   if (words.length === 0) throw new Misuse('a command is missing');
   const name = findName(words);
   if (name === undefined) {
-    const nearest = nearestName(words[0] as string, Object.keys(COMMANDS));
-    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-    throw new Misuse(`there is no command ${JSON.stringify(words[0])}${hint}`);
+    const typed = words[0] as string;
+    const nearest = ELSEWHERE.get(typed) ?? nearestName(typed, Object.keys(COMMANDS));
+    throw new Misuse(`there is no command ${JSON.stringify(typed)}${didYouMean(nearest)}`);
   }
   return [name, words.slice(name.split(' ').length)];
 }
@@ -159,6 +186,22 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: FLAGS, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new Misuse((error as Error).message.split('. ')[0] as string);
+    const why = (error as Error).message.split('. ')[0] as string;
+    const unknown = /^Unknown option '(-[^']+)'/.exec(why)?.[1];
+    throw new Misuse(`${why}${unknown === undefined ? '' : didYouMean(optionMeant(argv, unknown))}`);
   }
+}
+
+function optionMeant(argv: readonly string[], unknown: string): string | undefined {
+  if (['--version', '-V'].includes(unknown)) return 'version';
+  const name = commandNamed(argv);
+  const flags = name === undefined ? EVERYWHERE : [...COMMANDS[name].flags, ...EVERYWHERE];
+  return nearestName(
+    unknown,
+    flags.map((flag) => `--${flag}`),
+  );
+}
+
+function didYouMean(what: string | undefined): string {
+  return what === undefined ? '' : `; did you mean ${what}?`;
 }

@@ -45,9 +45,9 @@ const words: Record<string, string> = {
   SaveSystemState: 'save ..',
   RemoveSystemState: 'remove x',
   DaemonStop: 'stop',
-  LoggingLevel: 'log-level 9',
+  LoggingLevel: 'log-level 1',
   Refresh: 'refresh',
-  Trace: 'trace x',
+  Trace: 'trace cpu --duration 9999 -o -',
   Reload: 'reload',
   GC: 'gc',
 };
@@ -284,15 +284,15 @@ describe('the client', () => {
   });
 
   it.each([
-    ['list --ca x', '--ca goes with --address'],
-    ['list --token x', '--token goes with --address'],
-    ['list --address nowhere', '--address is host:port'],
-    ['list --address localhost:1 --cert x', '--cert and --key go together'],
-    ['list --address localhost:1 --token /nonexistent/token', '/nonexistent/token cannot be read'],
-    ['restore x /nonexistent/y --address localhost:1', 'restore reads states where they lie'],
-  ])('%s is misuse', async (argv, message) => {
+    ['list --ca x', 2, '--ca goes with --address'],
+    ['list --token x', 2, '--token goes with --address'],
+    ['list --address nowhere', 2, '--address is host:port'],
+    ['list --address localhost:1 --cert x', 2, '--cert and --key go together'],
+    ['list --address localhost:1 --token /nonexistent/token', 1, '/nonexistent/token cannot be read'],
+    ['restore x /nonexistent/y --address localhost:1', 2, 'restore reads states where they lie'],
+  ])('%s is refused with %i', async (argv, code, message) => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    expect(await runStateCommand(argv.split(' '), { socket: '/nonexistent', stdout, stderr })).toBe(2);
+    expect(await runStateCommand(argv.split(' '), { socket: '/nonexistent', stdout, stderr })).toBe(code);
     expect(String(stderr.read())).toContain(message);
   });
 });

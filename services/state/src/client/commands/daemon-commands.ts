@@ -52,8 +52,7 @@ export async function trace({ command, daemon, print, progress }: CommandCall): 
 
 /** How much the daemon's own log has. */
 export async function logLevel({ command, daemon, progress }: CommandCall): Promise<number> {
-  const logginglevel = wholeNumber(command.words[0] as string, 'the level');
-  await daemon.call('LoggingLevel', { logginglevel }, progress);
+  await daemon.call('LoggingLevel', { logginglevel: Number(command.words[0]) }, progress);
   return 0;
 }
 

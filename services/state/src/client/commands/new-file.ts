@@ -1,17 +1,16 @@
 import { once } from 'node:events';
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { withFiles } from '../file-trouble.ts';
+import { FileTrouble, withFiles } from '../file-trouble.ts';
 import { interruptible } from '../interruption.ts';
-import { Misuse } from '../parse-command.ts';
 
 /**
  * Writes a file that is not there yet and that only its owner can read; when that fails or is ended it is not there afterwards,
  * because half of it is none.
- * @throws Misuse when there is something, or it cannot be made, before anything else is done; FileTrouble; Interrupted
+ * @throws FileTrouble, when there is something or it cannot be made before anything else is done; Interrupted
  */
 export async function newFile<T>(name: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await open(name, 'wx', 0o600).catch((error: Error) => {
-    throw new Misuse(`${name} cannot be written: ${error.message}; --output names another file`);
+    throw new FileTrouble(`${name} cannot be written: ${error.message}; --output names another file`);
   });
   return await interruptible(
     async (signal) => {

@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { sizeText } from '../../rules/machines/sizes.ts';
 import { type CommandCall, printJson } from '../command-call.ts';
-import { withFiles } from '../file-trouble.ts';
-import { Misuse } from '../parse-command.ts';
+import { FileTrouble, withFiles } from '../file-trouble.ts';
 import { namedState } from './annotate-commands.ts';
 import { newFile } from './new-file.ts';
 
@@ -66,9 +65,9 @@ export async function importState(call: CommandCall): Promise<number> {
 
 async function sizeOf(file: string): Promise<number> {
   const facts = await stat(file).catch((error: Error) => {
-    throw new Misuse(`${file} cannot be read: ${error.message}`);
+    throw new FileTrouble(`${file} cannot be read: ${error.message}`);
   });
-  if (facts.isDirectory()) throw new Misuse(`${file} is a folder`);
+  if (facts.isDirectory()) throw new FileTrouble(`${file} is a folder, not what an export wrote`);
   return facts.size;
 }
 
