@@ -16,25 +16,23 @@ export const stateExists = (name: string, machine: string, user?: string): Failu
   );
 };
 
-/** No state goes by what the caller typed. */
-export const stateNotFound = (wanted: string): Failure =>
-  new Failure(
-    'not-found',
-    'state_not_found',
-    `there is no state ${shown(wanted)}: MachineShow lists the states with their names`,
-  );
+/** No state goes by what the caller typed; `hint` goes on with what may be meant. */
+export const stateNotFound = (
+  wanted: string,
+  hint = ': MachineShow lists the states with their names',
+): Failure => new Failure('not-found', 'state_not_found', `there is no state ${shown(wanted)}${hint}`);
 
 /** More than one state fits; the candidates are full names with ids. */
 export const ambiguousState = (wanted: string, candidates: readonly string[]): Failure =>
   new Failure('invalid', 'ambiguous_state', ambiguity('state', wanted, candidates));
 
-/** No machine goes by what the caller typed. */
-export const machineNotFound = (wanted: string): Failure =>
-  new Failure(
-    'not-found',
-    'machine_not_found',
-    `there is no machine ${shown(wanted)}: MachineList lists the machines`,
-  );
+/** No machine goes by what the caller typed. @param isState a state of some machine does */
+export const machineNotFound = (wanted: string, isState: boolean): Failure => {
+  const hint = isState
+    ? ', but a state: MachineShow with full tells what it holds'
+    : ': MachineList lists the machines';
+  return new Failure('not-found', 'machine_not_found', `there is no machine ${shown(wanted)}${hint}`);
+};
 
 /** More than one machine fits. */
 export const ambiguousMachine = (wanted: string, candidates: readonly string[]): Failure =>

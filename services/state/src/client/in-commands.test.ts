@@ -13,6 +13,10 @@ it.each([
   ['there is no state "MachineShow"', 'there is no state "MachineShow"'],
   ['uid 5 has 8 Watch calls in flight', 'uid 5 has 8 Watch calls in flight'],
   ['see MachineShow with full', 'see `croft state show --full`'],
+  [
+    'there is no state "x" of the system, but one of the home of ada: name the user, too',
+    'there is no state "x" of the system, but one of the home of ada: name the user with --user',
+  ],
   ['repeat it with force if that is meant', 'repeat it with --force if that is meant'],
 ])('%s', (daemonSays, clientSays) => {
   expect(inCommands(daemonSays)).toBe(clientSays);

@@ -41,6 +41,8 @@ const OPERATIONS: Readonly<Record<OperationName | ExtraName, string>> = {
 const PHRASES: Readonly<Record<string, string>> = {
   'MachineShow with full': '`croft state show --full`',
   'with force': 'with --force',
+  'name the user, too': 'name the user with --user',
+  'name no user': 'leave --user out',
 };
 
 /** All others are words that mean something else in a sentence, unless it begins with them. */

@@ -19,7 +19,11 @@ export function findMachine(model: Model, wanted: string): Machine {
     );
   const state = model.states.find(({ id }) => id === wanted);
   const found = ends[0] ?? model.machines.find(({ id }) => id === state?.machine);
-  if (found === undefined) throw machineNotFound(wanted);
+  if (found === undefined)
+    throw machineNotFound(
+      wanted,
+      model.states.some(({ name }) => name === wanted),
+    );
   return found;
 }
 

@@ -48,6 +48,21 @@ describe('findState', () => {
   });
 });
 
+it.each([
+  [
+    'mine',
+    undefined,
+    'there is no state "mine" of the system, but one of the home of ann: name the user, too',
+  ],
+  ['a.b', 'ann', 'there is no state "a.b" of the home of ann, but one of the system: name no user'],
+  ['befor', undefined, 'there is no state "befor": did you mean before-upgrade?'],
+  ['mi', 'ann', 'there is no state "mi": did you mean mine?'],
+  ['other', 'ann', 'there is no state "other": MachineShow lists the states with their names'],
+  ['', undefined, 'there is no state "": MachineShow lists the states with their names'],
+])('says what may be meant by %j of %s', (name, user, says) => {
+  expect(() => findState(model, { name, user })).toThrow(expect.objectContaining({ message: says }));
+});
+
 describe('findState of a user', () => {
   it.each([
     ['before-upgrade', 'id-8'],
@@ -61,6 +76,12 @@ describe('findState of a user', () => {
     expect(() => findState(model, { name, user: 'ann' })).toThrow('there is no state');
     expect(() => findState(model, { name: 'mine', user: undefined })).toThrow('there is no state');
   });
+});
+
+it('says that a state is no machine', () => {
+  expect(() => findMachine(model, 'before-upgrade')).toThrow(
+    'there is no machine "before-upgrade", but a state: MachineShow with full tells what it holds',
+  );
 });
 
 describe('findMachine', () => {

@@ -28,8 +28,20 @@ export function findState({ machines, states }: Pick<Model, 'machines' | 'states
       found.map((state) => `${storageName(state)} (${state.id}, ${state.createdAt})`),
     );
   }
-  if (found[0] === undefined) throw stateNotFound(name);
+  if (found[0] === undefined) throw stateNotFound(name, hintAt(states, wanted));
   return found[0];
+}
+
+/** What may be meant by a name that no state has; nothing here is slow, however long the name and however many the states. */
+function hintAt(states: readonly State[], { name, user }: Wanted): string | undefined {
+  if (name === '') return undefined;
+  const others = states.filter((state) => state.name === name && state.user !== user);
+  const isSystems = others.some((state) => state.user === undefined);
+  if (user !== undefined && isSystems) return ` of the home of ${user}, but one of the system: name no user`;
+  if (user === undefined && others[0] !== undefined)
+    return ` of the system, but one of the home of ${others[0].user}: name the user, too`;
+  const longer = states.find((state) => state.user === user && state.name.startsWith(name));
+  return longer === undefined ? undefined : `: did you mean ${longer.name}?`;
 }
 
 /**
