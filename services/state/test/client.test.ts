@@ -62,6 +62,15 @@ describe('croft state', () => {
     expect((await run(daemon, 'status')).out).toContain('writers: none\n');
   });
 
+  it('prints what is not known as null, as the dump does, so that programs find every field', async () => {
+    const daemon = await startDaemon();
+    await daemon.save('one');
+    const [machine] = (await daemon.dump()).machines;
+    expect(JSON.parse((await run(daemon, 'show --json')).out)).toEqual(machine);
+    expect(JSON.parse((await run(daemon, 'list --json')).out)).toEqual([{ ...machine, states: 1 }]);
+    expect(machine).toMatchObject({ bootedState: null, nextState: null, states: [{ imported: null }] });
+  });
+
   it('restores a state into a new folder', async () => {
     const daemon = await startDaemon();
     mkdirSync(join(daemon.tree, 'conf'));

@@ -11,6 +11,17 @@ interface Dump {
   readonly homes: readonly Home[];
 }
 
+/** A dump as it is. */
+interface Document {
+  readonly machines: readonly { readonly id: string; readonly states: readonly unknown[] }[];
+  readonly homes: readonly unknown[];
+}
+
+/** What DumpStates sent for a program: with all that `docs/api/state.md` says, what is not known among it. */
+export function documentOf(text: string): Document {
+  return JSON.parse(text) as Document;
+}
+
 /** What DumpStates sent, as a document and as the model the rules work on. */
 export function readDump(text: string): { dump: Dump; model: Model } {
   // A fact that is not known is null there and missing here.

@@ -1,15 +1,15 @@
 import { findMachine } from '../../rules/machines/find-machine.ts';
 import { type CommandCall, dumpText, printJson } from '../command-call.ts';
-import { readDump } from './dumped-model.ts';
+import { documentOf, readDump } from './dumped-model.ts';
 
 /** The machines of this host. */
 export async function list(call: CommandCall): Promise<number> {
   const { command, daemon, print, progress } = call;
   if (command.flags.has('json')) {
-    const { dump } = readDump(await dumpText(call));
+    const { machines } = documentOf(await dumpText(call));
     printJson(
       call,
-      dump.machines.map(({ states, ...machine }) => ({ ...machine, states: states.length })),
+      machines.map(({ states, ...machine }) => ({ ...machine, states: states.length })),
     );
     return 0;
   }
@@ -22,11 +22,11 @@ export async function show(call: CommandCall): Promise<number> {
   const { command, daemon, print, progress } = call;
   const machineId = command.words[0] ?? '';
   if (command.flags.has('json')) {
-    const { dump, model } = readDump(await dumpText(call));
-    const { id } = findMachine(model, machineId);
+    const text = await dumpText(call);
+    const { id } = findMachine(readDump(text).model, machineId);
     printJson(
       call,
-      dump.machines.find((machine) => machine.id === id),
+      documentOf(text).machines.find((machine) => machine.id === id),
     );
     return 0;
   }
@@ -37,8 +37,9 @@ export async function show(call: CommandCall): Promise<number> {
 
 /** Homes that are saved, and where they are. */
 export async function users(call: CommandCall): Promise<number> {
-  const { homes } = readDump(await dumpText(call)).dump;
-  if (call.command.flags.has('json')) printJson(call, homes);
+  const text = await dumpText(call);
+  const { homes } = readDump(text).dump;
+  if (call.command.flags.has('json')) printJson(call, documentOf(text).homes);
   else if (homes.length === 0 && call.meter.isSeen)
     call.progress('no homes are saved yet: `croft state users create <user> <home>` adds one');
   else
