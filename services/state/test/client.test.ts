@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -18,6 +18,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { promisify } from 'node:util';
 import { skipWithout } from '@croft/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commandTexts } from '../src/client/command-texts.ts';
@@ -278,6 +279,30 @@ describe('croft state', () => {
       1,
       expect.stringContaining(`croft state: the socket ${socket} is not open to this user. Run this as`),
     ]);
+  });
+
+  it('says that states can only be restored by whoever may read where they are', async (context) => {
+    if (process.getuid?.() !== 0) skipWithout(context, 'another user');
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o755);
+    const place = temporaryFolder();
+    chownSync(place, 65_534, 65_534);
+    const socket = join(folder, 'public.sock');
+    const daemon = await startDaemon({
+      settings: { STATESVC_SOCKET: socket, STATESVC_SOCKET_MODE: '0666' },
+    });
+    await daemon.save('good');
+    const main = join(import.meta.dirname, '../../../main.ts');
+    const restoring = promisify(execFile)(
+      process.execPath,
+      [main, 'state', 'restore', 'good', join(place, 'back')],
+      { env: { STATESVC_SOCKET: socket }, cwd: '/', uid: 65_534, gid: 65_534 },
+    );
+    await expect(restoring).rejects.toMatchObject({
+      code: 1,
+      stderr: `croft state: ${daemon.folder}/vault, where the states are, is not open to this user: run this as root, or as the user that the daemon runs as\n`,
+    });
+    expect(readdirSync(place)).toEqual([]);
   });
 
   it('attack: somebody else waits where the socket of a long data folder would be', async (context) => {

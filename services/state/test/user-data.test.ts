@@ -211,6 +211,16 @@ describe('ChangeHomeOnUserData', () => {
   });
 });
 
+it('a home is not moved to where no folder is for it, and that is said in words', async () => {
+  const { daemon, path } = await withHome();
+  const newHome = join(temporaryFolder(), 'nowhere/ada');
+  expect(await daemon.call('ChangeHomeOnUserData', { home: path, newHome })).toMatchObject({
+    code: 9,
+    details: `"${newHome}" cannot be used for a home: the folder it is to lie in is not there`,
+  });
+  expect(await homesOf(daemon)).toMatchObject([{ user: 'ada', path }]);
+});
+
 describe('DissociateUser', () => {
   it('leaves the home and the states of the user', async () => {
     const { daemon, path } = await withHome();

@@ -1,11 +1,12 @@
+import { access, constants } from 'node:fs/promises';
 import type { Member } from '../../model/model.ts';
-import { close } from '../../outside/storage/vault/files.ts';
+import { close, errorCode } from '../../outside/storage/vault/files.ts';
 import { materialise } from '../../outside/storage/vault/trees/materialise.ts';
 import { openTarget } from '../../outside/storage/vault/trees/open-target.ts';
 import { sizeText } from '../../rules/machines/sizes.ts';
 import { findState } from '../../rules/states/find-state.ts';
 import { type CommandCall, dumpText } from '../command-call.ts';
-import { withFiles } from '../file-trouble.ts';
+import { FileTrouble, withFiles } from '../file-trouble.ts';
 import { interruptible } from '../interruption.ts';
 import { Misuse } from '../parse-command.ts';
 import { readDump } from './dumped-model.ts';
@@ -33,6 +34,7 @@ export async function restore(call: CommandCall): Promise<number> {
     throw new Misuse(
       `states on ${driver} are no files of the vault: as root copy what you need out of ${members.map(({ snapshot }) => `${location}/${snapshot}`).join(' and ')}`,
     );
+  await checkOpen(location);
   let isLeft = false;
   const onLeft = (why: string) => {
     isLeft = true;
@@ -51,6 +53,16 @@ export async function restore(call: CommandCall): Promise<number> {
         : `nothing of ${wanted} was restored, and ${folder} is as it was`,
   );
   return problems === 0 ? 0 : 1;
+}
+
+/** Every user may know of states, and hardly any may read what they hold. @throws FileTrouble */
+async function checkOpen(vault: string): Promise<void> {
+  await access(`${vault}/objects`, constants.R_OK | constants.X_OK).catch((error) => {
+    if (errorCode(error) === 'EACCES')
+      throw new FileTrouble(
+        `${vault}, where the states are, is not open to this user: run this as root, or as the user that the daemon runs as`,
+      );
+  });
 }
 
 /** @returns how many things are not as they were */

@@ -11,6 +11,8 @@ import { checkMount, identityOf, type MountedHome, mountedAt, mountOfHome } from
 import { ownerOf } from './passwd.ts';
 import { emptyFolder } from './trees/empty-folder.ts';
 
+const NO_FOLDER = 'the folder it is to lie in is not there';
+
 /** A home as it is written down. */
 interface Kept extends Home, MountedHome {
   /** Which folder is being emptied. Whatever lies there later is somebody else's. */
@@ -156,8 +158,7 @@ async function makeHome(home: Home, at: Buffer): Promise<void> {
     if (owner !== undefined && process.geteuid?.() === 0) await lchown(at, owner.uid, owner.gid);
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
-    const missing = errorCode(error) === 'ENOENT' ? 'the folder it is to lie in is not there' : undefined;
-    throw homeRefused(home.path, missing ?? (error as Error).message);
+    throw homeRefused(home.path, errorCode(error) === 'ENOENT' ? NO_FOLDER : (error as Error).message);
   }
 }
 
@@ -173,7 +174,7 @@ async function checkTarget(to: Buffer, path: string): Promise<void> {
 function moveError(error: unknown): string {
   if (errorCode(error) === 'EXDEV')
     return 'it is on another file system: copy the home there with "cp -a", then call CreateUserData with the new path';
-  return (error as Error).message;
+  return errorCode(error) === 'ENOENT' ? NO_FOLDER : (error as Error).message;
 }
 
 /** @throws FAILED_PRECONDITION when nobody can tell, such as where links lead in a circle */
