@@ -139,6 +139,7 @@ describe('croft state', () => {
     const ran = await run(daemon, 'remove doomed', typed);
     expect(ran.code).toBe(code);
     expect(ran.err).toContain('Remove it? [y/N]');
+    expect(ran.err.endsWith('nothing was done\n')).toBe(code === 1);
     expect(await statesOf(daemon)).toEqual(left);
   });
 

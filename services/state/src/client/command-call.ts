@@ -41,10 +41,12 @@ export async function isConfirmed(
   if (command.flags.has('yes') || stdin.isTTY !== true) return true;
   progress(`${question} [y/N]`);
   const lines = createInterface({ input: stdin });
-  try {
-    for await (const line of lines) return /^y(es)?$/i.test(line.trim());
-    return false;
-  } finally {
-    lines.close();
+  let isYes = false;
+  for await (const line of lines) {
+    isYes = /^y(es)?$/i.test(line.trim());
+    break;
   }
+  lines.close();
+  if (!isYes) progress('nothing was done');
+  return isYes;
 }
