@@ -92,6 +92,24 @@ describe('a restore that somebody ends', () => {
   });
 });
 
+it('a save that somebody ends is taken back, and he is told so', async () => {
+  const daemon = await daemonWithLargeState();
+  writeFileSync(join(daemon.tree, 'large'), 'x');
+  truncateSync(join(daemon.tree, 'large'), 1024 ** 3 + 1);
+  const { child, ended } = start(daemon, 'save', 'another');
+  const isSaving = async () =>
+    (await daemon.call('Status')).lines.some((line) => /SaveSystemState/.test(line));
+  await expect.poll(isSaving, { timeout: 20_000 }).toBe(true);
+  child.kill('SIGINT');
+  expect(await ended()).toEqual([
+    130,
+    null,
+    expect.stringMatching(/^croft state: interrupted: the daemon takes the save back, unless .*\n$/m),
+  ]);
+  await expect.poll(isSaving, { timeout: 20_000 }).toBe(false);
+  expect((await daemon.dump()).machines[0]?.states.map(({ name }) => name)).toEqual(['large']);
+});
+
 it('an export that somebody ends leaves no half of a file', async () => {
   const daemon = await daemonWithLargeState();
   const folder = temporaryFolder();

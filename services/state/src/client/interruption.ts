@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -47,4 +48,18 @@ export async function interruptible<T>(
   } finally {
     forget();
   }
+}
+
+/** What is done elsewhere, as by the daemon, is not waited for any longer. @throws Interrupted */
+export async function untilInterrupted<T>(work: () => Promise<T>, whatNow: string): Promise<T> {
+  return await interruptible(
+    (signal) => orAborted(signal, work()),
+    () => whatNow,
+  );
+}
+
+/** What comes of some work, or the signal's reason when that comes first. */
+export async function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const aborted = once(signal, 'abort').then(() => signal.throwIfAborted());
+  return (await Promise.race([work, aborted])) as T;
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { FileTrouble, withFiles } from '../file-trouble.ts';
-import { interruptible } from '../interruption.ts';
+import { interruptible, orAborted } from '../interruption.ts';
 
 /**
  * Writes a file that is not there yet and that only its owner can read; when that fails or is ended it is not there afterwards,
@@ -14,11 +13,10 @@ export async function newFile<T>(name: string, write: (file: FileHandle) => Prom
   });
   return await interruptible(
     async (signal) => {
-      const ended = once(signal, 'abort').then(() => signal.throwIfAborted());
       try {
         return await withFiles(`${name} could not be written`, async () => {
           try {
-            return (await Promise.race([write(file), ended])) as T;
+            return await orAborted(signal, write(file));
           } finally {
             // A disk may say only now that it is full.
             await file.close();

@@ -1,7 +1,11 @@
 import { findState } from '../../rules/states/find-state.ts';
 import { type CommandCall, dumpText, isConfirmed, printJson } from '../command-call.ts';
+import { untilInterrupted } from '../interruption.ts';
 import { Misuse } from '../parse-command.ts';
 import { readDump } from './dumped-model.ts';
+
+const REMOVAL_GOES_ON =
+  'what the daemon has begun to remove it removes to the end: `croft state show` tells what is left';
 
 /** Saves the machine, or one user's home. */
 export async function save(call: CommandCall): Promise<number> {
@@ -11,14 +15,15 @@ export async function save(call: CommandCall): Promise<number> {
   const forSystem = (['boot-menu', 'auto'] as const).find((flag) => command.flags.has(flag));
   if (user !== undefined && forSystem !== undefined)
     throw new Misuse(`--${forSystem} is for states of the system, not of a user`);
-  const results =
+  const [updateBootMenu, autosave] = [command.flags.has('boot-menu'), command.flags.has('auto')];
+  const ask = () =>
     user === undefined
-      ? await daemon.call(
-          'SaveSystemState',
-          { stateName, updateBootMenu: command.flags.has('boot-menu'), autosave: command.flags.has('auto') },
-          progress,
-        )
-      : await daemon.call('SaveUserState', { userName: user, stateName }, progress);
+      ? daemon.call('SaveSystemState', { stateName, updateBootMenu, autosave }, progress)
+      : daemon.call('SaveUserState', { userName: user, stateName }, progress);
+  const results = await untilInterrupted(
+    ask,
+    'the daemon takes the save back, unless it was done by then: `croft state show` tells',
+  );
   for (const saved of results) {
     if (command.flags.has('json')) printJson(call, { stateName: saved.stateName });
     else if (saved.stateName !== '') print(saved.stateName);
@@ -49,7 +54,7 @@ export async function remove(call: CommandCall): Promise<number> {
   }
   if (isAsked) await ask(true, progress);
   if (!(await isConfirmed(call, 'Remove it?'))) return 1;
-  await ask(false, progress);
+  await untilInterrupted(() => ask(false, progress), REMOVAL_GOES_ON);
   return 0;
 }
 
@@ -61,6 +66,6 @@ export async function gc(call: CommandCall): Promise<number> {
     !(await isConfirmed(call, 'Remove states that somebody named, too, where the policy does not keep them?'))
   )
     return 1;
-  await call.daemon.call('GC', { all }, call.progress);
+  await untilInterrupted(() => call.daemon.call('GC', { all }, call.progress), REMOVAL_GOES_ON);
   return 0;
 }

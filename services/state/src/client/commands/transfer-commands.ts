@@ -3,6 +3,7 @@ import { type FileHandle, stat } from 'node:fs/promises';
 import { sizeText } from '../../rules/machines/sizes.ts';
 import { type CommandCall, printJson } from '../command-call.ts';
 import { FileTrouble, withFiles } from '../file-trouble.ts';
+import { untilInterrupted } from '../interruption.ts';
 import { namedState } from './annotate-commands.ts';
 import { newFile } from './new-file.ts';
 
@@ -55,8 +56,9 @@ export async function importState(call: CommandCall): Promise<number> {
   const total = file === '-' ? undefined : await sizeOf(file);
   const content = file === '-' ? call.stdin : createReadStream(file, { highWaterMark: MESSAGE_BYTES });
   const what = `${file === '-' ? 'standard input' : file} could not be read`;
-  const stateName = await withFiles(what, () =>
-    daemon.import(name, inPieces(content, call, total), progress),
+  const stateName = await untilInterrupted(
+    () => withFiles(what, () => daemon.import(name, inPieces(content, call, total), progress)),
+    'the daemon drops what it has of it, unless it has all: `croft state show` tells',
   );
   if (command.flags.has('json')) printJson(call, { stateName });
   else print(stateName);
