@@ -227,7 +227,7 @@ describe('completion', () => {
         .split('\n')
         .filter((word) => word !== '');
     expect(complete('croft', 's')).toEqual(['state']);
-    expect(complete('croft', 'state', 'd')).toEqual(['describe', 'diff', 'dump']);
+    expect(complete('croft', 'state', 'd')).toEqual(['diff', 'describe', 'dump']);
     expect(complete('croft', 'state', 'users', '')).toEqual(
       expect.arrayContaining(['create', 'move', 'dissociate', '--json']),
     );

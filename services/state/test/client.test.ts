@@ -382,6 +382,9 @@ describe('croft state', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     for (const command of names) expect(out).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
     for (const flag of EVERYWHERE) expect(out).toMatch(new RegExp(`^  --${flag}\\b`, 'm'));
+    // What is needed first comes first.
+    expect(out).toMatch(/^States:\n {2}save .*\n {2}show .*\n {2}list /m);
+    expect(out).toMatch(/\n\nHomes of users:\n {2}users .*[^]*\n\nThe daemon:\n {2}status /);
   });
 
   it.each(names)('%s --help tells all that can be said, and nothing of other commands', async (name) => {

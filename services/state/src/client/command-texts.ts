@@ -31,6 +31,7 @@ export const commandTexts: {
 } = {
   list: {
     about: 'the machines of this host',
+    more: '`croft state show` lists the states of one.',
     options: { json: PRINT_JSON },
     examples: ['list', 'list --json'],
   },

@@ -55,20 +55,19 @@ export const EVERYWHERE = [
   'token',
 ] as const satisfies readonly Flag[];
 
-/** Per command: the words it needs (with `|` one of some), those it may have besides, and its flags. */
+/** Per command: the words it needs (with `|` one of some), those it may have besides, and its flags. In the order of the help. */
 export const COMMANDS = {
-  list: { needs: [], may: [], flags: ['json'] },
-  show: { needs: [], may: ['machine'], flags: ['json', 'full'] },
   save: { needs: [], may: ['name'], flags: ['user', 'json', 'boot-menu', 'auto'] },
-  remove: { needs: ['state'], may: [], flags: ['user', 'force', 'dry-run', 'yes'] },
-  adopt: { needs: [], may: ['machine'], flags: ['dry-run', 'json', 'yes'] },
+  show: { needs: [], may: ['machine'], flags: ['json', 'full'] },
+  list: { needs: [], may: [], flags: ['json'] },
+  diff: { needs: ['state'], may: ['other state'], flags: ['user', 'times', 'json'] },
   restore: { needs: ['state', 'folder'], may: [], flags: ['user'] },
+  revert: { needs: ['state'], may: [], flags: ['users', 'yes'] },
+  'revert-cancel': { needs: [], may: [], flags: [] },
+  remove: { needs: ['state'], may: [], flags: ['user', 'force', 'dry-run', 'yes'] },
   describe: { needs: ['state', 'text'], may: [], flags: ['user'] },
   pin: { needs: ['state'], may: [], flags: ['user'] },
   unpin: { needs: ['state'], may: [], flags: ['user'] },
-  diff: { needs: ['state'], may: ['other state'], flags: ['user', 'times', 'json'] },
-  revert: { needs: ['state'], may: [], flags: ['users', 'yes'] },
-  'revert-cancel': { needs: [], may: [], flags: [] },
   export: { needs: ['state'], may: [], flags: ['user', 'users', 'output'] },
   import: { needs: ['file'], may: ['name'], flags: ['json'] },
   watch: { needs: [], may: [], flags: ['json'] },
@@ -78,19 +77,20 @@ export const COMMANDS = {
   'users move': { needs: ['home', 'new home'], may: [], flags: [] },
   'users dissociate': { needs: ['user'], may: [], flags: ['remove-home', 'yes'] },
   status: { needs: [], may: [], flags: [] },
+  version: { needs: [], may: [], flags: ['json'] },
   // It is JSON either way.
   dump: { needs: [], may: [], flags: ['json'] },
-  trace: { needs: ['cpu|heap|trace'], may: [], flags: ['output', 'duration'] },
-  'log-level': { needs: ['0|1|2'], may: [], flags: [] },
   refresh: { needs: [], may: [], flags: [] },
   reload: { needs: [], may: [], flags: [] },
+  'log-level': { needs: ['0|1|2'], may: [], flags: [] },
+  trace: { needs: ['cpu|heap|trace'], may: [], flags: ['output', 'duration'] },
+  stop: { needs: [], may: [], flags: [] },
+  completion: { needs: ['bash|zsh|fish'], may: [], flags: [] },
+  adopt: { needs: [], may: ['machine'], flags: ['dry-run', 'json', 'yes'] },
   'update-menu': { needs: [], may: [], flags: ['auto'] },
   'prepare-boot': { needs: [], may: [], flags: ['json'] },
   'commit-boot': { needs: [], may: [], flags: ['json'] },
   'last-used': { needs: [], may: [], flags: [] },
-  stop: { needs: [], may: [], flags: [] },
-  version: { needs: [], may: [], flags: ['json'] },
-  completion: { needs: ['bash|zsh|fish'], may: [], flags: [] },
 } as const satisfies Record<
   string,
   { needs: readonly string[]; may: readonly string[]; flags: readonly Flag[] }

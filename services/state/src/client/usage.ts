@@ -15,14 +15,21 @@ const VALUES: Readonly<Partial<Record<Flag, string>>> = {
 
 const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
+/** Before the first command of each group. */
+const HEADINGS: Readonly<Partial<Record<CommandName, string>>> = {
+  save: 'States',
+  users: 'Homes of users',
+  status: 'The daemon',
+  adopt: 'The machine and its boots',
+};
+
 const STATES = 'A state goes by its name, its id, or the end of its name (x7k2m1 for auto_x7k2m1).';
 
 /** What `croft state --help` prints. */
 export function overview(): string {
   return `Usage: croft state <command> [options]
 
-Commands:
-${table(COMMAND_NAMES.map((name) => [synopsis(name), commandTexts[name].about]))}
+${groups()}
 
 Options of every command:
 ${table([...EVERYWHERE.map((flag) => optionRow(flag, everywhereTexts)), HELP_ROW])}
@@ -30,6 +37,17 @@ ${table([...EVERYWHERE.map((flag) => optionRow(flag, everywhereTexts)), HELP_ROW
 \`croft state <command> --help\` tells a command's own options, with examples.
 ${STATES}
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted.`;
+}
+
+/** All commands, those below each other that are needed together. */
+function groups(): string {
+  const width = Math.max(...COMMAND_NAMES.map((name) => synopsis(name).length));
+  const lines = COMMAND_NAMES.flatMap((name) => {
+    const heading = HEADINGS[name];
+    const row = table([[synopsis(name), commandTexts[name].about]], width);
+    return heading === undefined ? [row] : ['', `${heading}:`, row];
+  });
+  return lines.join('\n').trim();
 }
 
 /** What `croft state <command> --help` prints. */
@@ -84,7 +102,9 @@ function optionRow(flag: Flag, texts: Readonly<Record<string, string>>): readonl
 }
 
 /** Two columns. */
-function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
+function table(
+  rows: readonly (readonly [string, string])[],
+  width = Math.max(...rows.map(([left]) => left.length)),
+): string {
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
 }
