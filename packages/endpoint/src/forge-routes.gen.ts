@@ -550,6 +550,7 @@ export interface ForgeRoutes {
     default_branch?: string | null | undefined;
     has_issues?: boolean | null | undefined;
     has_pull_requests?: boolean | null | undefined;
+    has_releases?: boolean | null | undefined;
     internal_tracker?:
       | { enable_time_tracker?: boolean | null | undefined; allow_only_contributors_to_track_time?: boolean | null | undefined; enable_issue_dependencies?: boolean | null | undefined }
       | null

@@ -359,6 +359,7 @@ export interface Tables {
     only_contributors_track_time: boolean;
     has_dependencies: boolean;
     releases: number;
+    has_releases: boolean;
   };
   repository_transfers: {
     repository_id: number;

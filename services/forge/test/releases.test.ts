@@ -322,3 +322,59 @@ describe('refused, and nothing changed', () => {
     expect((await ada.call('GET', '/repos/ada/void/releases/latest')).status).toBe(404);
   });
 });
+
+describe('releases that are switched off', () => {
+  const at = '/repos/ada/quiet';
+  const edit = (body: object) => ada.call('PATCH', at, body);
+
+  it('are shown to nobody and changed by nobody, and are there when they are on again', async () => {
+    await ada.call('POST', '/user/repos', { name: 'quiet', auto_init: true });
+    const release = (await ada.call('POST', `${at}/releases`, { tag_name: 'v1' })).body;
+    const form = new FormData();
+    form.append('attachment', new Blob(['built']), 'tool.txt');
+    const headers = { authorization: `Bearer ${ada.token}` };
+    const sent = await fetch(String(release['upload_url']), { method: 'POST', body: form, headers });
+    const file = (await sent.json()) as { id: number; browser_download_url: string };
+    const one = `${at}/releases/${release.id}`;
+    const asks = [
+      ['GET', `${at}/releases`],
+      ['GET', `${at}/releases/latest`],
+      ['GET', `${at}/releases/tags/v1`],
+      ['GET', one],
+      ['GET', `${one}/assets`],
+      ['GET', `${one}/assets/${file.id}`],
+      ['POST', `${at}/releases`, { tag_name: 'v2' }],
+      ['PATCH', one, { name: 'other' }],
+      ['PATCH', `${one}/assets/${file.id}`, { name: 'other.txt' }],
+      ['DELETE', `${one}/assets/${file.id}`],
+      ['DELETE', `${at}/releases/tags/v1`],
+      ['DELETE', one],
+    ] as const;
+    const files = [file.browser_download_url, `${scene.address}/ada/quiet/releases/download/v1/tool.txt`];
+    const downloads = async () =>
+      await Promise.all(files.map(async (url) => (await fetch(url, { headers })).status));
+    expect(await downloads()).toEqual([200, 200]);
+    expect((await edit({ has_releases: false })).body).toMatchObject({
+      has_releases: false,
+      release_counter: 0,
+    });
+    const before = await Promise.all([
+      rowsOf(scene, 'releases', 'attachments', 'told'),
+      ada.call('GET', `${at}/tags`),
+    ]);
+    for (const [method, path, body] of asks)
+      expect([method, path, (await ada.call(method, path, body)).status]).toEqual([method, path, 404]);
+    expect(await downloads()).toEqual([404, 404]);
+    expect(
+      await Promise.all([rowsOf(scene, 'releases', 'attachments', 'told'), ada.call('GET', `${at}/tags`)]),
+    ).toEqual(before);
+    // What an edit does not name stays.
+    expect((await edit({ description: 'quiet' })).body).toMatchObject({ has_releases: false });
+    expect((await edit({ has_releases: true })).body).toMatchObject({
+      has_releases: true,
+      release_counter: 1,
+    });
+    expect((await ada.call('GET', one)).body).toMatchObject({ id: release.id, assets: [{ id: file.id }] });
+    expect(await downloads()).toEqual([200, 200]);
+  });
+});

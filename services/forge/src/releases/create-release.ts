@@ -1,11 +1,10 @@
 import type { z } from 'zod';
-import { findWritable } from '../branches/find-writable.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { unacceptable } from '../failures.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { checkText } from '../rules/issues/text-limits.ts';
-import { findRelease } from './find-release.ts';
+import { findRelease, findWithReleasesToWrite } from './find-release.ts';
 import { presentRelease } from './present-releases.ts';
 import type { releaseSchema } from './release-json.ts';
 import { saveRelease } from './save-release.ts';
@@ -34,7 +33,7 @@ export async function createRelease(
   wanted: NewRelease,
 ): Promise<z.output<typeof releaseSchema>> {
   const { tag, target, name, body, draft, prerelease, tagMessage } = wanted;
-  const found = await findWritable(context, caller, path);
+  const found = await findWithReleasesToWrite(context, caller, path);
   const { empty, default_branch: defaultBranch } = found.repository;
   checkRelease({ tag, body });
   if (empty) throw unacceptable('Git Repository is empty.');

@@ -16,6 +16,36 @@ export interface VisibleRelease extends VisibleRepository {
 }
 
 /**
+ * A repository whose releases the caller may see.
+ * @throws 404, also where they are switched off
+ */
+export async function findWithReleases(
+  context: Context,
+  viewer: Caller | undefined,
+  path: { owner: string; repo: string },
+): Promise<VisibleRepository> {
+  return whereOn(await findRepository(context, viewer, path, 'code'));
+}
+
+/**
+ * The same for whoever is going to change them.
+ * @throws 403, 404, 423
+ */
+export async function findWithReleasesToWrite(
+  context: Context,
+  caller: Caller,
+  path: { owner: string; repo: string },
+): Promise<VisibleRepository> {
+  return whereOn(await findWritable(context, caller, path));
+}
+
+/** @throws 404 */
+function whereOn(found: VisibleRepository): VisibleRepository {
+  if (!found.repository.has_releases) throw notFound();
+  return found;
+}
+
+/**
  * The release a path names.
  * @throws 404, for drafts also to whoever may not write to the code
  */
@@ -24,7 +54,7 @@ export async function findRelease(
   caller: Caller | undefined,
   path: ReleasePath,
 ): Promise<VisibleRelease> {
-  return await findIn(context, await findRepository(context, caller, path, 'code'), path);
+  return await findIn(context, await findWithReleases(context, caller, path), path);
 }
 
 /**
@@ -36,7 +66,7 @@ export async function findReleaseToWrite(
   caller: Caller,
   path: ReleasePath,
 ): Promise<VisibleRelease> {
-  return await findIn(context, await findWritable(context, caller, path), path);
+  return await findIn(context, await findWithReleasesToWrite(context, caller, path), path);
 }
 
 async function findIn(
@@ -62,7 +92,7 @@ export async function findLatest(
   viewer: Caller | undefined,
   path: { owner: string; repo: string },
 ): Promise<VisibleRelease> {
-  return await latestIn(context, await findRepository(context, viewer, path, 'code'));
+  return await latestIn(context, await findWithReleases(context, viewer, path));
 }
 
 /** The release of a tag; where none is called `latest`, that is the newest. */
@@ -71,7 +101,7 @@ export async function findTaggedOrLatest(
   viewer: Caller | undefined,
   path: { owner: string; repo: string; tag: string },
 ): Promise<VisibleRelease> {
-  const found = await findRepository(context, viewer, path, 'code');
+  const found = await findWithReleases(context, viewer, path);
   const tx = context.database.autocommit();
   const isLatest =
     path.tag === 'latest' && (await releases.findByTag(tx, found.repository.id, path.tag)) === undefined;
@@ -84,6 +114,6 @@ async function latestIn({ database }: Context, found: VisibleRepository): Promis
   return { ...found, release };
 }
 
-/** Whether somebody who may read the code may see a release: drafts are for those who write. */
+/** Whether somebody who may read the code may see a release: drafts are for those who write, and what is off for nobody. */
 export const maySee = (found: VisibleRepository, release: Pick<releases.ReleaseRow, 'published_at'>) =>
-  release.published_at !== null || mayWrite(found, 'code');
+  found.repository.has_releases && (release.published_at !== null || mayWrite(found, 'code'));

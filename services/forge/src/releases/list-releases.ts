@@ -1,9 +1,10 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
-import { findRepository, mayWrite } from '../repositories/find-repository.ts';
+import { mayWrite } from '../repositories/find-repository.ts';
 import { readBoolean } from '../rules/requests/read-boolean.ts';
 import * as releases from '../store/repositories/releases.ts';
+import { findWithReleases } from './find-release.ts';
 import { presentReleases } from './present-releases.ts';
 
 /** A page of the releases of a repository, newest first; drafts are neither shown nor counted to whoever may not write. */
@@ -13,7 +14,7 @@ export async function listReleases(
   path: { owner: string; repo: string },
   query: Partial<Record<'draft' | 'pre-release' | 'page' | 'limit', string | undefined>>,
 ): Promise<ListPage> {
-  const found = await findRepository(context, viewer, path, 'code');
+  const found = await findWithReleases(context, viewer, path);
   const page = pageOf(context, query);
   const filter = {
     repositoryId: found.repository.id,

@@ -165,7 +165,7 @@ function ownJson(
     has_pull_requests: row.has_pulls,
     has_projects: false,
     projects_mode: 'all',
-    has_releases: true,
+    has_releases: row.has_releases,
     has_packages: false,
     has_actions: false,
     ignore_whitespace_conflicts: false,
@@ -204,7 +204,7 @@ function whatIsIn(found: VisibleRepository) {
           licenses: row.licenses,
           // Not counted yet is shown as none.
           branches: row.branches ?? 0,
-          releases: row.releases,
+          releases: row.has_releases ? row.releases : 0,
         }
       : { size: 0, language: '', licenses: [], branches: 0, releases: 0 },
     issues: { open: mayRead(found, 'issues') ? row.issues - row.closed_issues : 0 },

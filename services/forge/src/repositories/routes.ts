@@ -125,6 +125,7 @@ export const edit = endpoint({
     default_branch: optional.text,
     has_issues: optional.boolean,
     has_pull_requests: optional.boolean,
+    has_releases: optional.boolean,
     internal_tracker: z
       .object({
         enable_time_tracker: optional.boolean,
@@ -157,6 +158,7 @@ export const edit = endpoint({
       defaultBranch: body.default_branch,
       hasIssues: body.has_issues,
       hasPulls: body.has_pull_requests,
+      hasReleases: body.has_releases,
       tracksTime: body.internal_tracker?.enable_time_tracker,
       onlyContributorsTrackTime: body.internal_tracker?.allow_only_contributors_to_track_time,
       hasDependencies: body.internal_tracker?.enable_issue_dependencies,

@@ -179,6 +179,7 @@ export interface RepositoryChange {
   defaultBranch: string | null;
   hasIssues: boolean | null;
   hasPulls: boolean | null;
+  hasReleases: boolean | null;
   tracksTime: boolean | null;
   onlyContributorsTrackTime: boolean | null;
   hasDependencies: boolean | null;
@@ -229,6 +230,7 @@ export function update(
       default_branch = coalesce(${change.defaultBranch || null}, r.default_branch),
       has_issues = coalesce(${change.hasIssues ?? null}, r.has_issues),
       has_pulls = coalesce(${change.hasPulls ?? null}, r.has_pulls),
+      has_releases = coalesce(${change.hasReleases ?? null}, r.has_releases),
       tracks_time = coalesce(${change.tracksTime ?? null}, r.tracks_time),
       only_contributors_track_time = coalesce(${change.onlyContributorsTrackTime ?? null},
         r.only_contributors_track_time),
