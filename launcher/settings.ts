@@ -17,7 +17,7 @@ export const launcherSettings = defineSettings('Croft', '', {
   CROFT_AT_REST_KEY: {
     kind: secret,
     about:
-      'Key of what auth keeps encrypted in the database; the same for every Croft on that database. Without it the one in `<data>/secrets.json`.',
+      'Key of what auth and forge keep encrypted in the database (codes, mails, secrets of webhooks); the same for every Croft on that database. Without it the one in `<data>/secrets.json`.',
   },
   LOG_LEVEL: {
     kind: choice(...logLevels),

@@ -6,7 +6,7 @@ const FOREIGN = 'GOTRUE_';
 const OURS = 'AUTHSVC_';
 
 /**
- * Names of the other server that follow no rule, without their prefix (§4.1 of the reference notes): it puts the group
+ * Names of the other server that follow no rule, without their prefix (as GoTrue): it puts the group
  * of a setting before names that begin with the group already.
  */
 const ODD_NAMES: Readonly<Record<string, string>> = {

@@ -3,8 +3,8 @@ import type { Environment } from '../environment.ts';
 
 const ABOUT_BACKUP = `
 Works beside a running Croft. The folder must be new or empty. It holds the forge's tables, repositories and attachments,
-as of one moment; users of auth and the keys in <data>/secrets.json are not in it, and belong into a backup of their
-own: without the keys the secrets of webhooks cannot be read.`;
+as of one moment; users of auth, the keys in <data>/secrets.json and <data>/signing-key are not in it, and belong into
+a backup of their own: without the keys the secrets of webhooks cannot be read.`;
 
 const ABOUT_RESTORE = `
 Croft must not be running. The data folder and the database schema must hold nothing of a forge; when the restore

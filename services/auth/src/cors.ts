@@ -7,7 +7,7 @@ const ALLOWED =
 const EXPOSED = 'X-Total-Count, Link, X-Supabase-Api-Version, X-SB-Error-Code, Retry-After';
 
 /**
- * Lets browsers of any origin call (§3.1 of the reference notes): callers prove themselves by a header that only
+ * Lets browsers of any origin call (as in GoTrue): callers prove themselves by a header that only
  * their own code can set, never by a cookie. Preflights are answered 204 whatever the path.
  */
 export function allowBrowsers(app: App, furtherHeaders: readonly string[]): void {

@@ -6,7 +6,7 @@ import * as failures from './failures.ts';
 /** The first version in which errors carry their code in `code`. */
 const VERSIONED = '2024-01-01';
 
-/** How auth speaks of errors (§3.2 of the reference notes): one shape by default, another for those who ask. */
+/** How auth speaks of errors (as in GoTrue): one shape by default, another for those who ask. */
 export const errorDialect: ErrorDialect = {
   malformedBody: (reason) => failures.bodyIsNoJson(reason),
   invalidRequest: (_place, issues) => failures.bodyIsNoJson(describeIssue(issues[0])),

@@ -109,7 +109,7 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     kind: wait(10),
     default: '1m',
     about:
-      'How often it is looked for a repository that was pushed to and needs tidying up; one at a time is.',
+      'How often the forge looks for a repository that was pushed to and needs tidying up; it tidies one at a time.',
   },
   GIT_HTTP_PROCESSES: {
     kind: integer(1, 10_000),

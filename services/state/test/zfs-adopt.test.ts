@@ -346,7 +346,11 @@ describe('croft state adopt', () => {
     const json = await runCommand(daemon, 'adopt --dry-run --json');
     expect(JSON.parse(json.out)).toEqual({ machine: root, ...ALL });
     const refused = await runCommand(daemon, 'adopt', 'n\n');
-    expect(refused).toMatchObject({ code: 1, out: '', err: `${dry.out}Adopt ${root}? [y/N]\n` });
+    expect(refused).toMatchObject({
+      code: 1,
+      out: '',
+      err: `${dry.out}Adopt ${root}? [y/N]\nnothing was done\n`,
+    });
     expect(await everything(daemon, storage)).toEqual(before);
     const done = await runCommand(daemon, 'adopt', 'y\n');
     expect(done.code).toBe(0);

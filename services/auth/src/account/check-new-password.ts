@@ -26,7 +26,7 @@ export interface WantedPassword {
 }
 
 /**
- * Steps 7 to 9 of PUT /user (§3.20 of the reference notes): a nonce where the session is too old to be trusted alone,
+ * Steps 7 to 9 of PUT /user (as in GoTrue): a nonce where the session is too old to be trusted alone,
  * the present password where that is wanted, and another one than before. At most two round trips.
  * @throws Failure `reauthentication_needed`, `reauthentication_not_valid`, `current_password_required`,
  *   `current_password_invalid` or `same_password`

@@ -29,7 +29,7 @@ export interface CheckedUpdate {
 }
 
 /**
- * Steps 1 to 6 of PUT /user (§3.20 of the reference notes). One round trip for each new address.
+ * Steps 1 to 6 of PUT /user (as in GoTrue). One round trip for each new address.
  * @throws Failure for the first check that fails
  */
 export async function checkUpdate(

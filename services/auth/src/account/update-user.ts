@@ -33,7 +33,7 @@ export interface UserUpdate extends UpdateFields {
  * Changes the caller's own account (PUT /user). All of it happens or nothing, in one statement; a new address or number
  * waits there for its confirmation. Two round trips with the caller's, one more for each new address.
  * @returns the user as it is now
- * @throws Failure for the first check that fails (§3.20 of the reference notes)
+ * @throws Failure for the first check that fails (as in GoTrue)
  */
 export async function updateUser(context: AuthContext, caller: Caller, update: UserUpdate): Promise<Person> {
   const { user } = caller.person;

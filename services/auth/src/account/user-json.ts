@@ -8,7 +8,7 @@ export type UserJson = z.infer<typeof userBody>;
 /** A way to sign in as the protocol shows it: `id` is the provider's, `identity_id` ours. */
 export type IdentityJson = z.infer<typeof identityBody>;
 
-/** Renders a user (§3.6 of the reference notes, in its order of members). */
+/** Renders a user (as in GoTrue, in its order of members). */
 export function userJson({ user, identities }: Person): UserJson {
   return {
     id: user.id,

@@ -15,7 +15,7 @@ export interface Administrator {
 }
 
 /**
- * Accepts the bearer of an administrator's token (§3.3 of the reference notes). A token that speaks of a user is
+ * Accepts the bearer of an administrator's token (as in GoTrue). A token that speaks of a user is
  * worth no more than that user: banned, deleted or signed out, and a token of a session only while the user still has
  * a role that may administrate. No round trip for a token without a user, one for others.
  * @throws Failure in the order of that table

@@ -22,7 +22,7 @@ export interface Caller {
 type Found = NonNullable<Awaited<ReturnType<typeof users.findByAccessToken>>>;
 
 /**
- * Accepts the bearer of an access token (§3.3 of the reference notes). One round trip.
+ * Accepts the bearer of an access token (as in GoTrue). One round trip.
  * @throws Failure in the order of that table
  */
 export async function authenticateCaller(

@@ -23,7 +23,7 @@ interface Rule {
   remove: (tx: Tx, before: Date, most: number) => Promise<number>;
 }
 
-/** What is swept out (§5.4 of the reference notes, and what nobody else sweeps). */
+/** What is swept out (as in GoTrue, and what nobody else sweeps). */
 function rulesOf(settings: AuthSettings): Rule[] {
   const rules: Rule[] = [
     { table: 'one_time_tokens', ageMs: 0, remove: expiredRows.deleteCodes },

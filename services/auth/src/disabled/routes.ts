@@ -10,7 +10,7 @@ type Caller = 'anybody' | 'user' | 'administrator';
 
 /**
  * What clients of GoTrue can ask for and this service does not have: each is answered as there where it is switched off, so that
- * a client fails with a word it knows (§3.30 of the reference notes).
+ * a client fails with a word it knows (as in GoTrue).
  */
 const OFF: readonly (readonly [request: string, caller: Caller, failure: () => Failure])[] = [
   ['POST /sso', 'anybody', failures.ssoOff],

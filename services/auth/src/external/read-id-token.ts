@@ -21,7 +21,7 @@ export interface ToldByIdToken {
 
 /**
  * Checks an ID token, without a round trip to the database.
- * @throws Failure in the words of §3.20 of the reference notes; why a token is bad goes to the log and to nobody else
+ * @throws Failure in the words of GoTrue; why a token is bad goes to the log and to nobody else
  */
 export async function readIdToken(context: AuthContext, presented: PresentedIdToken): Promise<ToldByIdToken> {
   const { idToken, provider, issuer, clientId } = presented;

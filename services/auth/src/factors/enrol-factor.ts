@@ -30,7 +30,7 @@ export type EnrolledFactor = { id: string; name: string } & (
 
 /**
  * Adds a second factor, which counts once it was proven (POST /factors). Two round trips.
- * @throws Failure for the first check that fails, in the order of §3.30 of the reference notes
+ * @throws Failure for the first check that fails, in the order of GoTrue
  */
 export async function enrolFactor(
   context: AuthContext,

@@ -22,7 +22,7 @@ export interface FactorAnswer {
 /**
  * Proves a factor, and raises the session by it (POST /factors/:factor_id/verify). Of several requests with the same
  * code one succeeds. Two round trips, right or wrong; three where somebody else knows the codes.
- * @throws Failure for the first check that fails (§3.30 of the reference notes); `over_request_rate_limit` after too
+ * @throws Failure for the first check that fails (as in GoTrue); `over_request_rate_limit` after too
  *   many wrong codes, whether or not this one is right
  */
 export async function verifyFactor(

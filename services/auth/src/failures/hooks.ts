@@ -2,7 +2,7 @@ import { Failure, type FailureKind, httpStatus } from '@croft/failure';
 import type { HookName } from '../rules/hooks/hook-names.ts';
 import { UNEXPECTED } from './request.ts';
 
-// What comes of asking the operator's own code (§3.15 of the reference notes). Only a hook's own refusal is told in its
+// What comes of asking the operator's own code (as in GoTrue). Only a hook's own refusal is told in its
 // words; where it is and what it failed with goes to the log.
 
 /** A hook said no, with a status of its own choice. */

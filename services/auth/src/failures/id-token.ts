@@ -1,7 +1,7 @@
 import { Failure } from '@croft/failure';
 import { invalidValue } from './request.ts';
 
-/** Clients read these in the words the reference has in place of OAuth's (§3.20 of the reference notes). */
+/** Clients read these in the words the reference has in place of OAuth's (as in GoTrue). */
 const refused = (description: string, error = 'invalid request', cause?: unknown): Failure =>
   new Failure('invalid', 'validation_failed', description, {
     body: { error, error_description: description },

@@ -1,6 +1,6 @@
 import type { AuthSettings } from '../settings.ts';
 
-/** What every access token says (§3.4 of the reference notes). */
+/** What every access token says (as in GoTrue). */
 const CLAIMS =
   'iss sub aud exp iat email phone role aal amr session_id is_anonymous app_metadata user_metadata';
 

@@ -7,7 +7,7 @@ import type { AuthSettings } from '../settings.ts';
 import { memoryTokens } from './memory.ts';
 import { sharedTokens } from './postgres.ts';
 
-/** What clients are limited in, each by itself (§3.11 of the reference notes). */
+/** What clients are limited in, each by itself (as in GoTrue). */
 export type BucketName =
   | 'token' // POST /token, whatever the grant
   | 'verify' // GET and POST /verify

@@ -52,7 +52,7 @@ interface Checked {
 }
 
 /**
- * The checks only a sign-up with a number has (POST /signup, steps 7 to 11 of §3.20 of the reference notes).
+ * The checks only a sign-up with a number has (POST /signup, steps 7 to 11 of GoTrue).
  * @throws Failure for the first one that fails
  */
 export function checkPhoneSignUp(

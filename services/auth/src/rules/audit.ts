@@ -1,4 +1,4 @@
-/** What is recorded, and under which heading (§3.13 of the reference notes). */
+/** What is recorded, and under which heading (as in GoTrue). */
 const LOG_TYPES = {
   login: 'account',
   logout: 'account',

@@ -3,7 +3,7 @@ import { userJson } from '../account/user-json.ts';
 import type { sessionBody } from '../responses.ts';
 import type { IssuedSession } from './issue-tokens.ts';
 
-/** The answer to every sign-in and refresh (§3.5 of the reference notes). */
+/** The answer to every sign-in and refresh (as in GoTrue). */
 export type SessionJson = z.infer<typeof sessionBody>;
 
 /** Renders a session. */

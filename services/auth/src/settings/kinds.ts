@@ -21,7 +21,7 @@ export const patterns: Kind<readonly string[]> = {
   },
 };
 
-/** Sets separated by `:`, a literal one escaped by a backslash (§3.7 of the reference notes). */
+/** Sets separated by `:`, a literal one escaped by a backslash (as in GoTrue). */
 export const characterSets: Kind<readonly string[]> = {
   label: 'sets of characters separated by `:` (`\\:` is a colon)',
   parse: (value) =>

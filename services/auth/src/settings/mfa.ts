@@ -68,6 +68,6 @@ export const mfaSettings = {
     kind: duration,
     default: '0',
     about:
-      'So long after it began, the session of a user with a second factor that did not show it cannot be refreshed any more; 0 is for ever.',
+      'Age from which the session of a user with a second factor can no longer be refreshed if it has not shown that factor; 0 is never.',
   },
 } as const;

@@ -16,7 +16,7 @@ export const serviceSettings = {
 
   API_HOST: { kind: host, default: '127.0.0.1', about: 'Address to listen on.' },
   API_PORT: { kind: port, default: '8081', alsoNamed: ['PORT'], about: 'Port to listen on.' },
-  API_ENDPOINT: { kind: url, about: 'Address under which the operator reaches the service.' },
+  API_ENDPOINT: { kind: url, about: 'Accepted and without effect.' },
   API_EXTERNAL_URL: {
     kind: url,
     required: true,

@@ -44,12 +44,12 @@ export const tokenSettings = {
   SESSIONS_TIMEBOX: {
     kind: duration,
     default: '0',
-    about: 'So long after it began a session cannot be refreshed any more; 0 is for ever.',
+    about: 'Age from which a session can no longer be refreshed; 0 is never.',
   },
   SESSIONS_INACTIVITY_TIMEOUT: {
     kind: duration,
     default: '0',
-    about: 'So long after its last refresh a session cannot be refreshed any more; 0 is for ever.',
+    about: 'Time without a refresh after which a session can no longer be refreshed; 0 is never.',
   },
   SESSIONS_SINGLE_PER_USER: {
     kind: boolean,

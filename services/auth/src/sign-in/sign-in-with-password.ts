@@ -34,7 +34,7 @@ export async function signInWithPassword(
   const { passwords } = context.outside;
   checkGrant(grant, settings);
   const tx = context.database.autocommit();
-  // As they are stored; what is no number then is nobody's (§3.7 of the reference notes).
+  // As they are stored; what is no number then is nobody's (as in GoTrue).
   const address = grant.phone === '' ? grant.email.toLowerCase() : normalizePhone(grant.phone);
   const known = await (grant.phone === '' ? users.findByEmail : users.findByPhone)(tx, address);
   const audience = audienceOf(grant.origin.audience, undefined, settings);

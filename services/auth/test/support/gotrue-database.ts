@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { silentLog } from '@croft/runtime';
 import { openDatabase } from '@croft/sql';
 
-// A database as GoTrue leaves it: the tables an import reads, as its version 2.150 and as today's have them (§5.2 of the
-// reference notes).
+// A database as GoTrue leaves it: the tables an import reads, as its version 2.150 and as today's have them.
 
 /** Which of its versions made the tables. */
 export type Shape = 'v2.150' | 'head';

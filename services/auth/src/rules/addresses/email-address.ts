@@ -6,7 +6,7 @@ const ADDRESS =
 const MAX_BYTES = 255;
 
 /**
- * The address as it is stored: lower case (§3.7 of the reference notes).
+ * The address as it is stored: lower case (as in GoTrue).
  * @throws Failure `validation_failed` saying what is wrong
  */
 export function checkEmailAddress(address: string): string {

@@ -10,7 +10,7 @@ export function normalizePhone(text: string): string {
 
 /**
  * @returns the number as it is stored: the digits of E.164 without `+`
- * @throws Failure when it is none (§3.7 of the reference notes)
+ * @throws Failure when it is none (as in GoTrue)
  */
 export function checkPhoneNumber(text: string): string {
   const phone = normalizePhone(text);

@@ -3,7 +3,7 @@ import { invalidValue } from '../../failures.ts';
 import type { CodeChallenge } from '../../rows.ts';
 
 /**
- * The challenge of a request, if it has one (§3.7 of the reference notes).
+ * The challenge of a request, if it has one (as in GoTrue).
  * @throws Failure `validation_failed` when it is half there or malformed
  */
 export function readChallenge(fields: {

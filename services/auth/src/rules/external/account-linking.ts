@@ -57,7 +57,7 @@ export function chosenEmail(emails: readonly LinkEmail[]): LinkEmail | undefined
 }
 
 /**
- * Whose account it is that somebody comes to from a provider (§3.14 of the reference notes). Only an address that the
+ * Whose account it is that somebody comes to from a provider (as in GoTrue). Only an address that the
  * provider verified leads to an account that is there already. The reference trusts all of them under autoconfirm; here
  * that setting confirms new accounts and opens none of somebody else's.
  */

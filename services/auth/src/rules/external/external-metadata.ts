@@ -1,4 +1,4 @@
-/** Claims that are kept of a provider's profile (§1.2 of the reference notes); whatever else it sends is not. */
+/** Claims that are kept of a provider's profile (as in GoTrue); whatever else it sends is not. */
 const KEPT = (
   'iss sub name family_name given_name middle_name nickname preferred_username profile picture website gender ' +
   'birthdate zoneinfo locale updated_at full_name avatar_url slug provider_id user_name'

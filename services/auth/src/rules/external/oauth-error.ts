@@ -1,7 +1,7 @@
 import { type Failure, httpStatus } from '@croft/failure';
 import { UNEXPECTED } from '../../failures.ts';
 
-/** OAuth's name for each status a refusal can have (§3.20 of the reference notes); others have none there. */
+/** OAuth's name for each status a refusal can have (as in GoTrue); others have none there. */
 const OAUTH_ERRORS: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   401: 'unauthorized_client',

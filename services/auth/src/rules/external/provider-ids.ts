@@ -1,6 +1,5 @@
 /**
- * External providers by the names clients know: the 17 of the contract, and those that came later (§1.1 of the
- * reference notes).
+ * External providers by the names clients know: the 17 of the contract, and those that came later.
  */
 export const providerIds = [
   'apple',

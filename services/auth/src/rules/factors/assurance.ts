@@ -1,6 +1,6 @@
 import type { FactorRow, FactorType } from '../../rows.ts';
 
-/** Values of `amr.method` that mean a second factor (§3.4 of the reference notes). */
+/** Values of `amr.method` that mean a second factor (as in GoTrue). */
 export const METHOD_OF = {
   totp: 'totp',
   phone: 'mfa/phone',

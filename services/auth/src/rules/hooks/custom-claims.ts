@@ -2,7 +2,7 @@ import type { IssuedClaims } from '../tokens/claims.ts';
 
 type JsonType = 'string' | 'integer' | 'object' | 'array';
 
-/** Types the claims of the protocol must keep; those a hook adds may be anything (§3.4 of the reference notes). */
+/** Types the claims of the protocol must keep; those a hook adds may be anything (as in GoTrue). */
 const TYPES: Readonly<Record<string, readonly JsonType[]>> = {
   aud: ['string', 'array'],
   exp: ['integer'],

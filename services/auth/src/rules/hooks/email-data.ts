@@ -22,7 +22,7 @@ export interface EmailData {
 }
 
 /**
- * A mail as the hook `send_email` is told of it (§3.15 of the reference notes). Where both addresses must agree to a
+ * A mail as the hook `send_email` is told of it (as in GoTrue). Where both addresses must agree to a
  * change, one request brings both codes, and the names cross: `token` with `token_hash_new` are for the present
  * address, `token_new` with `token_hash` for the new one.
  * @param siteUrl where links lead: the service's own address, not the site's

@@ -1,4 +1,4 @@
-/** The hooks there are, as settings name them, and what each is called in its requests (§3.15 of the reference notes). */
+/** The hooks there are, as settings name them, and what each is called in its requests (as in GoTrue). */
 export const hookNames = {
   send_sms: 'send-sms',
   send_email: 'send-email',

@@ -3,7 +3,7 @@ import type { Bucket } from './token-bucket.ts';
 const FIVE_MINUTES_MS = 5 * 60_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * 60_000;
-/** Requests a client may make at once (§3.11 of the reference notes). */
+/** Requests a client may make at once (as in GoTrue). */
 const CLIENT_BURST = 30;
 
 /** So many requests of one client in five minutes, at most 30 of them at once. */

@@ -10,7 +10,7 @@ export interface ActionLink {
 }
 
 /**
- * The address of a link (§3.9 of the reference notes). A path prefix of the service's address is kept, and not
+ * The address of a link (as in GoTrue). A path prefix of the service's address is kept, and not
  * doubled for those who repeat it in the path; a path that is a full URL is taken as it is.
  */
 export function actionLink(externalUrl: string, path: string, link: ActionLink): string {

@@ -12,7 +12,7 @@ interface MailKindFacts {
 
 /**
  * The mails there are, with the headings and link texts of the contract's Email table. It has no reauthentication
- * mail; that one brings a code only. Magic links use the path of recovery mails (§3.9 of the reference notes).
+ * mail; that one brings a code only. Magic links use the path of recovery mails (as in GoTrue).
  */
 export const mailKinds = {
   invite: {

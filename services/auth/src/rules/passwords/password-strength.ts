@@ -23,7 +23,7 @@ export function isTooLong(password: string): boolean {
 }
 
 /**
- * Refuses a new password that does not meet the policy (§3.7 of the reference notes).
+ * Refuses a new password that does not meet the policy (as in GoTrue).
  * @param isLeaked whether it is known from a leak
  * @throws Failure `validation_failed` when too long, `weak_password` with all reasons otherwise
  */

@@ -8,7 +8,7 @@ function policy(siteUrl: string, list = '') {
 
 /** Site, list and wish; the last column is true when the wish is granted, else people go to the site. */
 const table: [site: string, list: string, wish: string, granted: boolean][] = [
-  // §3.10 of the reference notes, in its order
+  // GoTrue, in its order
   ['http://localhost:3000/#/', 'http://localhost:3000', 'http://localhost:3000/#/', true],
   ['https://someapp-something.codemagic.app/#/', 'http://localhost:3000', 'http://localhost:3000', true],
   [

@@ -14,7 +14,7 @@ export interface RedirectWish {
 }
 
 /**
- * The address people are sent to (§3.10 of the reference notes): the first permitted one of what was asked for and
+ * The address people are sent to (as in GoTrue): the first permitted one of what was asked for and
  * the page the request came from, else the site. What is not permitted is replaced, never an error.
  */
 export function chooseRedirect(wish: RedirectWish, policy: RedirectPolicy): string {

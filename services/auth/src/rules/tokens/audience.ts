@@ -5,7 +5,7 @@ interface Presented {
 }
 
 /**
- * The audience that users are looked up in and new users get (§3.3 of the reference notes): what `X-JWT-AUD` asks
+ * The audience that users are looked up in and new users get (as in GoTrue): what `X-JWT-AUD` asks
  * for, else the one of the presented token, else `JWT_AUD`. An administrator's own audience says nothing of the users
  * it works on.
  */

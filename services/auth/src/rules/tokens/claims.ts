@@ -16,7 +16,7 @@ export interface IssuedClaims extends Record<string, unknown> {
   exp: number;
 }
 
-/** What the access token says (§3.4 of the reference notes); row-level security policies read it. */
+/** What the access token says (as in GoTrue); row-level security policies read it. */
 export function accessTokenClaims(
   user: UserRow,
   session: ClaimedSession,

@@ -4,8 +4,7 @@ const SEAL_BYTES = 16;
 const CHECKSUM_BYTES = 4;
 
 /**
- * The refresh token that GoTrue derives from the state of a session, where it keeps no row for each (§3.12 of the
- * reference notes): a zero, the session, the counter, an HMAC of these and a checksum.
+ * The refresh token that GoTrue derives from the state of a session, where it keeps no row for each: a zero, the session, the counter, an HMAC of these and a checksum.
  * @param key 32 bytes
  */
 export function deriveGoTrueToken(sessionId: string, counter: number, key: Buffer): string {

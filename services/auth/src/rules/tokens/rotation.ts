@@ -62,7 +62,7 @@ export type Rotation =
 const LATE_MS = 30_000;
 
 /**
- * Rotation and reuse detection (rules 1 and 2 of the contract, C19 of the reference notes). The parent of the active
+ * Rotation and reuse detection (rules 1 and 2 of the contract). The parent of the active
  * token gets the active token however late: a client that never received the answer has nothing else, and ending its
  * family would sign out a person whose network failed. The reuse interval has nothing to add to that, because
  * tokens older than the parent are reuse at any time.

@@ -11,7 +11,7 @@ export type SignUp =
   | 'disguise' // somebody has it: the answer must not tell
   | 'refuse'; // somebody has it, and without confirmation mails there is nothing left to hide
 
-/** Sign-up of an address (§3.20 of the reference notes, steps 12 to 15). */
+/** Sign-up of an address (as in GoTrue, steps 12 to 15). */
 export function decideSignUp(existing: ExistingAccount | undefined, autoconfirm: boolean): SignUp {
   if (existing === undefined) return 'create';
   if (existing.confirmed) return autoconfirm ? 'refuse' : 'disguise';

@@ -11,7 +11,7 @@ export interface WantedChanges {
 }
 
 /**
- * Steps 2 to 5 of PUT /user (§3.20 of the reference notes). Who has a second factor and did not show it may not change
+ * Steps 2 to 5 of PUT /user (as in GoTrue). Who has a second factor and did not show it may not change
  * what the first one hangs on: a thief with the password would be the owner then.
  * @param aal how strongly the session is proven
  * @throws Failure for the first check that fails
