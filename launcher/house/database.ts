@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Log, StartError } from '@croft/runtime';
+import { type Log, reasonOf, StartError } from '@croft/runtime';
 import { openDatabase } from '@croft/sql';
 import type { EmbeddedPostgres } from '@croft/sql/embedded';
 
@@ -38,9 +38,8 @@ export async function checkOwnDatabase(url: string, log: Log): Promise<void> {
     );
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const reason = (error as Error).message || (error as NodeJS.ErrnoException).code;
     throw new StartError(
-      `The database at ${where} cannot be used: ${reason}. Check DATABASE_URL, or leave it out to use the embedded server.`,
+      `The database at ${where} cannot be used: ${reasonOf(error)}. Check DATABASE_URL, or leave it out to use the embedded server.`,
       { cause: error },
     );
   } finally {

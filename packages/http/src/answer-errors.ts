@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '@croft/failure';
-import type { Log } from '@croft/runtime';
+import { type Log, reasonOf } from '@croft/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorDialect } from './errors.ts';
 import { MalformedBody } from './json-body.ts';
@@ -43,6 +43,8 @@ export function answer(
 /** What a client may go on sending after it was told that it is too much. */
 const DISCARD_BYTES = 64 * 1024 * 1024;
 const DISCARD_MS = 10_000;
+/** To what takes as long as it takes, such as a push, which reads its answer when it has sent everything. */
+const DISCARD_STREAM_MS = 300_000;
 
 /**
  * Reads on and forgets, within limits: a client that is still sending when we hang up sees a broken connection
@@ -51,12 +53,28 @@ const DISCARD_MS = 10_000;
 function discardRest(reply: FastifyReply, request: IncomingMessage): void {
   reply.removeHeader('connection');
   let left = DISCARD_BYTES;
-  const hangUp = setTimeout(() => request.destroy(), DISCARD_MS);
-  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(hangUp));
+  hangUpLater(request, DISCARD_MS);
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.destroy();
   });
+}
+
+/**
+ * Ends requests that were answered while their bodies are still coming, after a while: nobody else would end those of a client
+ * that sends a byte a minute.
+ */
+export function endUnread(app: App): void {
+  app.addHook('onResponse', (request, _reply, done) => {
+    const { timeoutMs } = request.routeOptions.config;
+    if (!request.raw.complete) hangUpLater(request.raw, timeoutMs === 0 ? DISCARD_STREAM_MS : DISCARD_MS);
+    done();
+  });
+}
+
+function hangUpLater(request: IncomingMessage, ms: number): void {
+  const hangUp = setTimeout(() => request.destroy(), ms);
+  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(hangUp));
 }
 
 function asFailure(
@@ -87,9 +105,11 @@ function asFailure(
 }
 
 function describe(error: Error): object {
+  const { code } = error as { code?: unknown };
   return {
     name: error.name,
-    message: error.message,
+    message: reasonOf(error),
+    ...(code === undefined ? {} : { code }),
     stack: error.stack,
     cause: error.cause instanceof Error ? describe(error.cause) : error.cause,
   };

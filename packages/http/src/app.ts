@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@croft/runtime';
 import Fastify from 'fastify';
-import { answerErrors } from './answer-errors.ts';
+import { answerErrors, endUnread } from './answer-errors.ts';
 import type { ErrorDialect } from './errors.ts';
 import { parseJsonBodies } from './json-body.ts';
 import { type ApiDescription, serveOpenApi } from './openapi.ts';
@@ -72,6 +72,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     options.errors,
     options.stopLateWork ?? false,
   );
+  endUnread(app);
   logRequests(app, options.log);
   serveOpenApi(app, options.api);
   return app;

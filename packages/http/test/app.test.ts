@@ -74,6 +74,7 @@ beforeEach(async () => {
     { schema: { body: z.object({ name: z.string(), size: z.number().optional() }) } },
     (request) => request.body,
   );
+  app.post('/closed', { onRequest: async (_request, reply) => await reply.code(401).send({}) }, () => ({}));
   app.get('/files/*', () => ({}));
   app.get('/patches/:number(^\\d+).:kind(^(?:diff|patch)$)', () => ({}));
   app.put('/things/all', () => ({ all: true }));
@@ -430,6 +431,29 @@ describe('the server', () => {
     const flood = setInterval(() => sent.write(Buffer.alloc(4_000_000, ' ')), 5);
     await gone;
     clearInterval(flood);
+  });
+
+  it('ends the connection of a request that was answered and goes on coming', {
+    timeout: 30_000,
+  }, async () => {
+    const { port } = new URL(await listen(app, at, '/busy'));
+    const dribble = async (path: string) => {
+      const socket = connect(Number(port));
+      let received = '';
+      socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+      socket.on('error', () => {});
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n`,
+      );
+      const bytes = setInterval(() => socket.write(' '), 100);
+      await once(socket, 'close');
+      clearInterval(bytes);
+      return received.split('\r\n')[0];
+    };
+    expect(await Promise.all(['/closed', '/things'].map(dribble))).toEqual([
+      'HTTP/1.1 401 Unauthorized',
+      'HTTP/1.1 504 Gateway Timeout',
+    ]);
   });
 
   it('cuts what is left after the grace time', async () => {

@@ -15,8 +15,22 @@ export const logLevels = ['panic', 'fatal', 'error', 'warn', 'info', 'debug'] as
 /** How much is logged. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** One JSON line an event, to standard error or a file: standard output belongs to the person at the terminal. */
+/** Lines that could not be written are kept up to so many characters, and follow once there is room again. */
+const MAX_UNWRITTEN = 2 ** 20;
+
+/**
+ * One JSON line an event, to standard error or a file: standard output belongs to the person at the terminal. A log that cannot be
+ * written, as on a full disk, loses lines and nothing else.
+ */
 export function createLog(options: { level: LogLevel; file?: string | undefined }): Log {
+  const destination = pino.destination({
+    dest: options.file ?? 2,
+    sync: true,
+    mkdir: true,
+    maxLength: MAX_UNWRITTEN,
+  });
+  // Unheard, it would be thrown at whoever logs, who is answering somebody.
+  destination.on('error', () => {});
   return pino(
     {
       level: options.level === 'panic' ? 'fatal' : options.level,
@@ -24,7 +38,7 @@ export function createLog(options: { level: LogLevel; file?: string | undefined 
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ dest: options.file ?? 2, sync: true, mkdir: true }),
+    destination,
   );
 }
 

@@ -4,11 +4,13 @@ import {
   type Clock,
   insideTransaction,
   type Log,
+  reasonOf,
   systemClock,
   type TimeLimit,
   timeLimit,
 } from '@croft/runtime';
 import pg from 'pg';
+import { connectionTo } from './connection.ts';
 import { isDatabaseUnavailable } from './errors.ts';
 import { onceMore } from './lost-races.ts';
 import { openSharedReads } from './shared-reads.ts';
@@ -75,6 +77,8 @@ export interface DatabaseOptions {
 export const DEFAULT_POOL_SIZE = 20;
 
 const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000;
+/** So much longer than the server would take to end a statement is waited for its word. */
+const SILENCE_MS = 5_000;
 
 /** bigint as number: every id and count of ours is below 2^53. */
 const INT8 = 20;
@@ -86,14 +90,16 @@ const types: pg.CustomTypesConfig = {
 /** Opens a pool; no connection is made before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { schema, log, clock = systemClock, prepare = true } = options;
+  const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS;
   const connection = {
-    connectionString: options.url,
+    ...connectionTo(options.url, schema),
     types,
     // A pooler in transaction mode refuses settings of a session; it has time-outs of its own.
-    ...(prepare ? { statement_timeout: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS } : {}),
-    application_name: `croft ${schema}`,
-    connectionTimeoutMillis: 10_000,
+    ...(prepare ? { statement_timeout: statementTimeoutMs } : {}),
   };
+  /** A server that is gone ends nothing: then a statement is given up, and its connection. Transactions may take longer, as some say. */
+  const patience =
+    prepare && statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SILENCE_MS } : {};
   const pool = new pg.Pool({
     ...connection,
     max: options.poolSize || DEFAULT_POOL_SIZE,
@@ -101,7 +107,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   const shared = openSharedReads(connection);
   // A connection that breaks while idle is replaced at the next use; without a listener it would end the process.
-  pool.on('error', (error) => log.warn({ error: error.message }, 'an idle database connection was lost'));
+  pool.on('error', (error) => log.warn({ error: reasonOf(error) }, 'an idle database connection was lost'));
   const connections = countConnections(pool);
   const compile = statementCompiler(schema);
   let roundTrips = 0;
@@ -134,7 +140,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const runAlone: Run = async (command) => {
     const limit = timeLimit();
     try {
-      return await onceMore(() => runOnAny(command, limit));
+      return await onceMore(() => runOnAny({ ...command, ...patience }, limit));
     } catch (error) {
       // From the driver it has no trace of who asked.
       if (error instanceof Error) Error.captureStackTrace(error);
@@ -144,7 +150,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const runShared: Run = async (command) => {
     assertInTime();
     roundTrips++;
-    return await shared.query(command);
+    return await shared.query({ ...command, ...patience });
   };
   async function runTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect();

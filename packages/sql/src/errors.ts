@@ -9,12 +9,19 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
-/** SQLSTATE classes and socket errors that mean "not now" rather than "never". */
+/** SQLSTATE classes and errors of sockets and names that mean "not now" rather than "never". */
 const UNAVAILABLE = new Set([
+  'EAI_AGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
   'ENOENT',
+  'ENOTFOUND',
   'EPIPE',
+  'ETIMEDOUT',
   '57P01',
   '57P02',
   '57P03',
@@ -28,6 +35,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     UNAVAILABLE.has(code) ||
     code.startsWith('08') ||
-    /^(Connection terminated|timeout exceeded when trying)/.test(error.message)
+    /^(Connection terminated|timeout exceeded when trying|timeout expired|Query read timeout)/.test(
+      error.message,
+    )
   );
 }

@@ -30,7 +30,7 @@ export async function migrate(
     // Waiting for another process's migrations, or filling a column, may take its time.
     await tx.script('set local statement_timeout = 0');
     await tx.run`select pg_advisory_xact_lock(hashtext('croft migrations of ' || ${schema}))`;
-    await prepareLedger(tx);
+    await prepareLedger(tx, schema);
     const applied = await readLedger(tx);
     checkKnown(schema, applied, migrations);
     const pending = migrations.filter((migration) => !isApplied(migration, applied));
@@ -65,10 +65,28 @@ export async function checkMigrations(database: Database, folder: URL): Promise<
   checkKnown(schema, applied, await readMigrations(folder));
 }
 
-async function prepareLedger(tx: Tx): Promise<void> {
-  await tx.run`create schema if not exists :schema`;
+async function prepareLedger(tx: Tx, schema: string): Promise<void> {
+  // Asked for first: whoever may not make schemas may not say `if not exists` either.
+  const there = await tx.row`select from pg_namespace where nspname = ${schema}`;
+  if (there === undefined) await tx.run`create schema :schema`.catch(explainForbidden(schema));
   await tx.run`create table if not exists :schema.croft_migrations (
-    name text primary key, checksum text not null, applied_at timestamptz not null)`;
+    name text primary key, checksum text not null, applied_at timestamptz not null)`.catch(
+    explainForbidden(schema),
+  );
+}
+
+const FORBIDDEN = '42501';
+
+/** The first try with a database of one's own: its user may sign in, and nothing else. */
+function explainForbidden(schema: string) {
+  return (error: { code?: string }): never => {
+    if (error.code !== FORBIDDEN) throw error;
+    const name = quoteIdentifier(schema);
+    throw new StartError(
+      `The user in DATABASE_URL may not make the schema ${name} or tables in it. As an administrator of the server run: grant create on database <name> to <user>; or, for this schema alone: create schema if not exists ${name}; alter schema ${name} owner to <user>;`,
+      { cause: error },
+    );
+  };
 }
 
 /** Checksums of the migrations that were applied, by their names. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '@croft/runtime';
+import { type Log, reasonOf } from '@croft/runtime';
 import pg from 'pg';
+import { connectionTo } from './connection.ts';
 import type { Database } from './database.ts';
 import { finish, OUTBOX_CHANNEL, type OutboxRow, park, postpone, takeDue } from './outbox-rows.ts';
 
@@ -101,7 +102,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
   }
 
   async function putBack(row: OutboxRow, error: Error): Promise<void> {
-    const reason = error.message;
+    const reason = reasonOf(error);
     const tx = database.autocommit();
     if (error instanceof PermanentFailure || row.attempts >= maxAttempts) {
       log.error(
@@ -125,7 +126,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
     const delivery = deliver(row)
       .catch((error: unknown) => {
         // Its lease runs out, then somebody tries again.
-        log.warn({ outbox: row.id, reason: (error as Error).message }, 'an effect could not be recorded');
+        log.warn({ outbox: row.id, reason: reasonOf(error) }, 'an effect could not be recorded');
         return false;
       })
       .then((well) => {
@@ -168,7 +169,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
       try {
         await take();
       } catch (error) {
-        log.warn({ reason: (error as Error).message }, 'the outbox could not be read');
+        log.warn({ reason: reasonOf(error) }, 'the outbox could not be read');
       }
       // Ended with the wait: wakes are many, and each would leave a timer behind.
       const rest = new AbortController();
@@ -237,10 +238,7 @@ async function beforeTimeout<T>(deliver: (signal: AbortSignal) => Promise<T>): P
 /** Keeps one connection on LISTEN; polling covers the time it is away. */
 async function listen(database: Database, log: Log, stop: AbortSignal, onNotify: () => void): Promise<void> {
   while (!stop.aborted) {
-    const client = new pg.Client({
-      connectionString: database.url,
-      application_name: `croft ${database.schema} outbox`,
-    });
+    const client = new pg.Client(connectionTo(database.url, database.schema, 'outbox'));
     // While the database is away there is one attempt a second: none may stay known to `stop`.
     const attempt = new AbortController();
     const gone = new Promise<void>((resolve) => {
@@ -255,7 +253,7 @@ async function listen(database: Database, log: Log, stop: AbortSignal, onNotify:
       onNotify();
       await gone;
     } catch (error) {
-      log.debug({ reason: (error as Error).message }, 'the outbox does not listen yet');
+      log.debug({ reason: reasonOf(error) }, 'the outbox does not listen yet');
     }
     attempt.abort();
     await client.end().catch(() => {});

@@ -46,7 +46,7 @@ function openLane(config: pg.ClientConfig): Lane {
     const client = new pg.Client({
       ...config,
       pipeline: true,
-      options: SESSION,
+      options: [config.options, SESSION].filter((option) => option !== undefined).join(' '),
     });
     const connecting = client.connect().then(() => client);
     connecting.catch(() => forget(connecting));

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertOutsideTransaction, silentLog, withinTime } from '@croft/runtime';
 import { fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
@@ -337,6 +340,90 @@ describe('reads', () => {
     await withinTime({ over: true }, () => expect(database.reads().row`select 1`).rejects.toThrow('is over'));
     expect(database.roundTrips).toBe(before);
   });
+});
+
+describe('a server that is gone without a word', () => {
+  /** Passes on what both say until it is told to be silent, as a host that lost its power. */
+  async function relay(): Promise<{ url: string; silence(): void } & AsyncDisposable> {
+    const url = new URL(home.url);
+    const [socketFolder, port] = [
+      url.searchParams.get('host'),
+      Number(url.port || url.searchParams.get('port') || 5432),
+    ];
+    const to =
+      socketFolder === null ? { host: url.hostname, port } : { path: join(socketFolder, `.s.PGSQL.${port}`) };
+    const sockets = new Set<Socket>();
+    let isSilent = false;
+    const server = createServer((near) => {
+      const far = connect(to as TcpNetConnectOpts);
+      for (const [from, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        sockets.add(from);
+        from.on('data', (chunk) => isSilent || other.write(chunk));
+        from.on('error', () => {});
+        from.on('close', () => isSilent || other.destroy());
+      }
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    for (const name of ['host', 'port']) url.searchParams.delete(name);
+    url.hostname = '127.0.0.1';
+    url.port = String((server.address() as AddressInfo).port);
+    return {
+      url: url.href,
+      silence: () => (isSilent = true),
+      async [Symbol.asyncDispose]() {
+        for (const socket of sockets) socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+
+  it('is given up, told as unavailable, and keeps nobody from stopping', { timeout: 30_000 }, async () => {
+    await using between = await relay();
+    const options = {
+      url: between.url,
+      schema: 'bank',
+      log: silentLog,
+      poolSize: 1,
+      statementTimeoutMs: 100,
+    };
+    const far = openDatabase(options);
+    await far.autocommit().row`select 1`;
+    await far.reads().row`select 1`;
+    between.silence();
+    const asked = [far.autocommit().row`select 2`, far.reads().row`select 2`];
+    const told = (await Promise.allSettled(asked)).map((one) => one.status === 'rejected' && one.reason);
+    expect(told.map(isDatabaseUnavailable)).toEqual([true, true]);
+    await far.close();
+  });
+});
+
+describe('an address', () => {
+  it('does not take the name away by which a running service is known, nor what is asked of a connection', async () => {
+    const url = new URL(home.url);
+    url.searchParams.set('application_name', 'mine');
+    url.searchParams.set('options', '-c work_mem=5MB');
+    const own = openDatabase({ url: url.href, schema: 'bank', log: silentLog, poolSize: 1 });
+    for (const tx of [own.autocommit(), own.reads()]) {
+      const row =
+        await tx.row`select current_setting('application_name') as name, current_setting('work_mem') as memory`;
+      expect(row).toEqual({ name: 'croft bank', memory: '5MB' });
+    }
+    await expect(own.reads().row`truncate :schema.accounts`).rejects.toThrow('read-only');
+    await own.close();
+  });
+
+  it.each(['postgresql://nowhere.invalid/croft', 'postgresql://127.0.0.1:1/croft'])(
+    'that leads nowhere is told as unavailable: %s',
+    async (url) => {
+      const none = openDatabase({ url, schema: 'bank', log: silentLog });
+      const error = await none.autocommit().row`select 1`.catch((reason: unknown) => reason);
+      expect(isDatabaseUnavailable(error)).toBe(true);
+      await none.close();
+    },
+  );
 });
 
 describe('fragments', () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -97,4 +98,30 @@ it('tells migrations what the settings say, for as long as they are applied', as
   expect(await rows.row`select nullif(current_setting('croft.lifetime', true), '') as now`).toEqual({
     now: null,
   });
+});
+
+it('as a user who may make no schema says what to do, and uses one that is there', async () => {
+  await using home = await testDatabase({ schema: 'bank', migrations });
+  const admin = openDatabase({ url: home.url, schema: 'bank', log: silentLog, poolSize: 1 });
+  const user = `plain_${randomUUID().replaceAll('-', '')}`;
+  const url = Object.assign(new URL(home.url), { username: user, password: 'plain' }).href;
+  await admin.autocommit().script(`create role ${user} login password 'plain'`);
+  const mine = openDatabase({ url, schema: 'mine', log: silentLog, poolSize: 1 });
+  try {
+    await expect(migrate(mine, migrations)).rejects.toMatchObject({
+      name: 'StartError',
+      message: expect.stringMatching(
+        /may not make the schema "mine".*grant create on database.*alter schema "mine" owner/,
+      ),
+    });
+    await admin.autocommit().script(`create schema mine`);
+    await expect(migrate(mine, migrations)).rejects.toThrow(/may not make/);
+    await admin.autocommit().script(`alter schema mine owner to ${user}`);
+    expect((await migrate(mine, migrations)).length).toBeGreaterThan(0);
+    expect(await migrate(mine, migrations)).toEqual([]);
+  } finally {
+    await mine.close();
+    await admin.autocommit().script(`drop schema mine cascade; drop role ${user}`);
+    await admin.close();
+  }
 });

@@ -1,4 +1,4 @@
-import type { Log } from '@croft/runtime';
+import { type Log, reasonOf } from '@croft/runtime';
 
 /**
  * Settles what a crash left, one by one. One that cannot be settled is reported and stays for the next start: it
@@ -14,7 +14,7 @@ export async function settleEach<T extends object>(
     try {
       await settle(row);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       log.error({ ...row, reason }, `could not settle an interrupted ${what}`);
     }
   }

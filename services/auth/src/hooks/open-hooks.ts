@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type OutgoingHttp, outgoingHttp } from '@croft/http/outgoing';
-import { type Clock, type Log, StartError } from '@croft/runtime';
+import { type Clock, type Log, reasonOf, StartError } from '@croft/runtime';
 import { type Database, openDatabase } from '@croft/sql';
 import { hookOutputUnusable, RefusedByHook } from '../failures/hooks.ts';
 import type { Hook, Hooks, Transport } from '../outside/hooks/hook.ts';
@@ -93,7 +93,7 @@ function hookOf(name: HookName, transport: Transport, { clock, log }: HookOption
       ...(ip === null ? {} : { ip_address: ip }),
     };
     const said = await transport({ metadata, ...input }, id).catch((error: unknown) => {
-      log.warn({ hook: name, id, reason: (error as Error).message }, 'a hook gave no answer');
+      log.warn({ hook: name, id, reason: reasonOf(error) }, 'a hook gave no answer');
       throw error;
     });
     const answer = readHookAnswer(said);

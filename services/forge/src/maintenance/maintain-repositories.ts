@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '@croft/runtime';
 import type { Context } from '../context.ts';
 import { noteContents } from '../languages/note-contents.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
@@ -47,7 +48,7 @@ async function keepGoing(context: Context, closing: AbortSignal): Promise<void> 
   const pause = context.settings.GIT_MAINTENANCE_INTERVAL;
   const attempt = async (failed: string, work: () => Promise<unknown>): Promise<void> => {
     await work().catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       context.log.warn({ reason }, `${failed}; it is tried again`);
     });
   };
@@ -116,7 +117,7 @@ export async function maintainNext(
   } catch (error) {
     // Cut off by ourselves: its next turn is as good.
     await maintenance.endTurn(database.autocommit(), id, { failed: !closing.aborted, bytes: null });
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     if (!closing.aborted) log.warn({ repository: id, reason }, 'git maintenance failed; it is tried again');
   }
   return true;

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '@croft/runtime';
 import type { Context } from '../context.ts';
 import { removeLeftovers } from '../outside/git/leftovers.ts';
 
@@ -33,7 +34,7 @@ export async function sweepAfterStart(
       const removed = await removeLeftovers(git, repository, { madeBefore });
       if (removed > 0) log.warn({ repository, removed }, 'removed what a crash left');
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       log.warn({ repository, reason }, 'what a crash left was not looked for');
     }
   }
