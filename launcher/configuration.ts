@@ -113,12 +113,19 @@ function attempt<T>(problems: string[], read: () => T): T | undefined {
 
 /** Asks for exactly the names its table reads: one more, and it would be on its own without its database. */
 function usesOwnDatabase(service: Service, environment: Environment): boolean {
-  const { prefix, settings } = service.table;
-  const names = ['DB_DATABASE_URL', 'DATABASE_URL'].flatMap((name) => {
+  return service.usesDatabase && isGiven(environment, databaseVariables(service));
+}
+
+/** The variable that names the database of a service. */
+export function databaseVariable(service: Service, environment: Environment): string {
+  return databaseVariables(service).find((name) => isGiven(environment, [name])) ?? 'DATABASE_URL';
+}
+
+function databaseVariables({ table: { prefix, settings } }: Service): string[] {
+  return ['DB_DATABASE_URL', 'DATABASE_URL'].flatMap((name) => {
     const setting = settings[name];
     return setting === undefined ? [] : [prefix + name, ...(setting.alsoNamed ?? [])];
   });
-  return service.usesDatabase && isGiven(environment, names);
 }
 
 /** What is required and has a value only because everything runs here, together. */

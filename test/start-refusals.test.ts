@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -145,6 +146,26 @@ describe('refuses in a sentence and touches nothing', () => {
     }
   });
 
+  it('nothing where a first start was cut off while it wrote its secrets', async () => {
+    const place = await newPlace({ LOG_FILE: `/tmp/${'long'.repeat(100)}` });
+    mkdirSync(place.data);
+    writeFileSync(join(place.data, 'secrets.json.tmp'), '{"jwt');
+    const { errors } = await finish(croft(place, ['start', 'state']));
+    // It came as far as the log.
+    expect(errors).toMatch(/^The log cannot be written/);
+    expect(readdirSync(place.data)).not.toContain('secrets.json.tmp');
+  });
+
+  it('a database of one service by the name it was given', async () => {
+    const place = await newPlace({
+      FORGE_DATABASE_URL: 'mysql://127.0.0.1/croft',
+      FORGE_JWT_SECRET: 'x'.repeat(40),
+    });
+    const { errors } = await finish(croft(place, ['start', 'forge']));
+    expect(errors).toMatch(/^FORGE_DATABASE_URL is no address/);
+    expect(errors).not.toMatch(/(?<!_)DATABASE_URL is no address/);
+  });
+
   it('secrets that are damaged', async () => {
     const place = await newPlace();
     mkdirSync(place.data);
@@ -199,14 +220,41 @@ it('an address of a database that is none is refused with what one through a soc
 });
 
 it.runIf(canMount()).each([
-  ['full', 'size=8m,mode=700', /has \d+ MiB left, and Croft does not start with less than 50/],
-  ['read-only', 'ro,mode=700', /is on a read-only file system: choose another folder/],
-])('a %s disk is refused', async (_what, options, message) => {
+  ['full', 'forge', 'size=8m,mode=700', /has \d+ MiB left, and Croft does not start with less than 50/],
+  ['read-only', 'state', 'ro,mode=700', /is on a read-only file system: choose another folder/],
+])('a %s disk is refused', async (_what, service, options, message) => {
   const place = await newPlace();
   mkdirSync(place.data, { mode: 0o700 });
   const through = withOwnMounts(`mount -t tmpfs -o ${options} tmpfs ${place.data}; exec "$@"`);
-  expect(await refusal(place, ['start', 'state'], { through })).toMatch(message);
+  expect(await refusal(place, ['start', service], { through })).toMatch(message);
 });
+
+it.runIf(canMount())(
+  'the state daemon starts on a full disk and removes states from it, for nobody else would make room there',
+  { timeout: 60_000 },
+  async () => {
+    const place = await newPlace();
+    const system = `${place.data}-system`;
+    for (const folder of [place.data, system]) mkdirSync(folder, { mode: 0o700 });
+    writeFileSync(join(system, 'large'), randomBytes(4_000_000));
+    const through = withOwnMounts(`
+      export STATESVC_STORAGE=vault STATESVC_VAULT_SYSTEM=${system}
+      mount -t tmpfs -o size=8m,mode=700 tmpfs ${place.data}
+      run() { "$@" start state >${place.data}.out & until grep -q 'What next' ${place.data}.out; do sleep 0.1; done; }
+      run "$@"
+      "$@" state save one
+      kill $!; wait
+      head -c 20m /dev/zero >${place.data}/filler || true
+      rm ${place.data}.out
+      run "$@"
+      "$@" state remove one --yes
+      kill $!; wait
+      df --output=avail ${place.data} | tail -1`);
+    const { out } = await finish(croft(place, [], { through }));
+    // Kilobytes, of the state's four million bytes.
+    expect(Number(out.trim().split('\n').at(-1))).toBeGreaterThan(3_000);
+  },
+);
 
 it.runIf(canMount())(
   'a task beside a running Croft does not mind that its disk is full',

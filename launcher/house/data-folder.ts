@@ -9,15 +9,16 @@ const LITTLE = 1024 * MIB;
 
 /**
  * Looks at the disk the data folder is or will be on.
+ * @param needsRoom whether what starts cannot do without; the state daemon can, which is what makes room on a full disk
  * @returns a warning when there is little room
  * @throws FolderInUse when there is next to none and another Croft has the folder: tasks work beside that one all the same
  * @throws StartError when there is next to none
  */
-export async function checkSpace(folder: string): Promise<string | undefined> {
+export async function checkSpace(folder: string, needsRoom: boolean): Promise<string | undefined> {
   const { bavail, bsize } = await roomAt(folder);
   const free = bavail * bsize;
   const mebibytes = `${Math.floor(free / MIB)} MiB`;
-  if (free < TOO_LITTLE) {
+  if (free < TOO_LITTLE && needsRoom) {
     if (statSync(join(folder, 'lock'), { throwIfNoEntry: false }) !== undefined)
       takeDataFolder(folder)[Symbol.dispose]();
     throw new StartError(
@@ -58,7 +59,15 @@ const OURS = ['secrets.json', 'forge-id', 'postgres/cluster/PG_VERSION', 'state/
 /** So does one of these in `repositories`, which may be all there is of a backup. */
 const REPOSITORY = /^\d+\.git$/;
 /** Left by a start that got no further, by a task that ran before the first one, and by `mkfs`. */
-const NOBODYS = ['lock', 'lock-journal', 'lock.pid', 'croft.log', 'croft.log.1', 'lost+found'];
+const NOBODYS = [
+  'lock',
+  'lock-journal',
+  'lock.pid',
+  'croft.log',
+  'croft.log.1',
+  'secrets.json.tmp',
+  'lost+found',
+];
 
 function refuseForeign(folder: string): void {
   const names = readdirSync(folder);

@@ -17,13 +17,14 @@ export async function startDatabase(
 
 /**
  * Asks a server of the person's own for its version.
+ * @param variable the setting that names it
  * @throws StartError when it is no PostgreSQL that we can use, without the password
  */
-export async function checkOwnDatabase(url: string, log: Log): Promise<void> {
+export async function checkOwnDatabase(url: string, variable: string, log: Log): Promise<void> {
   const parsed = URL.parse(url);
   if (parsed === null || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
     throw new StartError(
-      'DATABASE_URL is no address such as postgresql://user:password@host:5432/database, or postgresql:///database?host=/run/postgresql&user=user through a socket.',
+      `${variable} is no address such as postgresql://user:password@host:5432/database, or postgresql:///database?host=/run/postgresql&user=user through a socket.`,
     );
   }
   const where = `${parsed.searchParams.get('host') ?? parsed.host}${parsed.pathname}`;
@@ -39,7 +40,7 @@ export async function checkOwnDatabase(url: string, log: Log): Promise<void> {
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(
-      `The database at ${where} cannot be used: ${reasonOf(error)}. Check DATABASE_URL, or leave it out to use the embedded server.`,
+      `The database at ${where} cannot be used: ${reasonOf(error)}. Check ${variable}, or leave it out to use the embedded server.`,
       { cause: error },
     );
   } finally {

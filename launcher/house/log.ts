@@ -15,13 +15,14 @@ export interface RunLog {
 /**
  * A person at a terminal who asked for nothing reads addresses, not JSON: then the log is a file in the data
  * folder. Anybody else gets it on standard error.
+ * @param options whether a long one is set aside, which only who has the data folder for himself does
  */
-export function openLog(configuration: Configuration): RunLog {
+export function openLog(configuration: Configuration, { rotates = true } = {}): RunLog {
   const { settings, dataFolder, logLevelGiven } = configuration;
   const quiet = process.stderr.isTTY && !logLevelGiven;
   const file = settings.LOG_FILE ?? (quiet ? join(dataFolder, 'croft.log') : undefined);
   try {
-    if (file !== undefined) prepareFile(file);
+    if (file !== undefined) prepareFile(file, rotates);
     return { log: createLog({ level: settings.LOG_LEVEL, file }), file };
   } catch (error) {
     throw new StartError(`The log cannot be written: ${(error as Error).message}. Choose another LOG_FILE.`);
@@ -29,9 +30,9 @@ export function openLog(configuration: Configuration): RunLog {
 }
 
 /** Sets a long log aside and makes a new one that only its owner reads: addresses and names of people are in it. */
-function prepareFile(file: string): void {
+function prepareFile(file: string, rotates: boolean): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
-  if (size !== undefined && size <= LONG) return;
+  if (size !== undefined && (size <= LONG || !rotates)) return;
   if (size !== undefined) renameSync(file, `${file}.1`);
   mkdirSync(dirname(file), { recursive: true });
   closeSync(openSync(file, 'a', 0o600));

@@ -1,8 +1,8 @@
 import { FolderInUse, StartError } from '@croft/runtime';
 import { findRunningDatabase } from '../admin/running-database.ts';
-import { readConfiguration } from '../configuration.ts';
+import { databaseVariable, readConfiguration } from '../configuration.ts';
 import type { Environment } from '../environment.ts';
-import type { Configured, House, ServiceName } from '../registry/index.ts';
+import { type Configured, findService, type House, type ServiceName } from '../registry/index.ts';
 import { version } from '../version.ts';
 import { checkOwnDatabase } from './database.ts';
 import { openLog } from './log.ts';
@@ -48,10 +48,12 @@ export async function openBeside(
   const written = await lookAtSecrets(dataFolder);
   const secrets: Secrets = written ?? PLACEHOLDERS;
   const key = settings.CROFT_AT_REST_KEY ?? written?.atRestKey;
-  const { log } = openLog(configuration);
+  // The one that runs, if one does, goes on writing to its file.
+  const { log } = openLog(configuration, { rotates: false });
   const service = configuration.configure(secrets).get(name) as Configured;
   const own = service.database?.reveal();
-  if (own !== undefined) await checkOwnDatabase(own, log);
+  if (own !== undefined)
+    await checkOwnDatabase(own, databaseVariable(await findService(name), environment), log);
   return {
     service,
     house: {

@@ -1,5 +1,5 @@
 import type { EmbeddedPostgres } from '@croft/sql/embedded';
-import { type Configuration, readConfiguration } from '../configuration.ts';
+import { type Configuration, databaseVariable, readConfiguration } from '../configuration.ts';
 import type { Environment } from '../environment.ts';
 import type { Configured, House, ServiceName } from '../registry/index.ts';
 import { version } from '../version.ts';
@@ -37,7 +37,10 @@ export async function openHouse(
   const configuration = await readConfiguration(environment, names, named);
   const { dataFolder } = configuration;
   await Promise.all(configuration.git.map(checkGit));
-  const spaceWarning = await checkSpace(dataFolder);
+  const spaceWarning = await checkSpace(
+    dataFolder,
+    configuration.services.some((service) => service.usesDatabase),
+  );
 
   open.use(takeDataFolder(dataFolder));
   const { secrets, made } = await readSecrets(dataFolder);
@@ -57,8 +60,14 @@ export async function openHouse(
     : undefined;
   if (embedded !== undefined) open.adopt(embedded, (database) => database.stop());
   const services = configuration.configure(secrets);
-  const urls = [...services.values()].flatMap(({ database }) => database?.reveal() ?? []);
-  await Promise.all([...new Set(urls)].map((url) => checkOwnDatabase(url, log)));
+  // Once for each address, under the name by which the first of the services was told of it.
+  const own = new Map(
+    configuration.services.toReversed().flatMap((service) => {
+      const url = services.get(service.name)?.database?.reveal();
+      return url === undefined ? [] : [[url, databaseVariable(service, environment)]];
+    }),
+  );
+  await Promise.all([...own].map(([url, variable]) => checkOwnDatabase(url, variable, log)));
 
   return {
     configuration,

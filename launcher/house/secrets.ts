@@ -100,12 +100,15 @@ async function write(file: string, secrets: Secrets): Promise<void> {
   );
   const unfinished = `${file}.tmp`;
   await rm(unfinished, { force: true });
-  const handle = await open(unfinished, 'wx', 0o600);
-  await handle.writeFile(`${JSON.stringify(revealed, undefined, 2)}\n`);
-  await handle.sync();
-  await handle.close();
-  await rename(unfinished, file);
-  const folder = await open(dirname(file));
+  try {
+    await using handle = await open(unfinished, 'wx', 0o600);
+    await handle.writeFile(`${JSON.stringify(revealed, undefined, 2)}\n`);
+    await handle.sync();
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+  await using folder = await open(dirname(file));
   await folder.sync();
-  await folder.close();
 }

@@ -20,8 +20,9 @@ export function lockFolder(folder: string, what: string): Disposable {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { timeout: TOGETHER_MS });
-    database.exec('pragma locking_mode = exclusive; begin exclusive');
-    writeFileSync(owner, `${process.pid}\n`);
+    // Nothing is ever written, and a journal in a file would want room, which a full disk has not.
+    database.exec('pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive');
+    nameOwner(owner);
   } catch (error) {
     database?.close();
     if (resultCode(error) !== SQLITE_BUSY) throw inWordsOfTheSystem(error, file);
@@ -31,6 +32,15 @@ export function lockFolder(folder: string, what: string): Disposable {
   }
   const held = database;
   return { [Symbol.dispose]: () => held.close() };
+}
+
+/** For messages only: a full disk keeps nobody from having the folder. */
+function nameOwner(owner: string): void {
+  try {
+    writeFileSync(owner, `${process.pid}\n`);
+  } catch (error) {
+    if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 /** Two that start at the same instant refuse each other unless one of them waits a moment. */
@@ -67,7 +77,7 @@ function openAgain(file: string): unknown {
 
 function readOwner(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readFileSync(file, 'utf8').trim() || 'unknown';
   } catch {
     return 'unknown';
   }
