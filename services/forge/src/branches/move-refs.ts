@@ -1,6 +1,6 @@
 import type { Tx } from '@croft/sql';
 import type { Context } from '../context.ts';
-import { beginPush, recordPush } from '../git-http/record-push.ts';
+import { beginPush, followRename, recordPush } from '../git-http/record-push.ts';
 import { moveRefs, NO_COMMIT } from '../outside/git/refs.ts';
 import { branchQueue } from '../pulls/sync-pulls.ts';
 import type { PushDetails, PushRow } from '../store/repositories/pushes.ts';
@@ -19,8 +19,8 @@ interface Moved<T> {
 }
 
 /**
- * Moves refs by our own hand, as a push would: in the queue of branches, intent, compare-and-swap; then, with the queue
- * free again, the record.
+ * Moves refs by our own hand, as a push would: in the queue of branches, intent, compare-and-swap and the new name of a branch
+ * that got one; then, with the queue free again, the record.
  * @param prepare decides what to move, once nothing of ours moves any more; `again` when somebody was faster
  */
 export async function moveInTurn<T>(
@@ -34,7 +34,8 @@ export async function moveInTurn<T>(
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { result: prepared, together, ...details } = await prepare();
       const done = await swapRefs(context, repositoryId, actorId, details, together);
-      if (done !== undefined) return { push: done, result: prepared } satisfies Moved<T>;
+      if (done === undefined) continue;
+      return { push: await followRename(context, done), result: prepared } satisfies Moved<T>;
     }
     throw lost();
   });

@@ -63,11 +63,35 @@ export async function recordPush(
   }
 }
 
+/**
+ * Lets what names a branch that got another name follow, for whoever moved it and still has the queue of branches: the next one
+ * there would find pull requests without a head. It never fails: what did not follow does so with the record.
+ * @returns the push as it is to be recorded
+ */
+export async function followRename(context: Context, push: PushRow): Promise<PushRow> {
+  const { renamed, ...details } = push.details;
+  if (renamed === undefined) return push;
+  try {
+    await rename(context, push, renamed);
+    return { ...push, details };
+  } catch (error) {
+    const fields = { repository: push.repository_id, reason: (error as Error).message };
+    context.log.error(fields, 'pull requests do not name a renamed branch yet');
+    return push;
+  }
+}
+
 /** At start: looks after pushes that a crash interrupted. */
 export async function settlePushes(context: Context): Promise<void> {
   const { database, git, log } = context;
-  const interrupted = await pushes.list(database.autocommit());
-  await settleEach(log, 'push', interrupted, async (push) => {
+  const list = () => pushes.list(database.autocommit());
+  const renames = (await list()).filter(({ details }) => details.renamed !== undefined);
+  // Before anybody looks for the head of a pull request under a name that it does not have any more.
+  await settleEach(log, 'renaming', renames, async (push) => {
+    await removeLeftovers(git, push.repository_id);
+    if ((await findMoves(context, push)).length > 0) await followRename(context, push);
+  });
+  await settleEach(log, 'push', await list(), async (push) => {
     const { repository_id: repository } = push;
     await removeLeftovers(git, repository);
     await removeStaged(git, repository);
@@ -89,7 +113,7 @@ async function takeOver(
     ...moves.map(({ ref }) => ref),
     ...(moves.some(({ after }) => after === NO_COMMIT) ? [PACKED] : []),
   ]);
-  if (moves.length > 0 && details.renamed !== undefined) await rename(context, repositoryId, details.renamed);
+  if (moves.length > 0 && details.renamed !== undefined) await rename(context, push, details.renamed);
   if (moves.length > 0 || mayHaveMore) {
     const mayCount = mayHaveMore || moves.some(changesBranches);
     await followBranches(context, repositoryId, actorId, mayCount);
@@ -135,14 +159,16 @@ async function findMoves({ git }: Context, push: PushRow): Promise<RefMove[]> {
   return moves.filter(({ ref, before, after }) => after !== before && (ids.get(ref) ?? NO_COMMIT) === after);
 }
 
+/** HEAD first: the rows end it, and nobody would look at HEAD again. */
 async function rename(
   { database, git }: Context,
-  repositoryId: number,
+  push: PushRow,
   renamed: { from: string; to: string },
 ): Promise<void> {
-  await pushes.followRename(database.autocommit(), repositoryId, renamed);
+  const { repository_id: repositoryId } = push;
   const repository = await repositories.findById(database.autocommit(), repositoryId);
-  if (repository?.default_branch === renamed.to) await pointHeadAt(git, repositoryId, renamed.to);
+  if (repository?.default_branch === renamed.from) await pointHeadAt(git, repositoryId, renamed.to);
+  await pushes.followRename(database.autocommit(), push, renamed);
 }
 
 /** Brings what we know of a repository's branches up to date; again when the next push comes, and as often as one likes. */

@@ -71,7 +71,7 @@ async function followOwn(
   const tx = context.database.autocommit();
   const open = await pulls.listOpenByHead(tx, repositoryId, { headBranch: branch ?? null });
   const own = open.filter((pull) => pull.repository_id === repositoryId);
-  await forEachHead(context, repositoryId, own, (pull, tip) => followHead(context, pull, tip, actorId));
+  await forEachHead(context, repositoryId, own, (pull, tip) => followFound(context, pull, tip, actorId));
   const others = open.filter((pull) => pull.repository_id !== repositoryId);
   return [...new Set(others.map((pull) => pull.repository_id))];
 }
@@ -101,7 +101,7 @@ async function followElsewhere(
       // Where it is elsewhere by now, the push that took it there lets it follow, too.
       if (!brought.has(pull.id) || brought.get(pull.id) !== tip) return;
       // Asked again after the tip was found: who may read it now could read what was there then.
-      if (tip === undefined || pull.may_follow) await followHead(context, pull, tip, actorId);
+      if (tip === undefined || pull.may_follow) await followFound(context, pull, tip, actorId);
     };
     isWhole = (await eachAlone(context, headRepositoryId, await find(), bring)) && isWhole;
     await context.queues.inTurn(branchQueue(repositoryId), async () => {
@@ -144,6 +144,21 @@ async function eachAlone(
     });
   });
   return isWhole;
+}
+
+/**
+ * The same as `followHead`, for one that was found by its branch.
+ * @throws where the branch may be gone for it is getting another name: whoever does that does not stand in this queue
+ */
+async function followFound(
+  context: Context,
+  pull: pulls.PullWithIssue,
+  tip: string | undefined,
+  actorId: number | null,
+): Promise<void> {
+  if (tip === undefined && !(await pulls.keepsHeadBranch(context.database.autocommit(), pull)))
+    throw new Error('its head branch is getting another name');
+  await followHead(context, pull, tip, actorId);
 }
 
 /** Lets one pull request follow its head, whose commits are here by now and which is gone where `tip` is undefined. */

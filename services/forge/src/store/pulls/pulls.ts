@@ -180,6 +180,15 @@ export function listUnwritten(tx: Tx): Promise<PullWithIssue[]> {
     where p.written_sha is distinct from p.head_sha order by p.id`;
 }
 
+/** Whether a pull request has the head branch it had, and nobody is giving that another name right now. */
+export async function keepsHeadBranch(tx: Tx, pull: Pick<PullRow, 'id' | 'head_branch'>): Promise<boolean> {
+  const row = await tx.row`
+    select from :schema.pulls p where p.id = ${pull.id} and p.head_branch = ${pull.head_branch} and not exists (
+      select from :schema.pushes m
+      where m.repository_id = p.head_repository_id and m.details->'renamed'->>'from' = p.head_branch)`;
+  return row !== undefined;
+}
+
 /** Adds the branches to an issue that is a pull request. */
 export async function insert(
   tx: Tx,

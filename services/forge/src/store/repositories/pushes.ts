@@ -14,7 +14,7 @@ export interface RefMove {
 /** What a push does. */
 export interface PushDetails {
   moves: readonly RefMove[];
-  /** A branch that gets another name: what names it follows. */
+  /** A branch that gets another name: what names it is to follow, and this goes when it did. */
   renamed?: { from: string; to: string };
   /** A release that is a draft until its tag is there: then it is published, and else what it was before; null is new. */
   publishes?: { releaseId: number; former: FormerRelease | null };
@@ -91,21 +91,31 @@ export function list(tx: Tx): Promise<PushRow[]> {
   return tx.rows<PushRow>`select * from :schema.pushes order by id`;
 }
 
-/** A branch has another name: pull requests and the default branch name it so, however often this is done. */
+/**
+ * A branch has another name: pull requests and the default branch name it so. However often this is said it is done once, for by
+ * then there may be another branch of the former name.
+ */
 export async function followRename(
   tx: Tx,
-  repositoryId: number,
+  { id, repository_id: repositoryId }: PushRow,
   { from, to }: { from: string; to: string },
 ): Promise<void> {
   await tx.run`
-    with bases as (
+    with said as (
+      update :schema.pushes set details = details - 'renamed' where id = ${id} and details->'renamed' is not null
+      returning id
+    ), bases as (
       update :schema.pulls set base_branch = ${to}
       where repository_id = ${repositoryId} and base_branch = ${from} and merged_at is null
+        and exists (select from said)
     ), heads as (
       update :schema.pulls set head_branch = ${to}
       where head_repository_id = ${repositoryId} and head_branch = ${from} and merged_at is null
+        and exists (select from said)
     ), former as (
-      update :schema.base_moves set branch = ${to} where repository_id = ${repositoryId} and branch = ${from}
+      update :schema.base_moves set branch = ${to}
+      where repository_id = ${repositoryId} and branch = ${from} and exists (select from said)
     )
-    update :schema.repositories set default_branch = ${to} where id = ${repositoryId} and default_branch = ${from}`;
+    update :schema.repositories set default_branch = ${to}
+    where id = ${repositoryId} and default_branch = ${from} and exists (select from said)`;
 }

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { silentLog, systemClock } from '@croft/runtime';
+import { readSettings } from '@croft/settings';
+import { type Database, openDatabase } from '@croft/sql';
+import { git as command } from '@croft/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renameBranch } from '../src/branches/rename-branch.ts';
+import { type Caller, callerOf } from '../src/caller/caller.ts';
+import type { Context } from '../src/context.ts';
+import { beginPush, recordPush } from '../src/git-http/record-push.ts';
+import { forgeSettings } from '../src/index.ts';
+import { Links } from '../src/links.ts';
+import { MergeOutlooks } from '../src/pulls/merge-outlook.ts';
+import { syncPulls } from '../src/pulls/sync-pulls.ts';
+import { Queues } from '../src/queues.ts';
+import * as users from '../src/store/people/users.ts';
+import { pushBranch, useForge } from './forge.ts';
+import { type ForkScene, forkScene } from './fork-scene.ts';
+import { ownGit } from './own-git.ts';
+
+// How pull requests follow their heads, asked of the operations themselves: with queues that a test can hold.
+
+const scene = useForge();
+const stack = new AsyncDisposableStack();
+let forks: ForkScene;
+let database: Database;
+let context: Context;
+let ada: Caller;
+let work: number;
+beforeAll(async () => {
+  forks = await forkScene(scene);
+  const opened = openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog });
+  database = stack.adopt(opened, (one) => one.close());
+  const git = await ownGit(stack, join(scene.dataFolder, 'repositories'));
+  // As much of it as these operations use.
+  context = {
+    settings: readSettings(forgeSettings, {}),
+    database,
+    links: new Links('http://forge.test'),
+    git,
+    outlooks: new MergeOutlooks(git),
+    clock: systemClock,
+    log: silentLog,
+    identity: {},
+    queues: new Queues(1),
+  } as unknown as Context;
+  const account = await users.findByLogin(database.autocommit(), 'ada');
+  if (account === undefined) throw new Error('ada is missing');
+  ada = callerOf(account);
+  work = await idOf('work');
+});
+afterAll(() => stack.disposeAsync());
+
+const idOf = async (name: string) =>
+  Number((await scene.sql.row<{ id: number }>`select id from :schema.repositories where name = ${name}`)?.id);
+/** A branch of `ada/work` with a pull request from it, which has this number. */
+async function pull(branch: string): Promise<number> {
+  await pushBranch(forks.tree, branch, { [`${branch}.txt`]: branch }, 'main');
+  const opened = { head: branch, base: 'main', title: branch };
+  return (await forks.ada.call('POST', '/repos/ada/work/pulls', opened)).body.number;
+}
+const rowOf = (number: number) => scene.sql.row`
+  select p.head_branch, p.base_branch, i.closed_at is not null as closed
+  from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+  where i.repository_id = ${work} and i.number = ${number}`;
+
+describe('a branch that gets another name', () => {
+  it('keeps its pull requests while another push is recorded', async () => {
+    const number = await pull('named');
+    const other = openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog });
+    const [isHeld, mayGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // Whoever gives it the other name waits here, with the branch moved.
+    const holding = other.transaction(async (tx) => {
+      await tx.rows`select from :schema.pulls where head_branch = 'named' for update`;
+      isHeld.resolve();
+      await mayGo.promise;
+    });
+    await isHeld.promise;
+    const path = { owner: 'ada', repo: 'work', branch: 'named' };
+    const renaming = renameBranch(context, ada, path, 'renamed');
+    const waiting = () => scene.sql.rows`
+      select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await expect.poll(waiting).not.toEqual([]);
+    const following = syncPulls(context, { id: work });
+    await Promise.race([following, new Promise((resolve) => setTimeout(resolve, 300))]);
+    mayGo.resolve();
+    await Promise.all([holding, renaming, following]);
+    await other.close();
+    expect(await rowOf(number)).toEqual({ head_branch: 'renamed', base_branch: 'main', closed: false });
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  });
+
+  it('keeps those into other repositories, whose queues it does not stand in', async () => {
+    await pushBranch(forks.forked, 'forked', { 'forked.txt': 'x' }, 'origin/main');
+    const opened = { head: 'bob:forked', base: 'main', title: 'forked' };
+    const { number } = (await forks.bob.call('POST', '/repos/ada/work/pulls', opened)).body;
+    const bobs = await idOf('bobs');
+    const tip = await command(forks.bobs, 'rev-parse', 'forked');
+    const gone = '0'.repeat(40);
+    const moves = [
+      { ref: 'refs/heads/other', before: gone, after: tip },
+      { ref: 'refs/heads/forked', before: tip, after: gone },
+    ];
+    const renamed = { from: 'forked', to: 'other' };
+    const push = await beginPush(context, bobs, ada.userId, { moves, renamed });
+    await command(forks.bobs, 'branch', '-m', 'forked', 'other');
+    await syncPulls(context, { id: bobs });
+    expect(await rowOf(number)).toEqual({ head_branch: 'forked', base_branch: 'main', closed: false });
+    await recordPush(context, push, moves);
+    expect(await rowOf(number)).toEqual({ head_branch: 'other', base_branch: 'main', closed: false });
+    await scene.restart();
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+    await command(forks.tree, 'remote', 'set-url', 'origin', forks.ada.remote('ada/work'));
+  });
+
+  it('keeps them when a push from before a crash is taken over first', async () => {
+    const number = await pull('early');
+    const tip = await command(forks.bare, 'rev-parse', 'early');
+    const gone = '0'.repeat(40);
+    const intend = (details: object) => scene.sql.run`
+      insert into :schema.pushes (repository_id, actor_id, details, started_at)
+      select id, owner_id, ${JSON.stringify(details)}::jsonb, now() from :schema.repositories where id = ${work}`;
+    await scene.restart(async () => {
+      await command(forks.bare, 'branch', 'unrelated', 'main');
+      await command(forks.bare, 'branch', '-m', 'early', 'late');
+      const main = await command(forks.bare, 'rev-parse', 'main');
+      await intend({ moves: [{ ref: 'refs/heads/unrelated', before: gone, after: main }] });
+      const moves = [
+        { ref: 'refs/heads/late', before: gone, after: tip },
+        { ref: 'refs/heads/early', before: tip, after: gone },
+      ];
+      await intend({ moves, renamed: { from: 'early', to: 'late' } });
+    });
+    await command(forks.tree, 'remote', 'set-url', 'origin', forks.ada.remote('ada/work'));
+    expect(await rowOf(number)).toEqual({ head_branch: 'late', base_branch: 'main', closed: false });
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  });
+});
