@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { silentLog, systemClock } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
-import { type Database, openDatabase } from '@croft/sql';
+import { type Database, openDatabase, type Tx } from '@croft/sql';
 import { git as command } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renameBranch } from '../src/branches/rename-branch.ts';
@@ -14,7 +14,8 @@ import { MergeOutlooks } from '../src/pulls/merge-outlook.ts';
 import { syncPulls } from '../src/pulls/sync-pulls.ts';
 import { Queues } from '../src/queues.ts';
 import * as users from '../src/store/people/users.ts';
-import { pushBranch, useForge } from './forge.ts';
+import type { RefMove } from '../src/store/repositories/pushes.ts';
+import { commit, pushBranch, useForge } from './forge.ts';
 import { type ForkScene, forkScene } from './fork-scene.ts';
 import { ownGit } from './own-git.ts';
 
@@ -53,6 +54,11 @@ afterAll(() => stack.disposeAsync());
 
 const idOf = async (name: string) =>
   Number((await scene.sql.row<{ id: number }>`select id from :schema.repositories where name = ${name}`)?.id);
+async function restart(whileDown?: () => Promise<void>): Promise<void> {
+  await scene.restart(whileDown);
+  await command(forks.tree, 'remote', 'set-url', 'origin', forks.ada.remote('ada/work'));
+  await command(forks.forked, 'remote', 'set-url', 'origin', forks.bob.remote('bob/bobs'));
+}
 /** A branch of `ada/work` with a pull request from it, which has this number. */
 async function pull(branch: string): Promise<number> {
   await pushBranch(forks.tree, branch, { [`${branch}.txt`]: branch }, 'main');
@@ -108,9 +114,8 @@ describe('a branch that gets another name', () => {
     expect(await rowOf(number)).toEqual({ head_branch: 'forked', base_branch: 'main', closed: false });
     await recordPush(context, push, moves);
     expect(await rowOf(number)).toEqual({ head_branch: 'other', base_branch: 'main', closed: false });
-    await scene.restart();
+    await restart();
     expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
-    await command(forks.tree, 'remote', 'set-url', 'origin', forks.ada.remote('ada/work'));
   });
 
   it('keeps them when a push from before a crash is taken over first', async () => {
@@ -120,7 +125,7 @@ describe('a branch that gets another name', () => {
     const intend = (details: object) => scene.sql.run`
       insert into :schema.pushes (repository_id, actor_id, details, started_at)
       select id, owner_id, ${JSON.stringify(details)}::jsonb, now() from :schema.repositories where id = ${work}`;
-    await scene.restart(async () => {
+    await restart(async () => {
       await command(forks.bare, 'branch', 'unrelated', 'main');
       await command(forks.bare, 'branch', '-m', 'early', 'late');
       const main = await command(forks.bare, 'rev-parse', 'main');
@@ -131,8 +136,71 @@ describe('a branch that gets another name', () => {
       ];
       await intend({ moves, renamed: { from: 'early', to: 'late' } });
     });
-    await command(forks.tree, 'remote', 'set-url', 'origin', forks.ada.remote('ada/work'));
     expect(await rowOf(number)).toEqual({ head_branch: 'late', base_branch: 'main', closed: false });
     expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  });
+});
+
+describe('a push', () => {
+  const rows: object[] = [];
+  /** Records it, and returns the pull requests that were read for it, whole rows. */
+  async function readFor(repository: number, ...moves: RefMove[]): Promise<object[]> {
+    rows.length = 0;
+    const tx = database.autocommit();
+    const watched: Tx = {
+      ...tx,
+      async rows<Row extends object>(...statement: Parameters<Tx['rows']>) {
+        const found = await tx.rows<Row>(...statement);
+        rows.push(...found);
+        return found;
+      },
+    };
+    const watching = { ...context, database: { ...database, autocommit: () => watched } };
+    await recordPush(watching, await beginPush(context, repository, ada.userId, { moves }), moves);
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+    return rows.filter((row) => 'head_sha' in row);
+  }
+
+  it('asks for the open pull requests from its branches, for no others and for no texts', async () => {
+    const texts = { base: 'main', body: 'x'.repeat(10_000) };
+    for (const branch of ['asked', 'another']) {
+      await pushBranch(forks.forked, branch, { [branch]: branch }, 'origin/main');
+      const opened = { ...texts, head: `bob:${branch}`, title: branch };
+      expect((await forks.bob.call('POST', '/repos/ada/work/pulls', opened)).status).toBe(201);
+      await pull(`own-${branch}`);
+    }
+    const [before, after] = [
+      await command(forks.bobs, 'rev-parse', 'asked'),
+      await command(forks.bobs, 'rev-parse', 'another'),
+    ];
+    const bobs = await idOf('bobs');
+    const read = (ref: string, repository = bobs) => readFor(repository, { ref, before, after });
+    expect(await read('refs/heads/main')).toEqual([]);
+    expect(await read('refs/tags/asked')).toEqual([]);
+    const found = [
+      ...(await read('refs/heads/asked')),
+      ...(await read('refs/heads/own-asked', work)),
+      ...(await readFor(work, { ref: 'refs/heads/main', before, after: '0'.repeat(40) })),
+    ];
+    expect(found.length).toBeGreaterThan(4);
+    expect(found.filter((row) => 'body' in row || 'title' in row)).toEqual([]);
+    const heads = new Set(found.slice(0, 2).map((row) => (row as { head_branch: string }).head_branch));
+    expect(heads).toEqual(new Set(['asked']));
+  });
+
+  it('lets the pull requests from all of its branches follow', async () => {
+    const numbers = [await pull('first'), await pull('second')];
+    const moves: RefMove[] = [];
+    for (const branch of ['first', 'second']) {
+      const before = await command(forks.bare, 'rev-parse', branch);
+      await command(forks.tree, 'checkout', '-q', branch);
+      const after = await commit(forks.tree, { [`${branch}.txt`]: 'more' }, 'more');
+      await command(forks.tree, 'push', '-q', forks.bare, branch);
+      moves.push({ ref: `refs/heads/${branch}`, before, after });
+    }
+    const heads = () =>
+      Promise.all(numbers.map((number) => command(forks.bare, 'rev-parse', `refs/pull/${number}/head`)));
+    await recordPush(context, await beginPush(context, work, ada.userId, { moves }), moves);
+    expect(await heads()).toEqual(moves.map(({ after }) => after));
   });
 });

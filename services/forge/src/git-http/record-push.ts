@@ -116,7 +116,8 @@ async function takeOver(
   if (moves.length > 0 && details.renamed !== undefined) await rename(context, push, details.renamed);
   if (moves.length > 0 || mayHaveMore) {
     const mayCount = mayHaveMore || moves.some(changesBranches);
-    await followBranches(context, repositoryId, actorId, mayCount);
+    const moved = mayHaveMore ? undefined : details.moves.flatMap(({ ref }) => branchOf(ref) ?? []);
+    await followBranches(context, repositoryId, actorId, { mayCount, moved });
   }
   const deleted = moves.filter(({ after }) => after === NO_COMMIT);
   const branches = deleted.flatMap(({ ref }) => branchOf(ref) ?? []);
@@ -171,18 +172,21 @@ async function rename(
   await pushes.followRename(database.autocommit(), push, renamed);
 }
 
-/** Brings what we know of a repository's branches up to date; again when the next push comes, and as often as one likes. */
+/**
+ * Brings what we know of a repository's branches up to date, as often as one likes.
+ * @param moved the branches that may have moved; without it any may
+ */
 async function followBranches(
   context: Context,
   repositoryId: number,
   actorId: number | null,
-  mayCount: boolean,
+  { mayCount, moved }: { mayCount: boolean; moved: readonly string[] | undefined },
 ): Promise<void> {
   const repository = await repositories.findById(context.database.autocommit(), repositoryId);
   if (repository === undefined || repository.state !== 'ready') return;
   const results = await Promise.allSettled([
     noteBranches(context, repository, mayCount),
-    syncPulls(context, repository, actorId),
+    syncPulls(context, repository, actorId, moved),
   ]);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }

@@ -55,7 +55,7 @@ export async function retargetPulls(
 
 async function retarget(
   { database }: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   target: string | undefined,
   actorId: number | null,
 ): Promise<void> {
@@ -78,7 +78,7 @@ async function retarget(
  */
 export async function changeBase(
   tx: Tx,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   base: string,
   { actorId, chosen }: { actorId: number | null; chosen: boolean },
 ): Promise<void> {

@@ -23,7 +23,7 @@ interface RecordDetails {
  */
 export async function recordMerge(
   { database }: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   merge: merges.MergeIntent,
   { by = 'us', at, headWritten = true }: RecordDetails = {},
 ): Promise<merges.Recorded | undefined> {
@@ -33,7 +33,7 @@ export async function recordMerge(
 }
 
 /** The others are told of the pull request and of its base branch. */
-function happeningsOf(pull: pulls.PullWithIssue, merge: merges.MergeIntent, by: 'us' | 'hand'): Happening[] {
+function happeningsOf(pull: pulls.PullOnBranch, merge: merges.MergeIntent, by: 'us' | 'hand'): Happening[] {
   const place = { repositoryId: pull.repository_id, actorId: merge.merged_by };
   const closed: Happening = { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...place };
   if (by === 'hand' || merge.base_sha === merge.commit_sha) return [closed];
@@ -72,7 +72,7 @@ export async function settleMergesInto(
 }
 
 /** Settles the interrupted merge of a pull request, for whoever has the queue of branches. False when there is none. */
-export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue): Promise<boolean> {
+export async function settleMergeOf(context: Context, pull: pulls.PullOnBranch): Promise<boolean> {
   const finished = await finish(context, pull);
   if (finished === undefined) return false;
   const { merge, reminder } = finished;
@@ -83,7 +83,7 @@ export async function settleMergeOf(context: Context, pull: pulls.PullWithIssue)
 
 async function finish(
   context: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
 ): Promise<(merges.Recorded & { merge: merges.MergeRow }) | undefined> {
   const { database, git, log } = context;
   const merge = await merges.find(database.autocommit(), pull.id);

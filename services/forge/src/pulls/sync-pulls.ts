@@ -20,15 +20,19 @@ export const branchQueue = (repositoryId: number) => `branches of ${repositoryId
  * Lets the open pull requests from a repository follow their head branches, which may have moved or gone: its own, and
  * those into other repositories of its network. Not for somebody who has the queue of branches of any.
  * @param actorId in whose name; null when that is not known any more
+ * @param branches those that moved, if any; without it all are looked at, which takes long where many are open
  */
 export async function syncPulls(
   context: Context,
   repository: { id: number },
   actorId: number | null = null,
+  branches?: readonly string[],
 ): Promise<void> {
+  if (branches?.length === 0) return;
   const { id } = repository;
-  const elsewhere = await context.queues.inTurn(branchQueue(id), () => followOwn(context, id, actorId));
-  if (await followElsewhere(context, id, elsewhere, actorId)) return;
+  const head: Head = { repositoryId: id, branches };
+  const elsewhere = await context.queues.inTurn(branchQueue(id), () => followOwn(context, head, actorId));
+  if (await followElsewhere(context, head, elsewhere, actorId)) return;
   // The next start looks at all of them once more.
   await pushes.lookAgain(context.database.autocommit(), id, actorId);
 }
@@ -47,12 +51,12 @@ export async function followHeads(
 ): Promise<void> {
   if (reminders.length === 0) return;
   const tx = context.database.autocommit();
-  const elsewhere = await followOwn(context, repositoryId, actorId, branch);
+  const head: Head = { repositoryId, branches: [branch] };
+  const elsewhere = await followOwn(context, head, actorId);
   if (elsewhere.length === 0) return await pushes.removeAll(tx, reminders);
   const following = async () => {
     try {
-      if (await followElsewhere(context, repositoryId, elsewhere, actorId))
-        await pushes.removeAll(tx, reminders);
+      if (await followElsewhere(context, head, elsewhere, actorId)) await pushes.removeAll(tx, reminders);
     } catch (error) {
       const fields = { repository: repositoryId, reason: (error as Error).message };
       context.log.error(fields, 'pull requests elsewhere follow at the next start');
@@ -61,15 +65,20 @@ export async function followHeads(
   void context.queues.track(following());
 }
 
+/** Where heads are that may have moved: in some branches of a repository, or in any. */
+interface Head {
+  repositoryId: number;
+  branches: readonly string[] | undefined;
+}
+
 /** Returns other repositories with pull requests from this one. */
 async function followOwn(
   context: Context,
-  repositoryId: number,
+  { repositoryId, branches }: Head,
   actorId: number | null,
-  branch?: string,
 ): Promise<number[]> {
   const tx = context.database.autocommit();
-  const open = await pulls.listOpenByHead(tx, repositoryId, { headBranch: branch ?? null });
+  const open = await pulls.listOpenByHead(tx, repositoryId, { headBranches: branches ?? null });
   const own = open.filter((pull) => pull.repository_id === repositoryId);
   await forEachHead(context, repositoryId, own, (pull, tip) => followFound(context, pull, tip, actorId));
   const others = open.filter((pull) => pull.repository_id !== repositoryId);
@@ -82,14 +91,15 @@ async function followOwn(
  */
 async function followElsewhere(
   context: Context,
-  headRepositoryId: number,
+  { repositoryId: headRepositoryId, branches }: Head,
   elsewhere: readonly number[],
   actorId: number | null,
 ): Promise<boolean> {
   const tx = context.database.autocommit();
   let isWhole = true;
   for (const repositoryId of elsewhere) {
-    const find = () => pulls.listOpenByHead(tx, headRepositoryId, { repositoryId });
+    const find = () =>
+      pulls.listOpenByHead(tx, headRepositoryId, { headBranches: branches ?? null, repositoryId });
     const brought = new Map<number, string | undefined>();
     const bring: Follow = async (pull, tip) => {
       // Whose poster lost the code of the head publishes no more of it; with a branch that is gone it is closed all the same.
@@ -152,7 +162,7 @@ async function eachAlone(
  */
 async function followFound(
   context: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   tip: string | undefined,
   actorId: number | null,
 ): Promise<void> {
@@ -164,7 +174,7 @@ async function followFound(
 /** Lets one pull request follow its head, whose commits are here by now and which is gone where `tip` is undefined. */
 export async function followHead(
   context: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   tip: string | undefined,
   actorId: number | null,
 ): Promise<void> {
@@ -176,7 +186,7 @@ export async function followHead(
 /** Row, ref, row: after a crash in between the row says that the ref is to be written. */
 export async function moveHead(
   context: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   tip: string,
   actorId: number | null,
 ): Promise<void> {
@@ -200,7 +210,7 @@ export async function moveHead(
 /** Lets the ref of a pull request follow its row; false when something is in its way, for the next push or start to try. */
 export async function writeHead(
   { database, git }: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   tip: string,
 ): Promise<boolean> {
   const moved = await moveRefs(git, pull.repository_id, [{ ref: pullRef(pull.number), new: tip }]);
@@ -224,7 +234,7 @@ export async function settlePulls(context: Context): Promise<void> {
 /** Closes a pull request whose head branch is gone. */
 async function closeForLackOfHead(
   { database }: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   actorId: number | null,
 ): Promise<void> {
   const gone = { kind: 'delete_branch', details: { old_ref: pull.head_branch } };
@@ -234,7 +244,7 @@ async function closeForLackOfHead(
 /** Closes a pull request that nobody asked to close, with something in its timeline before; one that is closed stays as it is. */
 export async function closeIssueOf(
   tx: Tx,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   entries: readonly comments.TimelineEntry[],
   actorId: number | null,
 ): Promise<void> {
@@ -260,7 +270,7 @@ export async function closePullsFrom(
 }
 
 /** Where something happened to a pull request, and who did it. */
-export const about = (pull: pulls.PullWithIssue, actorId: number) => ({
+export const about = (pull: pulls.PullOnBranch, actorId: number) => ({
   issueId: pull.issue_id,
   repositoryId: pull.repository_id,
   actorId,

@@ -67,7 +67,7 @@ export async function restackAbove(
  */
 async function restack(
   context: Context,
-  pull: pulls.PullWithIssue,
+  pull: pulls.PullOnBranch,
   upstreams: readonly string[],
   actorId: number,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import { type IssueRow, reviveSurroundings, type Surroundings } from '../issues/issues.ts';
 import type { TeamRow } from '../people/teams.ts';
@@ -8,6 +8,11 @@ export type PullRow = Tables['pulls'];
 
 /** A pull request with both halves: `id` is its own, `issue_id` the issue's. */
 export type PullWithIssue = PullRow & Omit<IssueRow, 'id'>;
+
+/** What following a branch needs of a pull request: none of its words, of which there may be a megabyte. */
+export type PullOnBranch = PullRow & Pick<IssueRow, 'number' | 'poster_id' | 'created_at' | 'closed_at'>;
+
+const ON_BRANCH = fragment`i.number, i.poster_id, i.created_at, i.closed_at, p.*`;
 
 /** Who is asked to review a pull request and has not done so. */
 export interface ReviewWishes {
@@ -70,24 +75,32 @@ export function findOpenByTopic(
     order by p.id desc limit 1`;
 }
 
-/** A pull request and whether it may follow its head: in its own repository, or its poster may still read the code there. */
-export type PullOfHead = PullWithIssue & { may_follow: boolean };
+/**
+ * A pull request and whether it may follow its head: in its own repository, or its poster may still read the code there. That
+ * is asked for one repository at a time: where it was not, one from elsewhere may not.
+ */
+export type PullOfHead = PullOnBranch & { may_follow: boolean };
 
-/** Open pull requests whose head is in a repository, or only those from one of its branches or into one repository. */
+/**
+ * Open pull requests whose head is in a repository, or only those from some of its branches or into one repository. One whose
+ * ref is still to be written is always among those from some branches.
+ */
 export function listOpenByHead(
   tx: Tx,
   headRepositoryId: number,
   {
-    headBranch = null,
+    headBranches = null,
     repositoryId = null,
-  }: { headBranch?: string | null; repositoryId?: number | null } = {},
+  }: { headBranches?: readonly string[] | null; repositoryId?: number | null } = {},
 ): Promise<PullOfHead[]> {
   return tx.rows<PullOfHead>`
-    select i.*, p.*, case when p.repository_id = p.head_repository_id then true else :schema.may_read_unit(
+    select ${ON_BRANCH}, case when p.repository_id = p.head_repository_id then true
+      when ${repositoryId}::bigint is null then false else :schema.may_read_unit(
       coalesce(u.id, 0), coalesce(u.is_admin, false), false, p.head_repository_id, 'code') end as may_follow
     from :schema.pulls p join :schema.issues i on i.id = p.issue_id left join :schema.users u on u.id = i.poster_id
     where p.head_repository_id = ${headRepositoryId} and p.merged_at is null and i.closed_at is null
-      and (${headBranch}::text is null or p.head_branch = ${headBranch}::text)
+      and (${headBranches}::text[] is null or p.head_branch = any(${headBranches}::text[])
+        or p.written_sha is distinct from p.head_sha)
       and (${repositoryId}::bigint is null or p.repository_id = ${repositoryId}::bigint)
     order by p.id`;
 }
@@ -111,9 +124,9 @@ export function listOpenByBase(
   tx: Tx,
   repositoryId: number,
   baseBranches: readonly string[],
-): Promise<PullWithIssue[]> {
-  return tx.rows<PullWithIssue>`
-    select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+): Promise<PullOnBranch[]> {
+  return tx.rows<PullOnBranch>`
+    select ${ON_BRANCH} from :schema.pulls p join :schema.issues i on i.id = p.issue_id
     where p.repository_id = ${repositoryId} and p.base_branch = any(${baseBranches}::text[])
       and p.merged_at is null and i.closed_at is null
     order by p.id`;
@@ -174,9 +187,9 @@ export function findById(tx: Tx, id: number): Promise<PullWithIssue | undefined>
 }
 
 /** Pull requests whose ref is not where it should be. */
-export function listUnwritten(tx: Tx): Promise<PullWithIssue[]> {
-  return tx.rows<PullWithIssue>`
-    select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
+export function listUnwritten(tx: Tx): Promise<PullOnBranch[]> {
+  return tx.rows<PullOnBranch>`
+    select ${ON_BRANCH} from :schema.pulls p join :schema.issues i on i.id = p.issue_id
     where p.written_sha is distinct from p.head_sha order by p.id`;
 }
 
@@ -239,7 +252,7 @@ export async function updateMaintainerEdit(tx: Tx, id: number, allowed: boolean)
 }
 
 /** The branches of a pull request, to look for another one between them. */
-export function branchesOf(pull: PullWithIssue): Branches {
+export function branchesOf(pull: PullOnBranch): Branches {
   return {
     repositoryId: pull.repository_id,
     baseBranch: pull.base_branch,
