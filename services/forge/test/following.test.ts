@@ -17,6 +17,7 @@ import * as users from '../src/store/people/users.ts';
 import type { RefMove } from '../src/store/repositories/pushes.ts';
 import { commit, pushBranch, useForge } from './forge.ts';
 import { type ForkScene, forkScene } from './fork-scene.ts';
+import { recordHappenings } from './happenings.ts';
 import { ownGit } from './own-git.ts';
 
 // How pull requests follow their heads, asked of the operations themselves: with queues that a test can hold.
@@ -64,6 +65,14 @@ async function pull(branch: string): Promise<number> {
   await pushBranch(forks.tree, branch, { [`${branch}.txt`]: branch }, 'main');
   const opened = { head: branch, base: 'main', title: branch };
   return (await forks.ada.call('POST', '/repos/ada/work/pulls', opened)).body.number;
+}
+/** Moves a branch of `ada/work` on behind the forge's back. */
+async function moveOn(branch: string): Promise<RefMove> {
+  const before = await command(forks.bare, 'rev-parse', branch);
+  await command(forks.tree, 'checkout', '-q', branch);
+  const after = await commit(forks.tree, { [`${branch}.txt`]: `after ${before}` }, 'more');
+  await command(forks.tree, 'push', '-q', forks.bare, branch);
+  return { ref: `refs/heads/${branch}`, before, after };
 }
 const rowOf = (number: number) => scene.sql.row`
   select p.head_branch, p.base_branch, i.closed_at is not null as closed
@@ -191,16 +200,62 @@ describe('a push', () => {
   it('lets the pull requests from all of its branches follow', async () => {
     const numbers = [await pull('first'), await pull('second')];
     const moves: RefMove[] = [];
-    for (const branch of ['first', 'second']) {
-      const before = await command(forks.bare, 'rev-parse', branch);
-      await command(forks.tree, 'checkout', '-q', branch);
-      const after = await commit(forks.tree, { [`${branch}.txt`]: 'more' }, 'more');
-      await command(forks.tree, 'push', '-q', forks.bare, branch);
-      moves.push({ ref: `refs/heads/${branch}`, before, after });
-    }
+    for (const branch of ['first', 'second']) moves.push(await moveOn(branch));
     const heads = () =>
       Promise.all(numbers.map((number) => command(forks.bare, 'rev-parse', `refs/pull/${number}/head`)));
     await recordPush(context, await beginPush(context, work, ada.userId, { moves }), moves);
     expect(await heads()).toEqual(moves.map(({ after }) => after));
+  });
+});
+
+/** Has the database refuse to move the heads of pull requests from `refused…` until it is told otherwise. */
+async function refuseHeads(): Promise<() => Promise<unknown>> {
+  await scene.sql.run`
+    create or replace function :schema.refuse() returns trigger language plpgsql as
+    $$ begin if new.head_branch like 'refused%' and new.head_sha <> old.head_sha then raise 'refused'; end if; return new; end $$`;
+  await scene.sql.run`
+    create or replace trigger refuse before update on :schema.pulls for each row execute function :schema.refuse()`;
+  return () => scene.sql.run`drop function :schema.refuse cascade`;
+}
+
+describe('a pull request that cannot follow', () => {
+  const refOf = (number: number) => command(forks.bare, 'rev-parse', `refs/pull/${number}/head`);
+
+  it('keeps neither others from it nor the push from being told of', async () => {
+    const numbers = [await pull('refused'), await pull('follows')];
+    const moves: RefMove[] = [];
+    for (const branch of ['refused', 'follows']) moves.push(await moveOn(branch));
+    await recordHappenings(scene);
+    const allow = await refuseHeads();
+    const [before, after] = [moves[0]?.before, moves[1]?.after];
+    await recordPush(context, await beginPush(context, work, ada.userId, { moves }), moves);
+    expect(await Promise.all(numbers.map(refOf))).toEqual([before, after]);
+    expect(
+      await scene.sql.rows`select payload->>'ref' as ref from :schema.told where payload->>'kind' = 'ref'`,
+    ).toEqual(moves.map(({ ref }) => ({ ref })));
+    expect(await scene.sql.rows`select details->'moves' as moves from :schema.pushes`).toEqual([
+      { moves: [] },
+    ]);
+    await allow();
+    await restart();
+    expect(await Promise.all(numbers.map(refOf))).toEqual(moves.map((move) => move.after));
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  });
+
+  it('does not keep a merge into its head from being answered', async () => {
+    await command(forks.tree, 'push', '-q', 'origin', 'main:refs/heads/refused-base');
+    const opened = { head: 'refused-base', base: 'asked-base', title: 'above' };
+    await command(forks.tree, 'push', '-q', 'origin', 'main:refs/heads/asked-base');
+    const above = (await forks.ada.call('POST', '/repos/ada/work/pulls', opened)).body.number;
+    await pushBranch(forks.tree, 'merging', { merging: '1' }, 'main');
+    const merging = { head: 'merging', base: 'refused-base', title: 'merging' };
+    const { number } = (await forks.ada.call('POST', '/repos/ada/work/pulls', merging)).body;
+    const allow = await refuseHeads();
+    const merged = await forks.ada.call('POST', `/repos/ada/work/pulls/${number}/merge`, {});
+    expect(merged.status).toBe(200);
+    await allow();
+    await restart();
+    expect(await refOf(above)).toBe(await command(forks.bare, 'rev-parse', 'refused-base'));
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
   });
 });

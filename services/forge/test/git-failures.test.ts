@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { silentLog } from '@croft/runtime';
 import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../src/context.ts';
@@ -149,18 +150,21 @@ describe('is told of a git that cannot run', () => {
 describe('what a push brought', () => {
   const describeTo = (before: string, after: string) => {
     const pull = { repository_id: 1, head_sha: before, base_branch: 'main' };
-    return describePush({ git } as unknown as Context, pull as unknown as PullRow, after);
+    return describePush({ git, log: silentLog } as unknown as Context, pull as unknown as PullRow, after);
   };
   const entry = (isForced: boolean, commits: string[]) => ({
     kind: 'pull_push',
     details: { is_force_push: isForced, commit_ids: commits },
   });
 
-  it.each([['cat-file'], ['rev-list']])('is not made up when %s cannot be asked', async (program) => {
+  it.each([
+    ['cat-file', true],
+    ['rev-list', false],
+  ])('is told by both heads or not at all when %s cannot be asked', async (program, byHeads) => {
     const [base, head] = [await write(`${program} 1`, [first]), await write(`${program} 2`, [first])];
     const later = await write(`${program} 3`, [base]);
     await failing.fail(program);
-    await expect(describeTo(base, later)).rejects.toThrow('git');
+    expect(await describeTo(base, later)).toEqual(byHeads ? entry(true, [base, later]) : entry(false, []));
     await failing.recover();
     expect(await describeTo(base, later)).toEqual(entry(false, [later]));
     expect(await describeTo(base, head)).toEqual(entry(true, [base, head]));

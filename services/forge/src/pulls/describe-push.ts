@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts';
-import { GitFailed } from '../outside/git/git-failed.ts';
 import { findMergeBase } from '../outside/git/merging/merge.ts';
 import { listNewCommits } from '../outside/git/reading/new-commits.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
@@ -8,11 +7,11 @@ import type { PullRow } from '../store/pulls/pulls.ts';
 
 /**
  * The entry that tells in a timeline where the head of a pull request went: the commits that came, oldest first and without
- * those of the base, or both heads where commits went. As the reference has them.
- * @throws what git fails with: nothing is told then
+ * those of the base, or both heads where commits went. As the reference has them. The head has moved whatever git says of it:
+ * where it does not say what lies between, both heads are told, and where it does not say which commits came, none.
  */
 export async function describePush(
-  { git }: Context,
+  { git, log }: Context,
   { repository_id: id, head_sha: before, base_branch: baseBranch }: PullRow,
   after: string,
 ): Promise<TimelineEntry> {
@@ -20,12 +19,15 @@ export async function describePush(
     kind: 'pull_push',
     details: { is_force_push: isForced, commit_ids: commits },
   });
-  const shared = await findMergeBase(git, id, before, after).catch((error: unknown) => {
-    // A head that cannot be read any more keeps nobody from pushing another one; a git that cannot run tells nothing of either.
-    if (error instanceof GitFailed && error.isForDamage) return undefined;
-    throw error;
-  });
+  const orNothing = (error: unknown): undefined => {
+    // A head that is damaged, a git that cannot run, or so many questions that this one did not get its turn.
+    log.warn({ repository: id, reason: (error as Error).message }, 'what a push brought is not told');
+  };
+  const shared = await findMergeBase(git, id, before, after).catch(orNothing);
   if (shared !== before) return entry(true, [before, after]);
-  const base = await readRef(git, id, branchRef(baseBranch));
-  return entry(false, await listNewCommits(git, id, after, base === undefined ? [before] : [before, base]));
+  const list = async () => {
+    const base = await readRef(git, id, branchRef(baseBranch));
+    return await listNewCommits(git, id, after, base === undefined ? [before] : [before, base]);
+  };
+  return entry(false, (await list().catch(orNothing)) ?? []);
 }

@@ -31,15 +31,16 @@ export async function syncPulls(
   if (branches?.length === 0) return;
   const { id } = repository;
   const head: Head = { repositoryId: id, branches };
-  const elsewhere = await context.queues.inTurn(branchQueue(id), () => followOwn(context, head, actorId));
-  if (await followElsewhere(context, head, elsewhere, actorId)) return;
-  // The next start looks at all of them once more.
+  const own = await context.queues.inTurn(branchQueue(id), () => followOwn(context, head, actorId));
+  if ((await followElsewhere(context, head, own.elsewhere, actorId)) && own.isWhole) return;
+  // All of them are looked at once more.
   await pushes.lookAgain(context.database.autocommit(), id, actorId);
 }
 
 /**
  * The same for the pull requests of one branch, for somebody who has the queue of its repository already. Those into other
- * repositories follow soon, for two queues at once could wait for ever; also after a crash.
+ * repositories follow soon, for two queues at once could wait for ever; also after a crash. It never fails: the branch has moved
+ * whatever happens here, and the reminders stay.
  * @param reminders rows of `pushes` that have the next start do it, until it is done; with none there is nothing to do
  */
 export async function followHeads(
@@ -52,17 +53,21 @@ export async function followHeads(
   if (reminders.length === 0) return;
   const tx = context.database.autocommit();
   const head: Head = { repositoryId, branches: [branch] };
-  const elsewhere = await followOwn(context, head, actorId);
-  if (elsewhere.length === 0) return await pushes.removeAll(tx, reminders);
-  const following = async () => {
-    try {
-      if (await followElsewhere(context, head, elsewhere, actorId)) await pushes.removeAll(tx, reminders);
-    } catch (error) {
-      const fields = { repository: repositoryId, reason: (error as Error).message };
-      context.log.error(fields, 'pull requests elsewhere follow at the next start');
-    }
+  const failed = (error: Error) => {
+    const fields = { repository: repositoryId, reason: error.message };
+    context.log.error(fields, 'pull requests from a branch that moved follow at the next start');
   };
-  void context.queues.track(following());
+  try {
+    const { elsewhere, isWhole } = await followOwn(context, head, actorId);
+    const following = async () => {
+      if ((await followElsewhere(context, head, elsewhere, actorId)) && isWhole)
+        await pushes.removeAll(tx, reminders);
+    };
+    if (elsewhere.length === 0) await following();
+    else void context.queues.track(following().catch(failed));
+  } catch (error) {
+    failed(error as Error);
+  }
 }
 
 /** Where heads are that may have moved: in some branches of a repository, or in any. */
@@ -71,18 +76,19 @@ interface Head {
   branches: readonly string[] | undefined;
 }
 
-/** Returns other repositories with pull requests from this one. */
+/** Returns other repositories with pull requests from this one, and whether all followed that are within it. */
 async function followOwn(
   context: Context,
   { repositoryId, branches }: Head,
   actorId: number | null,
-): Promise<number[]> {
+): Promise<{ elsewhere: number[]; isWhole: boolean }> {
   const tx = context.database.autocommit();
   const open = await pulls.listOpenByHead(tx, repositoryId, { headBranches: branches ?? null });
   const own = open.filter((pull) => pull.repository_id === repositoryId);
-  await forEachHead(context, repositoryId, own, (pull, tip) => followFound(context, pull, tip, actorId));
+  const follow: Follow = (pull, tip) => followFound(context, pull, tip, actorId);
+  const isWhole = await eachAlone(context, repositoryId, own, follow);
   const others = open.filter((pull) => pull.repository_id !== repositoryId);
-  return [...new Set(others.map((pull) => pull.repository_id))];
+  return { elsewhere: [...new Set(others.map((pull) => pull.repository_id))], isWhole };
 }
 
 /**
