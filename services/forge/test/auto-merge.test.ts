@@ -37,6 +37,15 @@ async function open(options?: object): Promise<{ number: number; base: string; h
   return { number: body.number, base, head };
 }
 
+/** One more commit on a head, by the owner unless somebody else is named. */
+async function pushMore(head: string, who?: Person): Promise<string> {
+  await git(tree, 'fetch', '-q', 'origin');
+  await git(tree, 'checkout', '-q', '-B', head, `origin/${head}`);
+  const sha = await commit(tree, { [`more-${head}.txt`]: String(++count) }, 'more');
+  await git(tree, 'push', '-q', who?.remote('ada/patient') ?? 'origin', head);
+  return sha;
+}
+
 const schedule = (who: Person, number: number, body: object = {}) =>
   who.call('POST', `${at}/pulls/${number}/merge`, { merge_when_checks_succeed: true, ...body });
 const cancel = (who: Person, number: number, path = at) =>
@@ -318,6 +327,41 @@ describe('a scheduled merge', () => {
       { type: 'change_target_branch', user: { login: 'dan' } },
       { type: 'pull_cancel_scheduled_merge', user: { login: 'dan' } },
     ]);
+  });
+
+  it.each<[string, (pull: { number: number; head: string; other: string }) => Promise<unknown>]>([
+    ['new commits', ({ head }) => pushMore(head, bob)],
+    ['another base', ({ number, other }) => bob.call('PATCH', `${at}/pulls/${number}`, { base: other })],
+  ])(
+    'attack: a writer who may not merge there lands nothing with %s in the name of who may',
+    async (_what, change) => {
+      const only = { enable_push: false, enable_merge_whitelist: true, merge_whitelist_usernames: ['cleo'] };
+      const { number, head, base } = await open(only);
+      const other = `${base}-other`;
+      await git(tree, 'push', '-q', 'origin', `main:refs/heads/${other}`);
+      await ada.call('POST', `${at}/branch_protections`, { rule_name: other, ...only });
+      const tips = () => git(bare, 'rev-parse', base, other);
+      const before = await tips();
+      await say(await git(bare, 'rev-parse', head), 'pending');
+      expect((await schedule(cleo, number)).status).toBe(201);
+      await settled();
+      expect((await scheduled(number)).length).toBe(1);
+      await change({ number, head, other });
+      await say(await git(bare, 'rev-parse', head), 'success');
+      await settled();
+      expect([await isMerged(number), await scheduled(number), await tips()]).toEqual([404, [], before]);
+      expect((await told(number)).at(-1)?.[0]).toBe('pull_cancel_scheduled_merge');
+    },
+  );
+
+  it('stays when somebody pushes whom the base lets merge', async () => {
+    const only = { enable_merge_whitelist: true, merge_whitelist_usernames: ['ada', 'cleo'] };
+    const { number, head } = await open({ ...CHECKED, ...only });
+    expect((await schedule(cleo, number)).status).toBe(201);
+    await pushMore(head);
+    expect(await scheduled(number)).toHaveLength(1);
+    await say(await git(bare, 'rev-parse', head), 'success');
+    await merged(number);
   });
 
   it('stays when a site administrator brings more, who may write everywhere', async () => {

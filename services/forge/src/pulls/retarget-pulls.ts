@@ -1,5 +1,5 @@
 import type { Tx } from '@croft/sql';
-import { endUnlessWriter } from '../auto-merge/end-unless-writer.ts';
+import { endUnlessMerger } from '../auto-merge/end-unless-merger.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
@@ -89,7 +89,7 @@ export async function changeBase(
   const kind = 'change_target_branch';
   await comments.add(tx, { issueId: pull.issue_id, kind, posterId: actorId, details });
   // Who scheduled it did so for the other branch, and to edit it takes less than to merge.
-  await endUnlessWriter(tx, pull, chosen ? actorId : null, actorId);
+  await endUnlessMerger(tx, pull, chosen ? actorId : null, actorId);
   if (actorId === null) return;
   const formerBase = pull.base_branch;
   const changes = { ref: { from: formerBase } };

@@ -1,5 +1,5 @@
 import type { Tx } from '@croft/sql';
-import { endUnlessWriter } from '../auto-merge/end-unless-writer.ts';
+import { endUnlessMerger } from '../auto-merge/end-unless-merger.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { branchRef, moveRefs, pullRef, readRefs } from '../outside/git/refs.ts';
@@ -205,7 +205,7 @@ export async function moveHead(
     if (pushed === undefined) return;
     await comments.add(tx, { issueId: pull.issue_id, posterId: actorId, ...pushed });
     await markStale(tx, pull.id, actorId);
-    await endUnlessWriter(tx, pull, actorId, actorId);
+    await endUnlessMerger(tx, pull, actorId, actorId);
     if (actorId === null) return;
     const head = { before: pull.head_sha, after: tip };
     await announce(tx, { kind: 'issue', action: 'synchronized', head, ...about(pull, actorId) });

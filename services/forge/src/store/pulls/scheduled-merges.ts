@@ -28,15 +28,24 @@ export async function remove(tx: Tx, pullId: number): Promise<boolean> {
   return (await tx.run`delete from :schema.scheduled_merges where pull_id = ${pullId}`) > 0;
 }
 
-/**
- * Nothing is scheduled any more, unless somebody may write to the base, which nobody (null) may not. False when nothing was,
- * or he may.
- */
-export async function removeUnlessWriter(tx: Tx, pullId: number, userId: number | null): Promise<boolean> {
-  const removed = await tx.run`
-    delete from :schema.scheduled_merges s using :schema.repositories r
-    where s.pull_id = ${pullId} and r.id = s.repository_id and not exists (
-      select from :schema.access_of(${userId}::bigint, r.id, r.owner_id) a where a.code >= 2)
-      and not exists (select from :schema.users u where u.id = ${userId}::bigint and u.is_admin)`;
-  return removed > 0;
+/** Somebody as the protection of the base sees him into which something is scheduled; nobody may write. */
+export interface Decider {
+  base_branch: string;
+  userId: number;
+  /** Teams of the repository's owner that he is in. */
+  teamIds: number[];
+  mayWrite: boolean;
+}
+
+/** How somebody, or nobody (null), stands to what is scheduled for a pull request; undefined when nothing is. */
+export function findDecider(tx: Tx, pullId: number, userId: number | null): Promise<Decider | undefined> {
+  return tx.row<Decider>`
+    select p.base_branch, ${userId ?? 0}::bigint as "userId",
+      coalesce((select jsonb_agg(t.id) from :schema.teams t join :schema.team_members m on m.team_id = t.id
+        where m.user_id = ${userId}::bigint and t.organization_id = r.owner_id), '[]') as "teamIds",
+      exists (select from :schema.access_of(${userId}::bigint, r.id, r.owner_id) a where a.code >= 2)
+        or exists (select from :schema.users u where u.id = ${userId}::bigint and u.is_admin) as "mayWrite"
+    from :schema.scheduled_merges s join :schema.pulls p on p.id = s.pull_id
+      join :schema.repositories r on r.id = s.repository_id
+    where s.pull_id = ${pullId}`;
 }
