@@ -408,6 +408,7 @@ export interface Tables {
     message: string;
     delete_branch: boolean;
     scheduled_at: Date;
+    awaits_checks: boolean;
   };
   search_words: {
     id: number;

@@ -133,6 +133,36 @@ describe('a scheduled merge', () => {
     await merged(other.number);
   });
 
+  it('waits for the checks of a head that came later to begin, where the one before had some', async () => {
+    const { number, head } = await open();
+    await say(await git(bare, 'rev-parse', head), 'failure');
+    expect((await schedule(bob, number)).status).toBe(201);
+    await settled();
+    expect((await scheduled(number)).length).toBe(1);
+    // The second push comes before anything was said of the first.
+    for (const _push of [1, 2]) await pushMore(head);
+    await settled();
+    await ada.call('PATCH', `${at}/pulls/${number}`, { title: 'look again' });
+    await settled();
+    expect([await isMerged(number), (await scheduled(number)).length]).toEqual([404, 1]);
+    const tip = await git(bare, 'rev-parse', head);
+    await say(tip, 'pending');
+    await settled();
+    expect(await isMerged(number)).toBe(404);
+    await say(tip, 'success');
+    await merged(number);
+  });
+
+  it('waits for no checks of a head that came later where nothing checks', async () => {
+    const { number, head } = await open({ required_approvals: 1 });
+    expect((await schedule(bob, number)).status).toBe(201);
+    await pushMore(head);
+    await settled();
+    expect((await scheduled(number)).length).toBe(1);
+    await cleo.call('POST', `${at}/pulls/${number}/reviews`, { event: 'APPROVED' });
+    await merged(number);
+  });
+
   it.each<[string, object, (pull: { number: number; base: string; head: string }) => Promise<unknown>]>([
     [
       'an approval',

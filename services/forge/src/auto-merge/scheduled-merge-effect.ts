@@ -48,7 +48,7 @@ async function mergeScheduled(context: Context, pull: pulls.PullWithIssue): Prom
   const wanted = { style, title, message, deleteBranch, headCommit, mergeCommit: '', force: false };
   try {
     checkNotArchived(found);
-    await mergeInTurn(context, caller, found, wanted, true);
+    await mergeInTurn(context, caller, found, wanted, { awaitsChecks: scheduled.awaits_checks });
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'base_moved') throw error;
     // He lost what it takes. Everything else may still come, and something then asks again.

@@ -13,6 +13,8 @@ import type { MergeFacts } from './merge-facts.ts';
 export interface RequirementsPast {
   /** `forced` by somebody who may; `scheduled` for later, when it counts; `itself` is that later. */
   by?: 'forced' | 'scheduled' | 'itself' | undefined;
+  /** Of what merges by itself: whether checks of the head are to come, also when none has spoken yet. */
+  awaitsChecks?: boolean | undefined;
 }
 
 /** What is to be merged, two commits that merge. */
@@ -34,12 +36,17 @@ export async function checkRequirements(
   pull: PullWithIssue,
   commits: MergedCommits,
   protection: Protection | undefined,
-  { by, style, facts: known }: RequirementsPast & { style: MergeStyle; facts?: MergeFacts },
+  {
+    by,
+    awaitsChecks = false,
+    style,
+    facts: known,
+  }: RequirementsPast & { style: MergeStyle; facts?: MergeFacts },
 ): Promise<void> {
   const facts = known ?? (await mergeFacts.load(context.database.autocommit(), pull, commits.head));
   if (by !== 'forced' && by !== 'scheduled') {
     const outdated = commits.mergeBase !== commits.base;
-    checkProtection(protection, { ...facts, outdated }, by === 'itself');
+    checkProtection(protection, { ...facts, outdated }, by === 'itself' ? { awaitsChecks } : undefined);
     if (keepsFiles(protection)) await checkChanges(context, pull.repository_id, commits, protection);
   }
   checkInevitable(protection, facts, signsAll(context, style));

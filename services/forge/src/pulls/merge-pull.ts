@@ -105,14 +105,14 @@ export type MergeInTurn = Omit<WantedMerge, 'style' | 'deleteBranch' | 'whenChec
 /**
  * Merges a pull request for somebody who has the queue of branches, when everything is there, or lets it wait in the merge
  * queue of its base.
- * @param byItself nobody waits for an answer: it was scheduled
+ * @param byItself nobody waits for an answer: it was scheduled, and perhaps waits for checks that are to come
  */
 export async function mergeInTurn(
   context: Context,
   caller: Caller,
   found: PullToMerge,
   wanted: MergeInTurn,
-  byItself = false,
+  byItself?: { awaitsChecks: boolean },
 ): Promise<'merged' | 'queued'> {
   const { pull, repository } = found;
   checkMergeIsPossible(found);
@@ -123,14 +123,15 @@ export async function mergeInTurn(
     await markMerged(context, caller, pull, wanted.mergeCommit);
     return 'merged';
   }
-  const by = byItself ? 'itself' : wanted.force && mayForce ? 'forced' : undefined;
+  const by = byItself !== undefined ? 'itself' : wanted.force && mayForce ? 'forced' : undefined;
+  const past = { by, awaitsChecks: byItself?.awaitsChecks } as const;
   const queue = by === 'forced' ? undefined : queueOptionsOf(protection);
   if (queue !== undefined) {
-    const { head } = await checkSides(context, found, { ...wanted, style }, queue.protection, { by });
+    const { head } = await checkSides(context, found, { ...wanted, style }, queue.protection, past);
     await joinQueue(context, caller, found, { ...wanted, style, head });
     return 'queued';
   }
-  const merge = await prepareMerge(context, caller, found, { ...wanted, style }, protection, { by });
+  const merge = await prepareMerge(context, caller, found, { ...wanted, style }, protection, past);
   const reminders = await landMerges(context, [{ pull, intent: merge.intent }], merge.written);
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(repository.id);

@@ -13,19 +13,22 @@ export interface Situation extends MergeFacts {
 /**
  * Merge rule 3, what the protection of the base branch requires, in the reference's order and words; `checkKept` is the
  * last of it.
- * @param byItself a scheduled merge waits for all checks there are where the protection names none
+ * @param byItself a scheduled merge waits for all checks there are where the protection names none; and for the first of
+ *   them where some are to come
  * @throws 405
  */
 export function checkProtection(
   protection: Protection | undefined,
   situation: Situation,
-  byItself: boolean,
+  byItself?: { awaitsChecks: boolean },
 ): void {
   const options = protection?.options;
   const checksFail =
     options?.enable_status_check === true
       ? !passes(options.status_check_contexts, situation.statuses)
-      : byItself && situation.statuses.length > 0 && !passes([], situation.statuses);
+      : byItself !== undefined &&
+        (byItself.awaitsChecks || situation.statuses.length > 0) &&
+        !passes([], situation.statuses);
   if (checksFail) throw notMergeable('Not all required status checks successful');
   if (options === undefined) return;
   if (approvalsThatCount(options, situation) < options.required_approvals)

@@ -7,7 +7,9 @@ export type ScheduledMergeRow = Tables['scheduled_merges'];
 /** Schedules the merge of a pull request whose issue is held; false when one is scheduled already. */
 export async function insert(
   tx: Tx,
-  merge: Omit<ScheduledMergeRow, 'scheduled_at' | 'scheduled_by'> & { scheduled_by: number },
+  merge: Omit<ScheduledMergeRow, 'scheduled_at' | 'scheduled_by' | 'awaits_checks'> & {
+    scheduled_by: number;
+  },
 ): Promise<boolean> {
   const inserted = await tx.run`
     insert into :schema.scheduled_merges (pull_id, repository_id, scheduled_by, style, title, message, delete_branch,
@@ -26,6 +28,14 @@ export function find(tx: Tx, pullId: number): Promise<ScheduledMergeRow | undefi
 /** Nothing is scheduled any more; false when nothing was. */
 export async function remove(tx: Tx, pullId: number): Promise<boolean> {
   return (await tx.run`delete from :schema.scheduled_merges where pull_id = ${pullId}`) > 0;
+}
+
+/** Has what is scheduled wait until checks of its head begin, if there were any of the one that it had. */
+export async function awaitChecks(tx: Tx, pullId: number, formerHead: string): Promise<void> {
+  await tx.run`
+    update :schema.scheduled_merges s set awaits_checks = true
+    where s.pull_id = ${pullId} and not s.awaits_checks and exists (
+      select from :schema.commit_statuses c where c.repository_id = s.repository_id and c.sha = ${formerHead})`;
 }
 
 /** Somebody as the protection of the base sees him into which something is scheduled; nobody may write. */
