@@ -223,6 +223,7 @@ export interface Tables {
     commit_sha: string;
     started_at: Date;
     stacked_on: string | null;
+    made_by: string | null;
   };
   milestones: {
     id: number;

@@ -119,6 +119,17 @@ describe('a scheduled merge', () => {
     expect(await told(number)).toEqual([['pull_scheduled_merge', 'cleo']]);
   });
 
+  it('keeps the head branch when it is merged otherwise, by somebody who wants it kept', async () => {
+    const { number, head } = await open(CHECKED);
+    expect((await schedule(ada, number, { delete_branch_after_merge: true })).status).toBe(201);
+    await settled();
+    const now = { force_merge: true, delete_branch_after_merge: false };
+    expect((await ada.call('POST', `${at}/pulls/${number}/merge`, now)).status).toBe(200);
+    await settled();
+    expect([await scheduled(number), await isMerged(number)]).toEqual([[], 204]);
+    expect((await ada.call('GET', `${at}/branches/${head}`)).status).toBe(200);
+  });
+
   it('happens at once when nothing is missing, and waits for whatever checks there are', async () => {
     const { number } = await open();
     expect((await schedule(bob, number)).status).toBe(201);

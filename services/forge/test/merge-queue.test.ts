@@ -406,6 +406,25 @@ it('administrators go past the queue when they force it, and it goes on behind t
   expect(await git(bare, 'rev-parse', `${after}^`)).toBe(await main());
 });
 
+it.each(['merge', 'fast-forward-only'])(
+  'keeps the head branch of what went past it by %s, by somebody who wants it kept',
+  async (style) => {
+    const { pull, merge, made, isMerged, refs, at } = await queued(`kept-${style}`, REQUIRED);
+    expect((await ada.call('PATCH', at, { allow_fast_forward_only_merge: true })).status).toBe(200);
+    const a = await pull('a', { a: '1' });
+    expect((await merge(a, { Do: style, delete_branch_after_merge: true })).status).toBe(201);
+    await made(a);
+    const now = { Do: style, force_merge: true, delete_branch_after_merge: false };
+    expect((await merge(a, now)).status).toBe(200);
+    const rows = () => scene.sql.rows`
+      select from :schema.merge_queue q join :schema.repositories r on r.id = q.repository_id
+      where r.name = ${`kept-${style}`}`;
+    await expect.poll(rows, SOON).toEqual([]);
+    expect([await isMerged(a), await refs()]).toEqual([true, []]);
+    expect((await ada.call('GET', `${at}/branches/a`)).status).toBe(200);
+  },
+);
+
 it('is dissolved when the protection has none any more', async () => {
   const { pull, merge, made, refs, timeline, at, main } = await queued('dissolved', REQUIRED);
   const a = await pull('a', { a: '1' });

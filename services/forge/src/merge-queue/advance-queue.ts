@@ -172,6 +172,7 @@ function landingOf({ row, pull }: QueueEntry): Landing {
       head_sha: row.head_sha,
       merge_base: row.merge_base ?? '',
       commit_sha: row.commit_sha ?? '',
+      made_by: 'queue',
     },
   };
 }

@@ -132,7 +132,8 @@ export async function mergeInTurn(
     return 'queued';
   }
   const merge = await prepareMerge(context, caller, found, { ...wanted, style }, protection, past);
-  const reminders = await landMerges(context, [{ pull, intent: merge.intent }], merge.written);
+  const intent = byItself === undefined ? merge.intent : { ...merge.intent, made_by: 'schedule' };
+  const reminders = await landMerges(context, [{ pull, intent }], merge.written);
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(repository.id);
   // The base may itself be the head of other pull requests.

@@ -6,7 +6,8 @@ import type { PullWithIssue } from './pulls.ts';
 export type MergeRow = Tables['merges'];
 
 /** The same before it begins; the base of most is the branch that moves. */
-export type MergeIntent = Omit<MergeRow, 'started_at' | 'stacked_on'> & Partial<Pick<MergeRow, 'stacked_on'>>;
+export type MergeIntent = Omit<MergeRow, 'started_at' | 'stacked_on' | 'made_by'> &
+  Partial<Pick<MergeRow, 'stacked_on' | 'made_by'>>;
 
 /**
  * Announces merges, all or none; false when one of the pull requests is no longer open or has another base, or a merge of
@@ -16,15 +17,15 @@ export async function begin(tx: Tx, merges: readonly MergeIntent[]): Promise<boo
   const inserting = tx.run`
     with wanted as (
       select * from jsonb_to_recordset(${JSON.stringify(merges)}::jsonb) as (pull_id bigint, merged_by bigint,
-        base_branch text, base_sha text, head_sha text, merge_base text, commit_sha text, stacked_on text)
+        base_branch text, base_sha text, head_sha text, merge_base text, commit_sha text, stacked_on text, made_by text)
     ), possible as (
       select w.* from wanted w join :schema.pulls p on p.id = w.pull_id join :schema.issues i on i.id = p.issue_id
       where p.base_branch = coalesce(w.stacked_on, w.base_branch) and p.merged_at is null and i.closed_at is null
         and not exists (select from :schema.merges m where m.pull_id = p.id)
     )
     insert into :schema.merges (pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha,
-      stacked_on, started_at)
-    select pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha, stacked_on, ${tx.now}
+      stacked_on, made_by, started_at)
+    select pull_id, merged_by, base_branch, base_sha, head_sha, merge_base, commit_sha, stacked_on, made_by, ${tx.now}
     from possible where (select count(*) from possible) = (select count(*) from wanted)`;
   try {
     return (await inserting) === merges.length;
@@ -55,7 +56,8 @@ export interface Recorded {
 /**
  * Records a merge whose commit is on the base branch, and ends its intent: merged, in its timeline, closed, counted and told
  * of, in one statement, which also notes that others are to follow the branch, should we crash. Rows are held in the order of
- * edits: issue, pull request, repository.
+ * edits: issue, pull request, repository. What else was to merge it has no say any more, also not in what becomes of the head
+ * branch.
  * @returns undefined when it was merged already, or has another base by now
  */
 export async function record(
@@ -65,6 +67,7 @@ export async function record(
   { headWritten, at, moves, told }: RecordedAs,
 ): Promise<Recorded | undefined> {
   const formerBase = merge.stacked_on ?? null;
+  const madeBy = merge.made_by ?? null;
   return await tx.row<Recorded>`
     with held as (select id from :schema.issues where id = ${pull.issue_id} for no key update),
     ended as (delete from :schema.merges where pull_id = ${pull.id}),
@@ -76,6 +79,14 @@ export async function record(
       where p.id = ${pull.id} and p.issue_id = held.id and p.merged_at is null
         and p.base_branch = ${formerBase ?? merge.base_branch}
       returning p.issue_id, p.repository_id
+    ),
+    unscheduled as (
+      delete from :schema.scheduled_merges s using merged
+      where s.pull_id = ${pull.id} and ${madeBy}::text is distinct from 'schedule'
+    ),
+    unqueued as (
+      update :schema.merge_queue q set delete_branch = false from merged
+      where q.pull_id = ${pull.id} and q.delete_branch and ${madeBy}::text is distinct from 'queue'
     ),
     closed as (
       update :schema.issues i set closed_at = ${tx.now}, updated_at = ${tx.now} from merged
