@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
@@ -21,9 +23,9 @@ async function queued(name: string, options: object = {}) {
     at,
     tree,
     bare,
-    pull: async (branch: string, files: Record<string, string>) => {
+    pull: async (branch: string, files: Record<string, string>, base = 'main') => {
       await pushBranch(tree, branch, files);
-      const { body } = await ada.call('POST', `${at}/pulls`, { head: branch, base: 'main', title: branch });
+      const { body } = await ada.call('POST', `${at}/pulls`, { head: branch, base, title: branch });
       return body.number;
     },
     merge: async (number: number, body: object = {}, who = ada) =>
@@ -33,7 +35,7 @@ async function queued(name: string, options: object = {}) {
     /** Waits for the merge ahead of the branch, and gives its commit. */
     made: async (number: number, other?: string) => {
       const ref = `refs/queue/main/${number}`;
-      const read = () => git(bare, 'rev-parse', '--verify', '--quiet', ref).catch(() => '');
+      const read = () => readRef(bare, ref);
       await expect
         .poll(read, { timeout: 10_000 })
         .not.toMatch(other === undefined ? /^$/ : new RegExp(`^(${other})?$`));
@@ -49,6 +51,10 @@ async function queued(name: string, options: object = {}) {
     main: () => git(bare, 'rev-parse', 'main'),
   };
 }
+
+/** Empty when there is none. */
+const readRef = (bare: string, ref: string) =>
+  git(bare, 'rev-parse', '--verify', '--quiet', ref).catch(() => '');
 
 const REQUIRED = { enable_status_check: true, status_check_contexts: ['ci'] };
 const SOON = { timeout: 15_000 };
@@ -370,6 +376,60 @@ it('what leaves it does not come back by a schedule that it has as well', async 
   const left = (await timeline(a)).filter(([type]) => type === 'pull_cancel_scheduled_merge');
   expect(left).toHaveLength(2);
   expect((await ada.call('DELETE', `${at}/pulls/${a}/merge`)).status).toBe(404);
+});
+
+it('gives up on a merge that cannot be made, and nobody else waits for it, behind it or elsewhere', async () => {
+  const { pull, merge, isMerged, made, timeline, report, at, tree, bare } = await queued('broken', REQUIRED);
+  // Looked at before main.
+  await git(tree, 'push', '-q', 'origin', 'main:refs/heads/early');
+  const queue = { enable_push: true, enable_merge_queue: true, merge_queue_batch: 1, ...REQUIRED };
+  const protection = { rule_name: 'early', ...queue };
+  expect((await ada.call('POST', `${at}/branch_protections`, protection)).status).toBe(201);
+  const open = (head: string) => pull(head, { [head]: '1' }, 'early');
+  const [front, lost, behind] = [await open('front'), await open('lost'), await open('behind')];
+  await git(tree, 'checkout', '-q', '-B', 'early', 'main');
+  await commit(tree, { moved: '1' }, 'so that there is something to rebase on');
+  await git(tree, 'push', '-q', 'origin', 'early');
+  await git(tree, 'checkout', '-q', 'main');
+  for (const number of [front, lost, behind])
+    expect((await merge(number, { Do: number === lost ? 'rebase' : 'merge' })).status).toBe(201);
+  await expect.poll(() => readRef(bare, `refs/queue/early/${front}`), SOON).not.toBe('');
+  const elsewhere = await pull('elsewhere', { elsewhere: '1' });
+  // As a disk may lose it.
+  const id = await git(bare, 'rev-parse', 'lost');
+  await rm(join(bare, 'objects', id.slice(0, 2), id.slice(2)));
+  expect((await ada.call('DELETE', `${at}/pulls/${front}/merge`)).status).toBe(204);
+  expect((await merge(elsewhere)).status).toBe(201);
+  await report(await made(elsewhere), 'success');
+  await expect.poll(() => isMerged(elsewhere), SOON).toBe(true);
+  const told = async () => {
+    // Has the queues looked at again, which takes ten seconds otherwise.
+    await report(await git(bare, 'rev-parse', 'early'), 'success', 'other');
+    return await timeline(lost);
+  };
+  const reason = 'Removed from the merge queue of early: its merge could not be made';
+  await expect.poll(told, SOON).toContainEqual(['pull_cancel_scheduled_merge', reason]);
+  await expect.poll(() => readRef(bare, `refs/queue/early/${behind}`), SOON).not.toBe('');
+  await report(await readRef(bare, `refs/queue/early/${behind}`), 'success');
+  await expect.poll(() => isMerged(behind), SOON).toBe(true);
+});
+
+it('goes on when a head branch cannot be deleted', async () => {
+  const { pull, merge, isMerged, at } = await queued('undeletable', REQUIRED);
+  const [stuck, other] = [await pull('stuck', { stuck: '1' }), await pull('other', { other: '1' })];
+  expect((await merge(stuck, { delete_branch_after_merge: true })).status).toBe(201);
+  expect((await merge(other)).status).toBe(201);
+  await scene.sql.script(`
+    create function forge.refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end';
+    create trigger refuse before insert on forge.pushes for each row
+      when (new.details::text like '%refs/heads/stuck%') execute function forge.refuse()`);
+  const change = { enable_status_check: false };
+  expect((await ada.call('PATCH', `${at}/branch_protections/main`, change)).status).toBe(200);
+  for (const number of [stuck, other]) await expect.poll(() => isMerged(number), SOON).toBe(true);
+  const again = await pull('again', { again: '1' });
+  expect((await merge(again)).status).toBe(201);
+  await expect.poll(() => isMerged(again), SOON).toBe(true);
+  await scene.sql.script('drop trigger refuse on forge.pushes');
 });
 
 it('is dissolved when its branch is gone', async () => {

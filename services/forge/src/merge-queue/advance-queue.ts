@@ -13,6 +13,7 @@ import { isWorkInProgress } from '../rules/pulls/mergeable.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as branchProtections from '../store/repositories/branch-protections.ts';
+import type { Attempts } from './attempts.ts';
 import { mergersOf } from './find-merger.ts';
 import { finishLanded } from './finish-landed.ts';
 import { judgeEntries } from './judge-entries.ts';
@@ -28,11 +29,16 @@ const MOST = 100;
  * Takes the merge queue of a branch as far as it goes now. Each step is decided from rows and refs alone and has its own
  * turn among everything that moves branches: a crash between or within steps leaves nothing that the next one does not see.
  */
-export async function advanceQueue(context: Context, place: QueuePlace, stop: AbortSignal): Promise<void> {
+export async function advanceQueue(
+  context: Context,
+  place: QueuePlace,
+  attempts: Attempts,
+  stop: AbortSignal,
+): Promise<void> {
   const turn = branchQueue(place.repositoryId);
   for (let goesOn = true; goesOn && !stop.aborted; ) {
-    await finishLanded(context, place);
-    goesOn = await context.queues.inTurn(turn, () => takeStep(context, place));
+    await finishLanded(context, place, attempts);
+    goesOn = await context.queues.inTurn(turn, () => takeStep(context, place, attempts));
   }
 }
 
@@ -42,7 +48,7 @@ type Step = boolean;
 const NEXT = true;
 const LAST = false;
 
-async function takeStep(context: Context, place: QueuePlace): Promise<Step> {
+async function takeStep(context: Context, place: QueuePlace, attempts: Attempts): Promise<Step> {
   const { database, git } = context;
   const { repositoryId, branch } = place;
   const tx = database.autocommit();
@@ -54,12 +60,13 @@ async function takeStep(context: Context, place: QueuePlace): Promise<Step> {
   const judged = await judgeEntries(context, repositoryId, options, entries);
   const { batch, timeoutMinutes } = options;
   const step = planQueue(judged, { branch, tip, batch, timeoutMinutes, now: context.clock.now() });
-  return await carryOut(context, place, options, entries, step);
+  return await carryOut(context, place, attempts, options, entries, step);
 }
 
 async function carryOut(
   context: Context,
   place: QueuePlace,
+  attempts: Attempts,
   options: QueueOptions,
   entries: readonly QueueEntry[],
   step: QueueStep,
@@ -72,7 +79,7 @@ async function carryOut(
     }
     case 'make': {
       const [standing, toMake] = [entries.slice(0, step.from), entries.slice(step.from, step.to)];
-      await makeMerges(context, place, options, { standing, entries: toMake, onto: step.onto });
+      await makeMerges(context, place, options, { standing, entries: toMake, onto: step.onto, attempts });
       return NEXT;
     }
     case 'land':

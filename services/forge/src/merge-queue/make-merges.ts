@@ -9,6 +9,7 @@ import { checkStyle } from '../rules/pulls/merge-style.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import type { MergeIntent } from '../store/pulls/merges.ts';
+import type { Attempts } from './attempts.ts';
 import { type Merger, mergersOf } from './find-merger.ts';
 import { keepQueueRefs } from './queue-refs.ts';
 import { type QueueOptions, type QueuePlace, queueRef } from './queue-terms.ts';
@@ -19,28 +20,33 @@ export interface Making {
   standing: readonly QueueEntry[];
   entries: readonly QueueEntry[];
   onto: string;
+  attempts: Attempts;
 }
 
 /**
  * Makes merges ahead of a branch, each onto the one before. They can be fetched before anybody is told of them. A pull
- * request that does not merge leaves the queue, and those behind it wait for the next step.
+ * request that does not merge leaves the queue, and those behind it wait for the next step. So does one whose merge cannot be
+ * made, when that was tried often enough; until then it keeps nobody waiting who is before it.
  */
 export async function makeMerges(
   context: Context,
   place: QueuePlace,
   { required, protection }: QueueOptions,
-  { standing, entries, onto }: Making,
+  { standing, entries, onto, attempts }: Making,
 ): Promise<void> {
   const mergerOf = mergersOf(context);
   const made: Made[] = [];
   let refused: { entry: QueueEntry; reason: string } | undefined;
+  let failed: { error: unknown } | undefined;
   for (const entry of entries) {
     const base = made.at(-1)?.intent.commit_sha ?? onto;
     try {
       made.push({ entry, intent: await makeMerge(context, await mergerOf(entry), entry, base, protection) });
+      attempts.forget(entry.row.id);
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      refused = { entry, reason: await explain(context, entry, base, error) };
+      const isLast = error instanceof Failure || attempts.fail(entry.row.id);
+      if (isLast) refused = { entry, reason: await explain(context, entry, base, error) };
+      else failed = { error };
       break;
     }
   }
@@ -48,8 +54,10 @@ export async function makeMerges(
   const refs = required.length === 0 ? [] : [...standing.map(refOf), ...made.map(madeRefOf)];
   await keepQueueRefs(context.git, place, new Map(refs));
   if (made.length > 0) await record(context, place, made, required.length > 0);
-  if (refused !== undefined)
-    await removeEntry(context, refused.entry, refused.entry.row.queued_by, refused.reason);
+  if (failed !== undefined) throw failed.error;
+  if (refused === undefined) return;
+  await removeEntry(context, refused.entry, refused.entry.row.queued_by, refused.reason);
+  attempts.forget(refused.entry.row.id);
 }
 
 interface Made {
@@ -113,13 +121,21 @@ async function record(
 
 /** Why a pull request does not merge, for its timeline: the endpoint's words are for who merges now. */
 async function explain(
-  { outlooks }: Context,
+  { outlooks, log }: Context,
   { row, pull }: QueueEntry,
   base: string,
-  failure: Failure,
+  error: unknown,
 ): Promise<string> {
+  if (!(error instanceof Failure)) {
+    const reason = error instanceof Error ? error.stack : String(error);
+    log.error(
+      { repository: row.repository_id, pull: pull.number, reason },
+      'a merge queue gave up on a merge',
+    );
+    return 'its merge could not be made';
+  }
   const { outcome, conflicts } = await outlooks.of(row.repository_id, base, row.head_sha);
   if (outcome === 'conflicts') return `it conflicts in ${conflicts.join(', ')}`;
   if (outcome === 'nothing') return `${pull.base_branch} has everything of it`;
-  return failure.message;
+  return error.message;
 }

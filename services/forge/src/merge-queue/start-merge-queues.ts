@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import { advanceQueue } from './advance-queue.ts';
+import { Attempts } from './attempts.ts';
 
 /** How often queues are looked at that nobody rang for: checks run out of time, and a step may have failed. */
 const ROUND_MS = 10_000;
@@ -12,6 +13,7 @@ const ROUND_MS = 10_000;
  */
 export function startMergeQueues(context: Context): { close(): Promise<void> } {
   const stop = new AbortController();
+  const attempts = new Attempts();
   /** What is under way; true when it is to be done once more. */
   const running = new Map<number, { again: boolean; done: Promise<void> }>();
 
@@ -29,7 +31,7 @@ export function startMergeQueues(context: Context): { close(): Promise<void> } {
   async function work(repositoryId: number, state: { again: boolean }): Promise<void> {
     do {
       state.again = false;
-      await advanceAll(context, repositoryId, stop.signal);
+      await advanceAll(context, repositoryId, attempts, stop.signal);
     } while (state.again && !stop.signal.aborted);
     running.delete(repositoryId);
   }
@@ -60,11 +62,19 @@ async function goRound(
   }
 }
 
-async function advanceAll(context: Context, repositoryId: number, stop: AbortSignal): Promise<void> {
+async function advanceAll(
+  context: Context,
+  repositoryId: number,
+  attempts: Attempts,
+  stop: AbortSignal,
+): Promise<void> {
   try {
     const branches = await mergeQueue.listBranches(context.database.autocommit(), repositoryId);
+    // What is wrong with one of them is no reason for the others to wait.
     for (const { base_branch: branch } of branches)
-      await advanceQueue(context, { repositoryId, branch }, stop);
+      await advanceQueue(context, { repositoryId, branch }, attempts, stop).catch((error: unknown) =>
+        report(context, error, repositoryId),
+      );
   } catch (error) {
     report(context, error, repositoryId);
   }
