@@ -113,6 +113,39 @@ it('where its commits do not fit it gets the other base only, and says why', asy
   await expect.poll(comments, SOON).toEqual(['Not rebased onto main: it conflicts in shared']);
 });
 
+it.each([
+  ['changes what its commits do not', { resolved: '1\n' }, false],
+  ['changes nothing', {}, true],
+])(
+  'what has a merge of its own that %s: rebased only if nothing is lost',
+  async (name, change, isRebased) => {
+    const end = name.replaceAll(' ', '-');
+    const [below, above, side] = [`below-${end}`, `above-${end}`, `side-${end}`];
+    const lower = await pull(below, 'main', { [below]: '1\n' });
+    const upper = await pull(above, below, { [above]: '1\n' });
+    await pushBranch(tree, side, { [side]: '1\n' }, `origin/${below}`);
+    await git(tree, 'checkout', '-q', above);
+    await git(tree, 'merge', '-q', '--no-ff', '--no-commit', side);
+    await commit(tree, change, 'together');
+    await git(tree, 'push', '-q', 'origin', above);
+    await git(tree, 'checkout', '-q', 'main');
+    const before = await git(bare, 'rev-parse', above);
+    expect(await merge(lower, 'squash')).toBe(200);
+    const comments = async () =>
+      (await ada.call('GET', `${at}/issues/${upper}/comments`)).items.map((one) => one['body']);
+    const head = () => git(bare, 'rev-parse', above);
+    if (isRebased) await expect.poll(head, SOON).not.toBe(before);
+    const reason = 'Not rebased onto main: its commits one by one do not give all that it changes';
+    await expect.poll(comments, SOON).toEqual(isRebased ? [] : [reason]);
+    await settled();
+    if (!isRebased) expect(await head()).toBe(before);
+    // Whatever became of it brings the same.
+    const files = await git(bare, 'ls-tree', '--name-only', above);
+    expect(files.split('\n')).toEqual(expect.arrayContaining([below, above, side, ...Object.keys(change)]));
+    expect(await git(bare, 'rev-list', '--count', '--merges', `main..${above}`)).toBe(isRebased ? '0' : '1');
+  },
+);
+
 it('whoever may not write has no branch of others rebased, whatever base or ref he writes', async () => {
   const eve = scene.person('eve');
   await eve.call('GET', '/user');

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { headMoved } from '../failures.ts';
 import { hasCommit } from '../outside/git/merging/merge.ts';
 import { writeRebase } from '../outside/git/merging/rebase.ts';
+import { trySquash } from '../outside/git/merging/squash.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
 import { findActing } from '../repositories/find-acting.ts';
 import { mayWrite } from '../repositories/find-repository.ts';
@@ -61,8 +62,8 @@ export async function restackAbove(
 
 /**
  * Rebases the head of a pull request onto its base, which has what it stood on in other words: it then brings only commits of
- * its own. The branch moves as by a push of the actor, where he may; where a commit does not fit, it stays and the pull
- * request says so. Doing it again does nothing again.
+ * its own. The branch moves as by a push of the actor, where he may; where a commit does not fit, or where its commits one by
+ * one do not give what it changes as a whole, it stays and the pull request says so. Doing it again does nothing again.
  * @param upstreams the commits it may have stood on; the first that it has is the one
  */
 async function restack(
@@ -94,16 +95,21 @@ async function restack(
     // Not what this one stands on, or merged as it was.
     if (upstream === undefined || (await hasCommit(git, id, onto, upstream))) return nothing;
     const rebased = await writeRebase(git, id, { onto, head: before, upstream, committer });
-    if (rebased.conflict !== undefined) return { moves: [], result: rebased.conflict.files };
+    if (rebased.conflict !== undefined)
+      return { moves: [], result: `it conflicts in ${rebased.conflict.files.join(', ')}` };
+    // Merges are left out, and with them whatever was changed in one: nobody is to lose that by what others merge.
+    const whole = await trySquash(git, id, { from: upstream, to: before, onto });
+    if (whole.conflicts.length > 0 || whole.tree !== rebased.tree)
+      return { moves: [], result: 'its commits one by one do not give all that it changes' };
     const move = { ref, before, after: rebased.tip, restacked: true };
     const refusal = await refuseArrived(context, found.repository, move, rules);
     return { moves: refusal === undefined ? [move] : [], result: undefined };
   };
-  const files = await moveInTurn<string[] | undefined>(context, id, actorId, prepare, headMoved).catch(
+  const obstacle = await moveInTurn<string | undefined>(context, id, actorId, prepare, headMoved).catch(
     orNothing,
   );
-  if (files === undefined) return;
-  const body = `Not rebased onto ${base}: it conflicts in ${files.join(', ')}`;
+  if (obstacle === undefined) return;
+  const body = `Not rebased onto ${base}: ${obstacle}`;
   const comment = { issueId: pull.issue_id, posterId: actorId, body, evenLocked: true };
   await database.transaction(async (tx) => {
     await issues.hold(tx, pull.issue_id);

@@ -2,7 +2,7 @@ import type { Git } from '../git.ts';
 import { adoptObjects, type GitObject, writeQuarantined } from '../objects.ts';
 import { readSmallObjects } from '../reading/objects.ts';
 import { parseCommit } from '../reading/parse-commit.ts';
-import { inMergeRoom } from './merge-room.ts';
+import { inMergeRoom, type MergedTree } from './merge-room.ts';
 import { pickTree } from './rebase.ts';
 
 /** A change that is to go elsewhere: what makes one commit another, and where it is to be made. */
@@ -28,16 +28,28 @@ export async function writeSquash(
   { from, to, onto }: Change,
   toCommit: (tree: string) => GitObject,
 ): Promise<Squashed> {
-  const commits = await readSmallObjects(git, repositoryId, [from, to, onto]);
-  const [before, after, there] = commits.map((object) => object && parseCommit(object).tree);
-  if (before === undefined || after === undefined || there === undefined)
-    throw new Error(`one of ${from}, ${to} and ${onto} cannot be read`);
+  const trees = await readSides(git, repositoryId, { from, to, onto });
   return await inMergeRoom(git, repositoryId, 'merges', onto, async (room) => {
-    const { tree, conflicts } = await pickTree(room, { before, after, onto: there });
+    const { tree, conflicts } = await pickTree(room, trees);
     if (conflicts.length > 0) return { made: undefined, conflicts };
     const made = toCommit(tree);
     await writeQuarantined(room.objects, made);
     await adoptObjects(git, repositoryId, room.objects);
     return { made, conflicts };
   });
+}
+
+/** The tree that this would have, or the files in which it does not fit; nothing stays on the disk. */
+export async function trySquash(git: Git, repositoryId: number, change: Change): Promise<MergedTree> {
+  const trees = await readSides(git, repositoryId, change);
+  return await inMergeRoom(git, repositoryId, 'trials', change.onto, (room) => pickTree(room, trees));
+}
+
+/** @throws when one of the commits cannot be read */
+async function readSides(git: Git, repositoryId: number, { from, to, onto }: Change) {
+  const commits = await readSmallObjects(git, repositoryId, [from, to, onto]);
+  const [before, after, there] = commits.map((object) => object && parseCommit(object).tree);
+  if (before === undefined || after === undefined || there === undefined)
+    throw new Error(`one of ${from}, ${to} and ${onto} cannot be read`);
+  return { before, after, onto: there };
 }
