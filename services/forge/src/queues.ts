@@ -1,10 +1,13 @@
 import { busy } from './failures.ts';
+import { UnrecordedPushes } from './git-http/unrecorded-pushes.ts';
 import { QueueBell } from './merge-queue/bell.ts';
 
 /** Waiting lines of the service: merges into one branch, and git programs serving clients. */
 export class Queues {
   /** Rung when a merge queue may have something to do. */
   readonly bell = new QueueBell();
+  /** Pushes that are under way or wait for another record. */
+  readonly pushes = new UnrecordedPushes();
   readonly #tails = new Map<string, Promise<unknown>>();
   readonly #slots: number;
   readonly #waiting: { share: string; enter: () => void }[] = [];

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renameBranch } from '../src/branches/rename-branch.ts';
 import { type Caller, callerOf } from '../src/caller/caller.ts';
 import type { Context } from '../src/context.ts';
-import { beginPush, recordPush } from '../src/git-http/record-push.ts';
+import { beginPush, recordPush, takeUpPushes } from '../src/git-http/record-push.ts';
 import { forgeSettings } from '../src/index.ts';
 import { Links } from '../src/links.ts';
 import { MergeOutlooks } from '../src/pulls/merge-outlook.ts';
@@ -257,5 +257,66 @@ describe('a pull request that cannot follow', () => {
     await restart();
     expect(await refOf(above)).toBe(await command(forks.bare, 'rev-parse', 'refused-base'));
     expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+  });
+});
+
+describe('a push that was not recorded', () => {
+  const never = new AbortController().signal;
+  /** As the round does it in some minutes. */
+  const later = () => {
+    const now = new Date(Date.now() + 10 * 60_000);
+    return takeUpPushes({ ...context, clock: { now: () => now } }, never);
+  };
+  const told = async () =>
+    (
+      await scene.sql.rows<{ payload: object }>`
+        select payload from :schema.told where payload->>'kind' = 'ref' order by id`
+    ).map(({ payload }) => payload);
+  const left = () => scene.sql.rows`select id from :schema.pushes`;
+
+  it('is taken up again, and told of once, wherever its branch is by then', async () => {
+    await scene.sql.run`delete from :schema.told`;
+    const number = await pull('unrecorded');
+    await scene.sql.run`delete from :schema.told`;
+    const move = await moveOn('unrecorded');
+    const push = await beginPush(context, work, ada.userId, { moves: [move] });
+    await scene.sql.run`
+      create function :schema.stay() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`;
+    await scene.sql.run`
+      create trigger stay before delete on :schema.pushes for each row execute function :schema.stay()`;
+    await recordPush(context, push, [move]);
+    const next = await moveOn('unrecorded');
+    await later();
+    expect(await left()).toHaveLength(1);
+    expect(await told()).toEqual([]);
+    await scene.sql.run`drop function :schema.stay cascade`;
+    await takeUpPushes(context, never);
+    expect(await left()).toHaveLength(1);
+    await later();
+    expect(await left()).toEqual([]);
+    expect(await told()).toMatchObject([{ kind: 'ref', ...move }]);
+    expect(await command(forks.bare, 'rev-parse', `refs/pull/${number}/head`)).toBe(next.after);
+  });
+
+  it('is left alone while it is under way', async () => {
+    const move = await moveOn('unrecorded');
+    const push = await beginPush(context, work, ada.userId, { moves: [move] });
+    await later();
+    expect(await left()).toHaveLength(1);
+    await recordPush(context, push, [move]);
+    expect(await left()).toEqual([]);
+  });
+
+  it('is looked at again for a pull request that did not follow', async () => {
+    const number = await pull('refused-once');
+    const move = await moveOn('refused-once');
+    const allow = await refuseHeads();
+    await recordPush(context, await beginPush(context, work, ada.userId, { moves: [move] }), [move]);
+    await later();
+    expect(await left()).toHaveLength(1);
+    await allow();
+    await later();
+    expect(await left()).toEqual([]);
+    expect(await command(forks.bare, 'rev-parse', `refs/pull/${number}/head`)).toBe(move.after);
   });
 });

@@ -25,26 +25,30 @@ import * as repositories from '../store/repositories/repositories.ts';
 import { removeStaged } from './staged-refs.ts';
 
 /**
- * Announces a push: should we die during it, the next start looks at what it changed.
+ * Announces a push: should we die during it, the next start looks at what it changed. Whoever gets the row calls `recordPush`.
  * @param together writes down in the same transaction what stands or falls with it, and says so in the details
  */
-export function beginPush(
-  { database }: Context,
+export async function beginPush(
+  { database, queues }: Context,
   repositoryId: number,
   actorId: number,
   details: PushDetails,
   together?: (tx: Tx) => Promise<Partial<PushDetails>>,
 ): Promise<PushRow> {
-  if (together === undefined) return pushes.insert(database.autocommit(), { repositoryId, actorId, details });
-  return database.transaction(async (tx) => {
-    const more = await together(tx);
-    return await pushes.insert(tx, { repositoryId, actorId, details: { ...details, ...more } });
-  });
+  const push = { repositoryId, actorId };
+  const row = await (together === undefined
+    ? pushes.insert(database.autocommit(), { ...push, details })
+    : database.transaction(async (tx) => {
+        const more = await together(tx);
+        return await pushes.insert(tx, { ...push, details: { ...details, ...more } });
+      }));
+  queues.pushes.begin(row.id);
+  return row;
 }
 
 /**
  * Takes over into our rows what a push changed. It never fails: the branches have moved whatever happens here, and the
- * row of the push stays for the next start when something goes wrong. Not for somebody who has the queue of branches.
+ * row of the push stays for `takeUpPushes` when something goes wrong. Not for somebody who has the queue of branches.
  * @param happened the moves that were done; without it, those that the refs show
  */
 export async function recordPush(
@@ -52,14 +56,47 @@ export async function recordPush(
   push: PushRow,
   happened?: readonly RefMove[],
 ): Promise<void> {
+  await record(context, push, happened, false);
+}
+
+/** Whether a push was recorded. */
+async function record(
+  context: Context,
+  push: PushRow,
+  happened: readonly RefMove[] | undefined,
+  mayHaveMore: boolean,
+): Promise<boolean> {
+  const known = context.queues.pushes;
+  let moves = happened;
   try {
-    await takeOver(context, push, happened ?? (await findMoves(context, push)));
+    moves ??= await findMoves(context, push);
+    await takeOver(context, push, moves, mayHaveMore);
+    known.end(push.id);
+    return true;
   } catch (error) {
+    known.leave(push.id, moves);
     const reason = error instanceof Error ? error.stack : String(error);
     context.log.error(
       { repository: push.repository_id, reason },
-      'a push was not recorded; the next start will',
+      'a push was not recorded; it is tried again',
     );
+    return false;
+  }
+}
+
+/** Whoever began less than this ago is likely still at it, also where nobody knows of him. */
+const LEFT_MS = 5 * 60_000;
+
+/** Records pushes that could not be recorded, and looks again where a pull request did not follow, one after the other. */
+export async function takeUpPushes(context: Context, closing: AbortSignal): Promise<void> {
+  const { clock, database, log, queues } = context;
+  const tx = database.autocommit();
+  for (const id of await pushes.listBefore(tx, new Date(clock.now().getTime() - LEFT_MS))) {
+    if (closing.aborted) return;
+    const push = queues.pushes.isUnderWay(id) ? undefined : await pushes.takeUp(tx, id);
+    if (push === undefined) continue;
+    if (await record(context, push, queues.pushes.movesOf(id), true))
+      log.warn({ repository: push.repository_id }, 'recorded a push that was left over');
   }
 }
 
@@ -105,7 +142,7 @@ async function takeOver(
   context: Context,
   push: PushRow,
   moves: readonly RefMove[],
-  mayHaveMore = false,
+  mayHaveMore: boolean,
 ): Promise<void> {
   const { database } = context;
   const { id, repository_id: repositoryId, actor_id: actorId, details } = push;

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '@croft/runtime';
 import type { Context } from '../context.ts';
+import { takeUpPushes } from '../git-http/record-push.ts';
 import { noteContents } from '../languages/note-contents.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
 import { removeLeftovers } from '../outside/git/leftovers.ts';
@@ -65,6 +66,7 @@ async function keepGoing(context: Context, closing: AbortSignal): Promise<void> 
     await attempt('words of deleted texts were not removed', async () => {
       words = await sweepWords(context, words, closing);
     });
+    await attempt('pushes that were left over were not looked for', () => takeUpPushes(context, closing));
     const tx = context.database.autocommit();
     await attempt('old idempotency keys were not removed', () => idempotencyKeys.sweep(tx));
     await attempt('old moves of branches were not removed', () => baseMoves.sweep(tx));

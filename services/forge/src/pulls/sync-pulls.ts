@@ -41,7 +41,7 @@ export async function syncPulls(
  * The same for the pull requests of one branch, for somebody who has the queue of its repository already. Those into other
  * repositories follow soon, for two queues at once could wait for ever; also after a crash. It never fails: the branch has moved
  * whatever happens here, and the reminders stay.
- * @param reminders rows of `pushes` that have the next start do it, until it is done; with none there is nothing to do
+ * @param reminders rows of `pushes` that have it done later, until it is; with none there is nothing to do
  */
 export async function followHeads(
   context: Context,
@@ -55,7 +55,7 @@ export async function followHeads(
   const head: Head = { repositoryId, branches: [branch] };
   const failed = (error: Error) => {
     const fields = { repository: repositoryId, reason: error.message };
-    context.log.error(fields, 'pull requests from a branch that moved follow at the next start');
+    context.log.error(fields, 'pull requests from a branch that moved follow later');
   };
   try {
     const { elsewhere, isWhole } = await followOwn(context, head, actorId);
@@ -153,10 +153,7 @@ async function eachAlone(
     await work(pull, tip).catch((error: Error) => {
       isWhole = false;
       const fields = { repository: pull.repository_id, pull: pull.number, reason: error.message };
-      context.log.error(
-        fields,
-        'a pull request did not follow its head; it is tried again at the next start',
-      );
+      context.log.error(fields, 'a pull request did not follow its head; it is tried again');
     });
   });
   return isWhole;

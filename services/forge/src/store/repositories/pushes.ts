@@ -37,7 +37,7 @@ export async function insert(
   return row;
 }
 
-/** Has everything that follows a repository's branches looked at once more at the next start; once is enough. */
+/** Has everything that follows a repository's branches looked at once more, in some minutes or at the next start; once is enough. */
 export async function lookAgain(tx: Tx, repositoryId: number, actorId: number | null): Promise<void> {
   const details: PushDetails = { moves: [], again: 1 };
   await tx.run`
@@ -89,6 +89,19 @@ export async function removeAll(tx: Tx, ids: readonly number[]): Promise<void> {
 /** Pushes that nobody finished, oldest first. */
 export function list(tx: Tx): Promise<PushRow[]> {
   return tx.rows<PushRow>`select * from :schema.pushes order by id`;
+}
+
+/** Pushes that began before some moment and were not ended, oldest first. */
+export async function listBefore(tx: Tx, before: Date): Promise<number[]> {
+  const rows = await tx.rows<{
+    id: number;
+  }>`select id from :schema.pushes where started_at < ${before} order by id`;
+  return rows.map(({ id }) => id);
+}
+
+/** A push that was not ended, to be tried again now; undefined when somebody ended it. The next try has to wait as this one had to. */
+export function takeUp(tx: Tx, id: number): Promise<PushRow | undefined> {
+  return tx.row<PushRow>`update :schema.pushes set started_at = ${tx.now} where id = ${id} returning *`;
 }
 
 /**
