@@ -335,7 +335,8 @@ describe('a scheduled merge', () => {
     await settled();
     expect([await isMerged(number), (await scheduled(number)).length]).toEqual([404, 1]);
     expect(await git(bare, 'for-each-ref')).toBe(before);
-    await git(fork, 'push', '-q', 'origin', 'HEAD:refs/heads/follow');
+    await commit(fork, { 'more.txt': '1' }, 'more');
+    await git(fork, 'push', '-q', 'origin', 'HEAD:refs/heads/present');
     await settled();
     expect([await isMerged(number), await scheduled(number)]).toEqual([404, []]);
   });
