@@ -27,7 +27,6 @@ let bob: Person;
 let tree: string;
 let forked: string;
 let bare: string;
-let bareFork: string;
 const at = '/repos/ada/work';
 const SOON = { timeout: 15_000 };
 beforeAll(async () => {
@@ -38,7 +37,6 @@ beforeAll(async () => {
   forked = join(scene.folder, 'bobs');
   await git(scene.folder, 'clone', '-q', bob.remote('bob/bobs'), forked);
   bare = await scene.bare('ada', 'work');
-  bareFork = await scene.bare('bob', 'bobs');
 });
 
 const headOf = async (number: number) => (await ada.call('GET', `${at}/pulls/${number}`)).body.head.sha;
@@ -90,7 +88,6 @@ it('one that cannot be copied keeps no other from following, and is tried again 
   const [broken, whole] = [await open('broken'), await open('whole')];
   const before = await headOf(broken);
   const good = await pushBranch(forked, 'elsewhere', { elsewhere: '1' });
-  await git(bareFork, 'update-ref', 'refs/heads/broken', good);
   // As with a damaged disk.
   await writeFile(
     program,
@@ -101,7 +98,7 @@ exec git "$@"
   );
   await git(forked, 'checkout', '-q', 'whole');
   const next = await commit(forked, { whole: '2' }, 'more');
-  await git(forked, 'push', '-q', 'origin', 'whole');
+  await git(forked, 'push', '-q', 'origin', 'whole', `+${good}:refs/heads/broken`);
   await git(forked, 'checkout', '-q', 'main');
   expect([await git(bare, 'rev-parse', `refs/pull/${whole}/head`), await headOf(whole)]).toEqual([
     next,
