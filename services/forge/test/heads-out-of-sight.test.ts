@@ -120,12 +120,12 @@ describe('attack: commits of a repository the poster may read no more', () => {
     expect(await seen(forked)).toEqual(before);
     expect(await isHere(forked, secret)).toBe(false);
     await staysAt(forked, number, shown, [bob]);
-    // As he could read them by then, they come as soon as anything moves there.
+    // As he can read them by then, they come as soon as that branch moves.
     await member(ada, original, 'bob', 'read');
-    await put(ada, original, 'elsewhere.txt', 'elsewhere', 'main');
+    const next = await put(ada, original, 'next.txt', 'work');
     await expect
       .poll(async () => (await bob.call('GET', `/repos/${forked}/pulls/${number}`)).body.head.sha)
-      .toBe(secret);
+      .toBe(next);
   });
 
   it('stay in a private fork whose collaborator is removed, which is closed with its branch all the same', async () => {
