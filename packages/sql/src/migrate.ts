@@ -79,7 +79,7 @@ const FORBIDDEN = '42501';
 
 /** The first try with a database of one's own: its user may sign in, and nothing else. */
 function explainForbidden(schema: string) {
-  return (error: { code?: string }): never => {
+  return (error: Error & { code?: string }): never => {
     if (error.code !== FORBIDDEN) throw error;
     const name = quoteIdentifier(schema);
     throw new StartError(
