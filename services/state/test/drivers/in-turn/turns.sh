@@ -10,11 +10,9 @@ PATH=/usr/sbin:/sbin:/usr/bin:/bin
 export PATH
 turns=/tmp/croft-zfs-fuse.turns
 
-# The kernel takes the lock back when the program that inherits it ends, however it does.
+# The program inherits the lock, which the kernel takes back when it ends, however it does.
 together() {
-  exec 9>>$turns
-  flock -s 9
-  exec "$@"
+  exec flock --no-fork --shared $turns "$@"
 }
 
 # How many of its file systems are mounted, without a process.
