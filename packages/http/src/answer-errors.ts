@@ -73,7 +73,11 @@ export function endUnread(app: App): void {
 }
 
 function hangUpLater(request: IncomingMessage, ms: number): void {
+  // Whoever has gone tells it no more.
+  if (request.destroyed) return;
   const hangUp = setTimeout(() => request.destroy(), ms);
+  // The connection keeps a process from ending, or it is closed by whoever ends that.
+  hangUp.unref();
   for (const event of ['end', 'close']) request.once(event, () => clearTimeout(hangUp));
 }
 

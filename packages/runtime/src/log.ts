@@ -20,7 +20,7 @@ const MAX_UNWRITTEN = 2 ** 20;
 
 /**
  * One JSON line an event, to standard error or a file: standard output belongs to the person at the terminal. A log that cannot be
- * written, as on a full disk, loses lines and nothing else.
+ * written, as on a full disk, loses lines and nothing else; of a file that is told once on standard error.
  */
 export function createLog(options: { level: LogLevel; file?: string | undefined }): Log {
   const destination = pino.destination({
@@ -29,8 +29,15 @@ export function createLog(options: { level: LogLevel; file?: string | undefined 
     mkdir: true,
     maxLength: MAX_UNWRITTEN,
   });
+  let told = options.file === undefined;
   // Unheard, it would be thrown at whoever logs, who is answering somebody.
-  destination.on('error', () => {});
+  destination.on('error', (error: Error) => {
+    if (told) return;
+    told = true;
+    process.stderr.write(
+      `The log ${options.file} cannot be written: ${error.message}. Lines are lost until it can.\n`,
+    );
+  });
   return pino(
     {
       level: options.level === 'panic' ? 'fatal' : options.level,

@@ -196,17 +196,16 @@ export const ipAddress: Kind<string> = {
   },
 };
 
+/** Labels of letters, digits, `-` and `_`, the last of which names of containers have. */
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i;
+const MAX_HOST_NAME = 253;
+
 /** Where a server listens: the name of a host, or an IPv4 or IPv6 address. */
 export const host: Kind<string> = {
   label: 'host name or IP address',
   parse(value) {
-    if (
-      isIP(value) === 0 &&
-      !(
-        value.length <= 253 &&
-        /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(value)
-      )
-    )
+    const isName = value.length <= MAX_HOST_NAME && HOST_NAME.test(value);
+    if (isIP(value) === 0 && !isName)
       throw new Error('expected a host name such as localhost, or an IP address such as 127.0.0.1 or ::');
     return value;
   },

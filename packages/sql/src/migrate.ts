@@ -83,7 +83,7 @@ function explainForbidden(schema: string) {
     if (error.code !== FORBIDDEN) throw error;
     const name = quoteIdentifier(schema);
     throw new StartError(
-      `The user in DATABASE_URL may not make the schema ${name} or tables in it. As an administrator of the server run: grant create on database <name> to <user>; or, for this schema alone: create schema if not exists ${name}; alter schema ${name} owner to <user>;`,
+      `The user that Croft signs in to the database as may not make the schema ${name} or tables in it. As an administrator of the server run: grant create on database <name> to <user>; or, for this schema alone: create schema if not exists ${name}; alter schema ${name} owner to <user>;`,
       { cause: error },
     );
   };

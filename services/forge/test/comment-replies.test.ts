@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { request, useForge } from './forge.ts';
 import { recordHappenings } from './happenings.ts';
-import { type ReviewScene, reviewScene } from './review-scene.ts';
+import { pullWithoutCode, type ReviewScene, reviewScene } from './review-scene.ts';
 import { rowsOf } from './rows-of.ts';
 
 const scene = useForge();
@@ -187,22 +187,11 @@ describe('nothing is answered', () => {
 
   it('by whoever may not read the pull request or the code', async () => {
     const { ada, bob } = work;
-    const paul = scene.person('paul');
-    await paul.call('GET', '/user');
-    await ada.call('POST', '/orgs', { username: 'guild' });
-    await ada.call('POST', '/orgs/guild/repos', { name: 'half', private: true, auto_init: true });
-    const units = { 'repo.pulls': 'read' };
-    const team = { name: 'pullers', units_map: units, includes_all_repositories: true };
-    const { id } = (await ada.call('POST', '/orgs/guild/teams', team)).body;
-    await ada.call('PUT', `/teams/${id}/members/paul`);
-    const at = '/repos/guild/half';
-    await ada.call('POST', `${at}/contents/q.txt`, { content: 'aHVzaAo=', message: 'q', new_branch: 'q' });
-    const pull = await ada.call('POST', `${at}/pulls`, { head: 'q', base: 'main', title: 'Quiet' });
-    const comments = [{ path: 'q.txt', body: 'why?', new_position: 1 }];
-    const { lines } = await commented(ada, pull.body.number, comments, 'COMMENT', at);
+    const { paul, at, number, comments } = await pullWithoutCode(scene, ada);
+    const { lines } = await commented(ada, number, comments, 'COMMENT', at);
     const before = await stored();
     for (const who of [bob, paul]) {
-      const refused = await who.call('POST', repliesTo(pull.body.number, lines[0], at), { body: 'x' });
+      const refused = await who.call('POST', repliesTo(number, lines[0], at), { body: 'x' });
       expect([refused.status, refused.text]).toEqual([404, expect.not.stringContaining('hush')]);
     }
     expect(await stored()).toEqual(before);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, useForge } from './forge.ts';
-import { type ReviewScene, reviewScene } from './review-scene.ts';
+import { pullWithoutCode, type ReviewScene, reviewScene } from './review-scene.ts';
 
 const scene = useForge();
 let work: ReviewScene;
@@ -52,20 +52,8 @@ describe('a comment on a line', () => {
 
   it('shows its hunk to those only who may read code, and is theirs only to write', async () => {
     const { ada, bob, stored } = work;
-    const paul = scene.person('paul');
-    await paul.call('GET', '/user');
-    await ada.call('POST', '/orgs', { username: 'guild' });
-    await ada.call('POST', '/orgs/guild/repos', { name: 'half', private: true, auto_init: true });
-    const units = { 'repo.pulls': 'read' };
-    const team = { name: 'pullers', units_map: units, includes_all_repositories: true };
-    const { id } = (await ada.call('POST', '/orgs/guild/teams', team)).body;
-    await ada.call('PUT', `/teams/${id}/members/paul`);
-    const at = '/repos/guild/half';
-    const file = { content: 'aHVzaAo=', message: 'quiet', new_branch: 'quiet' };
-    await ada.call('POST', `${at}/contents/quiet.txt`, file);
-    const pull = await ada.call('POST', `${at}/pulls`, { head: 'quiet', base: 'main', title: 'Quiet' });
-    const reviews = `${at}/pulls/${pull.body.number}/reviews`;
-    const comments = [{ path: 'quiet.txt', body: 'why?', new_position: 1 }];
+    const { paul, at, number, comments } = await pullWithoutCode(scene, ada);
+    const reviews = `${at}/pulls/${number}/reviews`;
     const made = await ada.call('POST', reviews, { event: 'COMMENT', comments });
     const seen = (who: typeof ada) => who.call('GET', `${reviews}/${made.body.id}/comments`);
     expect((await seen(ada)).items).toMatchObject([{ diff_hunk: '@@ -0,0 +1,1 @@\n+hush' }]);

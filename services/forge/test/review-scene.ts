@@ -72,3 +72,21 @@ export async function reviewScene(scene: Scene, name: string, known?: People): P
       ]),
   };
 }
+
+/** A pull request with one hushed line, and somebody who may read pull requests there and no code. */
+export async function pullWithoutCode(scene: Scene, owner: Person) {
+  const paul = scene.person('paul');
+  await paul.call('GET', '/user');
+  await owner.call('POST', '/orgs', { username: 'guild' });
+  await owner.call('POST', '/orgs/guild/repos', { name: 'half', private: true, auto_init: true });
+  const units = { 'repo.pulls': 'read' };
+  const team = { name: 'pullers', units_map: units, includes_all_repositories: true };
+  const { id } = (await owner.call('POST', '/orgs/guild/teams', team)).body;
+  await owner.call('PUT', `/teams/${id}/members/paul`);
+  const at = '/repos/guild/half';
+  const file = { content: Buffer.from('hush\n').toString('base64'), message: 'quiet', new_branch: 'quiet' };
+  await owner.call('POST', `${at}/contents/quiet.txt`, file);
+  const pull = await owner.call('POST', `${at}/pulls`, { head: 'quiet', base: 'main', title: 'Quiet' });
+  const comments = [{ path: 'quiet.txt', body: 'why?', new_position: 1 }];
+  return { paul, at, number: pull.body.number, comments };
+}

