@@ -40,13 +40,18 @@ export async function isConfirmed(
 ): Promise<boolean> {
   if (command.flags.has('yes') || stdin.isTTY !== true) return true;
   progress(`${question} [y/N]`);
-  const lines = createInterface({ input: stdin });
-  let isYes = false;
-  for await (const line of lines) {
-    isYes = /^y(es)?$/i.test(line.trim());
-    break;
+  if (/^y(es)?$/i.test((await firstLine(stdin)).trim())) return true;
+  progress('nothing was done');
+  return false;
+}
+
+/** What somebody types, which is nothing where it ends at once. */
+async function firstLine(input: CommandCall['stdin']): Promise<string> {
+  const lines = createInterface({ input });
+  try {
+    for await (const line of lines) return line;
+    return '';
+  } finally {
+    lines.close();
   }
-  lines.close();
-  if (!isYes) progress('nothing was done');
-  return isYes;
 }
