@@ -408,7 +408,8 @@ it('gives up on a merge that cannot be made, and nobody else waits for it, behin
     return await timeline(lost);
   };
   const reason = 'Removed from the merge queue of early: its merge could not be made';
-  await expect.poll(told, SOON).toContainEqual(['pull_cancel_scheduled_merge', reason]);
+  // Three attempts, each some seconds after the one before.
+  await expect.poll(told, { timeout: 40_000 }).toContainEqual(['pull_cancel_scheduled_merge', reason]);
   await expect.poll(() => readRef(bare, `refs/queue/early/${behind}`), SOON).not.toBe('');
   await report(await readRef(bare, `refs/queue/early/${behind}`), 'success');
   await expect.poll(() => isMerged(behind), SOON).toBe(true);

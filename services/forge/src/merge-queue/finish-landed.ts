@@ -36,7 +36,7 @@ async function deleteBranch(
     const reason = error instanceof Error ? error.stack : String(error);
     const fields = { repository: row.repository_id, pull: pull.number, reason };
     context.log.error(fields, 'a merge queue could not delete a head branch');
-    return attempts.fail(row.id);
+    return attempts.fail(row.id, context.clock.now());
   }
   return true;
 }

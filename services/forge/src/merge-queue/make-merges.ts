@@ -44,7 +44,7 @@ export async function makeMerges(
       made.push({ entry, intent: await makeMerge(context, await mergerOf(entry), entry, base, protection) });
       attempts.forget(entry.row.id);
     } catch (error) {
-      const isLast = error instanceof Failure || attempts.fail(entry.row.id);
+      const isLast = error instanceof Failure || attempts.fail(entry.row.id, context.clock.now());
       if (isLast) refused = { entry, reason: await explain(context, entry, base, error) };
       else failed = { error };
       break;
