@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { treeFacts } from './daemon.ts';
 import { memberOf, namesOf } from './drivers/fixture.ts';
@@ -95,6 +97,35 @@ case "$1 $2" in unmount\\ */archive) PATH=${ZFS_PATH} zfs snapshot -r ${imports}
   storage.zfs('destroy', '-r', `${imports}@theirs`);
   const third = await daemonOn(storage);
   expect(await namesOf(third)).toEqual(['one']);
+  expect(await storage.facts()).toEqual(without);
+});
+
+it('the empty place of imports that a killed daemon left goes with the next refresh, and an import makes it anew', async (context) => {
+  const storage = await poolFor(context);
+  const first = await daemonOn(storage);
+  await first.save('one');
+  const bytes = await exported(first, { stateName: 'one' });
+  const without = await storage.facts();
+  const imports = `${storage.pool}/croft_imports`;
+  const leave = () =>
+    storage.zfs(
+      'create',
+      ...['mountpoint=none', 'canmount=off', 'croft:imported=all'].flatMap((each) => ['-o', each]),
+      imports,
+    );
+  leave();
+  expect((await first.call('Refresh')).lines).toEqual(['nothing differed: 1 states']);
+  expect(await storage.facts()).toEqual(without);
+  await first.service.close(0);
+  // Where it goes in the moment in which an import finds it there, the import makes another.
+  const gone = join(storage.folder, 'gone');
+  const STATESVC_SEARCH_PATH = otherZfs(`
+case "$*" in create*${imports}/*) if [ ! -e ${gone} ]; then touch ${gone}; PATH=${ZFS_PATH} zfs destroy ${imports}; fi; esac`);
+  const second = await daemonOn(storage, { settings: { STATESVC_SEARCH_PATH } });
+  expect((await importBytes(second, bytes, 'two')).code).toBe(0);
+  expect(existsSync(gone)).toBe(true);
+  expect(await namesOf(second)).toEqual(['two', 'one']);
+  expect((await second.call('RemoveSystemState', { stateName: 'two' })).code).toBe(0);
   expect(await storage.facts()).toEqual(without);
 });
 

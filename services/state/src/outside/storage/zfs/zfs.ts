@@ -88,11 +88,13 @@ export class Zfs implements Storage {
     return dataset || snapshot || 'no pool';
   }
 
-  async scan(): Promise<Scan> {
+  async scan({ alone } = { alone: false }): Promise<Scan> {
     this.#zfs.forgetPools();
     const notes = this.#isSettled ? [] : await this.#settle();
     this.#isSettled = true;
     const layout = await this.#layout();
+    // Imports come in while nobody writes, too. A program of a daemon that was killed may end after the next one's start.
+    if (alone && this.transfer.busy.size === 0) await destroyEmptyParents(layout.systems, this.#zfs);
     const { states, leftovers, kept } = await scanStates(layout, this.#zfs, this.transfer.busy);
     return {
       machines: machinesOf(layout, states, this.#options.booted),
@@ -110,7 +112,6 @@ export class Zfs implements Storage {
     const { systems, homes } = layout;
     await this.homes.removeUnfinished(layout);
     const moved = await finishMoves(homes, this.#zfs);
-    await destroyEmptyParents(systems, this.#zfs);
     return [...moved, ...(await removeUnfinished(systems, this.#options.booted, this.#zfs))];
   }
 

@@ -9,6 +9,7 @@ const PARENT = 'croft_imports';
 const MARK = 'croft:imported';
 /** What it says of the parent. */
 const ALL = 'all';
+const NOWHERE = ['mountpoint=none', 'canmount=off'];
 /** What came in, until its members are made of it. */
 export const ARCHIVE = 'archive';
 
@@ -28,6 +29,7 @@ export function importedTrees(systems: readonly FileSystem[]): readonly Tree[] {
 /** Makes datasets of one import, which are mounted in a folder that only the daemon enters. */
 export class ImportDatasets {
   readonly #zfs: ZfsCommands;
+  readonly #parent: string;
   readonly #root: string;
   /** Where they are mounted, as zfs is told, and as this host sees it. */
   readonly #folder: string;
@@ -37,7 +39,8 @@ export class ImportDatasets {
   private constructor(zfs: ZfsCommands, id: string, pool: string, folder: string, altroot: string) {
     this.#zfs = zfs;
     this.#id = id;
-    this.#root = `${pool}/${PARENT}/${id}`;
+    this.#parent = `${pool}/${PARENT}`;
+    this.#root = `${this.#parent}/${id}`;
     this.#folder = `${folder}/imports/${id}`;
     this.#shownFolder = altroot + this.#folder;
   }
@@ -50,14 +53,23 @@ export class ImportDatasets {
 
   /** What all others of this import lie in. */
   async begin(): Promise<void> {
-    const parent = this.#root.slice(0, this.#root.lastIndexOf('/'));
-    const nowhere = ['mountpoint=none', 'canmount=off'];
+    await this.#makeParent();
+    const create = () => this.#create(this.#root, [...NOWHERE, `${MARK}=${this.#id}`]);
+    await create().catch(async (error) => {
+      // The parent went with the last import that was in it, just now.
+      if (await this.#isThere(this.#parent)) throw error;
+      await this.#makeParent();
+      await create();
+    });
+    await mkdir(this.#shownFolder, { recursive: true, mode: 0o700 });
+  }
+
+  async #makeParent(): Promise<void> {
+    const parent = this.#parent;
     const there = (await this.#zfs.properties([parent], [MARK])).get(parent);
-    if (there === undefined) await this.#create(parent, [...nowhere, 'croft:managed=no', `${MARK}=${ALL}`]);
+    if (there === undefined) await this.#create(parent, [...NOWHERE, 'croft:managed=no', `${MARK}=${ALL}`]);
     else if (there.get(MARK)?.value !== ALL || there.get(MARK)?.source !== 'local')
       throw storageRefused('nothing was imported', `${parent} is there and was made by somebody else`);
-    await this.#create(this.#root, [...nowhere, `${MARK}=${this.#id}`]);
-    await mkdir(this.#shownFolder, { recursive: true, mode: 0o700 });
   }
 
   /** One that is mounted. @returns where */
@@ -88,10 +100,13 @@ export class ImportDatasets {
 
   async #create(name: string, properties: readonly string[]): Promise<void> {
     const ran = await this.#zfs.zfs('create', ...properties.flatMap((each) => ['-o', each]), name);
-    const isThere = (await this.#zfs.properties([name], ['type'])).size > 0;
     // `created, but not mounted` is no success for zfs.
-    if (!isThere || (!ran.ok && !/but not mounted/.test(ran.stderr)))
+    if (!(await this.#isThere(name)) || (!ran.ok && !/but not mounted/.test(ran.stderr)))
       throw refusal(`${name} was not made`, ran);
+  }
+
+  async #isThere(name: string): Promise<boolean> {
+    return (await this.#zfs.properties([name], ['type'])).size > 0;
   }
 
   /** The folders in which they were mounted. What is still mounted there stays. */
