@@ -11,6 +11,7 @@ import {
   readRefIds,
   syncRefs,
 } from '../outside/git/refs.ts';
+import { removeRepository } from '../outside/git/repository.ts';
 import { retargetPulls } from '../pulls/retarget-pulls.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
 import { endPublication } from '../releases/end-publication.ts';
@@ -74,6 +75,10 @@ async function record(
     known.end(push.id);
     return true;
   } catch (error) {
+    if (await isRemoved(context, push.repository_id).catch(() => false)) {
+      known.end(push.id);
+      return true;
+    }
     known.leave(push.id, moves);
     const reason = error instanceof Error ? error.stack : String(error);
     context.log.error(
@@ -82,6 +87,16 @@ async function record(
     );
     return false;
   }
+}
+
+/**
+ * Whether the repository has been removed, so that there is nothing to record. git makes folders that it misses: what it made
+ * again is taken away; by whoever removes the repository, as long as the row is there.
+ */
+async function isRemoved({ database, git }: Context, repositoryId: number): Promise<boolean> {
+  const repository = await repositories.findById(database.autocommit(), repositoryId);
+  if (repository === undefined) await removeRepository(git, repositoryId);
+  return repository?.state !== 'ready';
 }
 
 /** Whoever began less than this ago is likely still at it, also where nobody knows of him. */
@@ -162,16 +177,18 @@ async function takeOver(
   const tags = deleted.flatMap(({ ref }) => tagOf(ref) ?? []);
   if (tags.length > 0) await unpublishReleases(context, repositoryId, tags);
   if (details.again !== undefined) return await pushes.removeSeen(database.autocommit(), push);
-  await database.transaction(async (tx) => {
-    if (!(await pushes.conclude(tx, id, moves.flatMap(branchMove)))) return;
+  const isRecorded = await database.transaction(async (tx) => {
+    if (!(await pushes.conclude(tx, id, moves.flatMap(branchMove)))) return false;
     const published = await endPublication(tx, details, moves);
-    if (actorId === null) return;
+    if (actorId === null) return true;
     const events = [...moves.map((move) => ({ kind: 'ref', ...move }) as const), ...published];
     await announceAll(
       tx,
       events.map((event) => ({ ...event, repositoryId, actorId })),
     );
+    return true;
   });
+  if (!isRecorded) await isRemoved(context, repositoryId);
   context.queues.bell.ring(repositoryId);
 }
 

@@ -153,6 +153,8 @@ export async function abandonRepository(
   await closePullsFrom(context, id, actorId);
   await removeRepository(context.git, id);
   await forgetRepository(context, id);
+  // What a push that ended meanwhile made again. One that ends from now on finds no row, and does this itself.
+  await removeRepository(context.git, id);
 }
 
 async function forgetRepository({ database }: Context, id: number): Promise<void> {
