@@ -79,7 +79,7 @@ export function exchange(
     ${opened(session, trace, now)},
     audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = person.id) as identities
     from person`;
 }

@@ -35,7 +35,7 @@ export function listCandidates(tx: Tx, arrival: Arrival): Promise<Candidate[]> {
   const now = tx.now;
   return tx.rows<Candidate>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities,
       exists (select from :schema.identities i
         where i.user_id = u.id and i.provider = ${provider} and i.provider_id = ${subject}) as "hasIdentity",
@@ -150,7 +150,7 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
     ${awaited(arrival.authCode, now)},
     audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) || case when ${forgetsAll}::boolean then '{"factors": []}' else '{}' end::jsonb as "user",
-      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at', one ->> 'provider'), '[]') from (
         select coalesce(to_jsonb(v), to_jsonb(i)) as one
         from :schema.identities i left join verified v on v.id = i.id, identity
         where i.user_id = person.id and i.id <> identity.id and not exists (select from dropped where dropped.id = i.id)

@@ -93,7 +93,7 @@ export function findByAccessToken(
 ): Promise<(FoundCaller & { factor: AnsweredFactor | null }) | undefined> {
   return tx.row<FoundCaller & { factor: AnsweredFactor | null }>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities,
       exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
       (select s.aal from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as aal,

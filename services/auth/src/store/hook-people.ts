@@ -5,7 +5,7 @@ import type { Person } from '../rows.ts';
 export function findByCode(tx: Tx, address: string, tokenHash: string): Promise<Person | undefined> {
   return tx.row<Person>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities
     from :schema.one_time_tokens t join :schema.users u on u.id = t.user_id
     where t.relates_to = ${address} and t.token_hash = ${tokenHash} and u.deleted_at is null`;

@@ -67,7 +67,7 @@ export function link(
     ${opened(session, trace, now)},
     audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
-      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at', one ->> 'provider'), '[]') from (
         select to_jsonb(i) as one from :schema.identities i where i.user_id = person.id
         union all select to_jsonb(identity) from identity) as every_one) as identities
     from person`;

@@ -25,7 +25,7 @@ export function findByAccessToken(
 ): Promise<(FoundCaller & FoundSet) | undefined> {
   return tx.row<FoundCaller & FoundSet>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities,
       exists (select from :schema.mfa_factors f join :schema.mfa_recovery_codes c on c.factor_id = f.id
         where f.user_id = u.id and c.code_hash = ${codeHash}::text and c.used_at is null) as "isUnused",

@@ -147,7 +147,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
     ${awaited(authCode, now)},
     audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) || case when exists (select from fresh) then '{"factors": []}' else '{}' end::jsonb as "user",
-      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at', one ->> 'provider'), '[]') from (
         select coalesce(to_jsonb(v), to_jsonb(i)) as one
         from :schema.identities i left join verified v on v.id = i.id
         where i.user_id = person.id and not exists (select from strangers where strangers.id = i.id)

@@ -183,7 +183,7 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
       returning *),
     audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
-      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at', one ->> 'provider'), '[]') from (
         select coalesce(to_jsonb(n), to_jsonb(i)) as one
         from :schema.identities i left join changed n on n.id = i.id where i.user_id = person.id
         union all select to_jsonb(made) from made) as every) as identities

@@ -153,7 +153,7 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
     audit as (${audited(trace, now, fragment`person`)})
     select exists (select from allowed) as allowed, (select place - 1 from early) as "refusedBy",
       (select sent_at from early) as "lastSentAt", (select to_jsonb(person) from person) as "user",
-      (select coalesce(jsonb_agg(one order by one ->> 'created_at'), '[]') from (
+      (select coalesce(jsonb_agg(one order by one ->> 'created_at', one ->> 'provider'), '[]') from (
         select coalesce(to_jsonb(n), to_jsonb(i)) as one
         from :schema.identities i left join identities n on n.id = i.id where i.user_id = ${userId}::uuid
         union all select to_jsonb(made) from made) as every) as identities,

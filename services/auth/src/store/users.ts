@@ -10,7 +10,7 @@ import { type SendLimit, sendOnce } from './send-limits.ts';
 export function findByEmail(tx: Tx, email: string): Promise<Person | undefined> {
   return tx.row<Person>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities
     from :schema.users u
     where u.email = ${email} and u.is_sso_user = false and u.deleted_at is null`;
@@ -20,7 +20,7 @@ export function findByEmail(tx: Tx, email: string): Promise<Person | undefined> 
 export function findByPhone(tx: Tx, phone: string): Promise<Person | undefined> {
   return tx.row<Person>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities
     from :schema.users u
     where u.phone = ${phone} and u.deleted_at is null`;
@@ -30,7 +30,7 @@ export function findByPhone(tx: Tx, phone: string): Promise<Person | undefined> 
 export function findById(tx: Tx, id: string): Promise<Person | undefined> {
   return tx.row<Person>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities
     from :schema.users u
     where u.id = ${id}::uuid and u.deleted_at is null`;
@@ -44,11 +44,11 @@ export async function hold(tx: Tx, id: string): Promise<void> {
   await tx.row`select id from :schema.users where id = ${id}::uuid for no key update`;
 }
 
-/** The identities of some users, oldest first. */
+/** The identities of some users, oldest first, those of one moment by provider: as every answer has them. */
 export async function listIdentities(tx: Tx, userIds: readonly string[]): Promise<IdentityRow[]> {
   const rows = await tx.rows<{ identity: IdentityRow }>`
     select to_jsonb(i) as identity from :schema.identities i where i.user_id = any (${userIds}::uuid[])
-    order by i.created_at`;
+    order by i.created_at, i.provider`;
   return rows.map(({ identity }) => identity);
 }
 
@@ -60,7 +60,7 @@ export function findByAccessToken(
 ): Promise<(Person & { hasSession: boolean; aal: string | null }) | undefined> {
   return tx.row<Person & { hasSession: boolean; aal: string | null }>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities,
       exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
       (select s.aal from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as aal
@@ -164,7 +164,7 @@ export async function insert(tx: Tx, user: NewUser): Promise<Inserted> {
       exists (select from person) as created,
       coalesce((select to_jsonb(person) from person), (select to_jsonb(existing) from existing)) as "user",
       coalesce((select jsonb_build_array(to_jsonb(identity)) from identity),
-        (select jsonb_agg(to_jsonb(i) order by i.created_at) from :schema.identities i join existing e on i.user_id = e.id),
+        (select jsonb_agg(to_jsonb(i) order by i.created_at, i.provider) from :schema.identities i join existing e on i.user_id = e.id),
         '[]') as identities,
       (select count(*) from effect) + (select count(*) from notice) as effects`;
   const { allowed = false, lastSentAt = null, created = false, user: found, identities = [] } = row ?? {};

@@ -23,7 +23,7 @@ export async function spend(
       select u.* from :schema.identities i join :schema.users u on u.id = i.user_id
       where i.provider = ${message.provider} and i.provider_id = ${message.subject} and u.deleted_at is null)
     select exists (select from spent) as "isFresh", (select to_jsonb(known) from known) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at), '[]') from :schema.identities i
+      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         join known on known.id = i.user_id) as identities`;
   const { isFresh = false, user = null, identities } = row ?? {};
   return { isFresh, person: user === null ? undefined : { user, identities: identities ?? [] } };
