@@ -204,37 +204,40 @@ class Walk {
   }
 
   async #mark(ids: readonly string[], flags: number): Promise<void> {
-    const unknown = ids.filter((id) => this.#recall(id) === undefined);
+    const unknown = ids.filter((id) => this.#visitOf(id) === undefined);
     const read = unknown.length === 0 ? [] : await this.#read(unknown);
     if (read.includes(undefined) || !this.#markKnown(ids, flags)) throw new GivenUp();
   }
 
   /** Does nothing when one of them is not known. */
   #markKnown(ids: readonly string[], flags: number): boolean {
-    const nodes = ids.map((id) => this.#recall(id));
-    if (nodes.includes(undefined)) return false;
-    for (const [index, id] of ids.entries()) {
-      if (((this.#visits.get(id)?.flags ?? 0) & flags) === flags) continue;
+    const visits = ids.map((id) => this.#visitOf(id));
+    if (visits.includes(undefined)) return false;
+    for (const visit of visits as Visit[]) {
+      if ((visit.flags & flags) === flags) continue;
       if (++this.#visited > MAX_VISITED) throw new GivenUp();
-      this.#reach(id, nodes[index] as CommitNode, flags);
+      this.#reach(visit, flags);
     }
     return true;
   }
 
-  #recall(id: string): CommitNode | undefined {
-    return this.#visits.get(id)?.node ?? recallNode(id);
+  #visitOf(id: string): Visit | undefined {
+    const before = this.#visits.get(id);
+    if (before !== undefined) return before;
+    const node = recallNode(id);
+    const visit = node && { id, node, flags: 0, queued: 0 };
+    if (visit !== undefined) this.#visits.set(id, visit);
+    return visit;
   }
 
-  #reach(id: string, node: CommitNode, flags: number): void {
-    const visit = this.#visits.get(id) ?? { id, node, flags: 0, queued: 0 };
-    this.#visits.set(id, visit);
+  #reach(visit: Visit, flags: number): void {
     const wasPromising = (visit.flags & STALE) === 0;
     visit.flags |= flags;
     const isPromising = (visit.flags & STALE) === 0;
     if (wasPromising && !isPromising) this.#promising -= visit.queued;
     visit.queued++;
     if (isPromising) this.#promising++;
-    this.#queue.put(node.date, visit);
+    this.#queue.put(visit.node.date, visit);
   }
 
   async #read(ids: readonly string[]): Promise<(CommitNode | undefined)[]> {
