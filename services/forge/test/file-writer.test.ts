@@ -17,17 +17,29 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 const bytes = (...texts: string[]) => texts.map((text) => Buffer.from(text));
-const write = (contents: readonly Buffer[], places: string[] = []) =>
-  writer.write({ folder, contents, mode: 0o444, places });
+const write = (contents: readonly Buffer[], names?: string[]) =>
+  writer.write({ folder, contents, mode: 0o444, ...(names && { names }) });
 const files = () => readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
 
 it('writes what it is given, in its order, readable by all and writable by nobody', async () => {
-  const place = join(folder, 'ab');
-  const paths = await write(bytes('one', 'two', 'x'.repeat(100_000)), [place]);
+  const paths = await write(bytes('one', 'two', 'x'.repeat(100_000)));
   expect(paths.map((path) => readFileSync(path, 'utf8').slice(0, 3))).toEqual(['one', 'two', 'xxx']);
   expect(paths.map((path) => statSync(path).mode & 0o777)).toEqual([0o444, 0o444, 0o444]);
-  expect(statSync(place).isDirectory()).toBe(true);
-  for (const path of [...paths, place]) rmSync(path, { recursive: true });
+  for (const path of paths) rmSync(path);
+});
+
+it('gives them their names, in folders that are made for it', async () => {
+  const place = join(folder, 'ab');
+  const names = [join(place, 'one'), join(place, 'two')];
+  expect(await write(bytes('1', '2'), names)).toEqual(names);
+  // One that is there already gives way.
+  expect(await write(bytes('3'), names.slice(0, 1))).toEqual(names.slice(0, 1));
+  expect(names.map((path) => readFileSync(path, 'utf8'))).toEqual(['3', '2']);
+  rmSync(place, { recursive: true });
+  writeFileSync(place, '');
+  await expect(write(bytes('1', '2'), names)).rejects.toMatchObject({ code: 'ENOTDIR' });
+  expect(files().filter((text) => text !== '')).toEqual([]);
+  rmSync(place);
 });
 
 it('answers many at once, each with its own', async () => {
@@ -52,9 +64,7 @@ it('has nobody wait for a thread that is lost, and tells nobody that what the ne
   await expect(own.write(undefined as never)).rejects.toThrow();
   const wished = Array.from({ length: 100 }, async (_, n) => {
     await new Promise((turn) => setTimeout(turn, n / 2));
-    return await own
-      .write({ folder: place, contents: bytes(`${n}`), mode: 0o444, places: [] })
-      .catch(() => undefined);
+    return await own.write({ folder: place, contents: bytes(`${n}`), mode: 0o444 }).catch(() => undefined);
   });
   const written = (await Promise.all(wished)).flatMap((paths) => paths ?? []);
   expect(written.length).toBeGreaterThan(0);
@@ -64,7 +74,7 @@ it('has nobody wait for a thread that is lost, and tells nobody that what the ne
 });
 
 it('says why it could not write, leaves nothing, and goes on', async () => {
-  const elsewhere = { folder: join(folder, 'missing'), contents: bytes('x'), mode: 0o444, places: [] };
+  const elsewhere = { folder: join(folder, 'missing'), contents: bytes('x'), mode: 0o444 };
   await expect(writer.write(elsewhere)).rejects.toMatchObject({
     code: 'ENOENT',
     message: expect.stringContaining('no such file'),
@@ -88,7 +98,7 @@ it('keeps empty files at hand, and lets go of them where a folder is about to go
 it('leaves no empty files when it ends', async () => {
   const own = new FileWriter();
   await own.close();
-  const [path = ''] = await own.write({ folder, contents: bytes('x'), mode: 0o444, places: [] });
+  const [path = ''] = await own.write({ folder, contents: bytes('x'), mode: 0o444 });
   rmSync(path);
   await expect.poll(() => files().length).toBeGreaterThan(0);
   await writer.forget(folder);

@@ -1,10 +1,13 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import diagnostics from 'node:diagnostics_channel';
+import { linkSync, mkdirSync, renameSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { dirname } from 'node:path';
 import { Broker, type Program } from '../src/outside/git/broker.ts';
 import { Conversation } from '../src/outside/git/conversation.ts';
+import { type FileSwap, FileWriter, type NewFiles, type Swapped } from '../src/outside/git/file-writer.ts';
 
 // Stops a request before a thing it does that another process, or the next one, could see: statements that write,
 // questions and programs of git that write, objects and branches that get their name in the repository. A request with the header
@@ -52,8 +55,8 @@ export function stopRequests(): void {
   stopBefore(Conversation.prototype, 'ask', ([question]) => writingQuestion(String(question)));
   stopBefore(Broker.prototype, 'start', ([program]) => writingProgram(program as Program));
   stopBefore(fs, 'rename', ([, name]) => nameOfNaming(String(name)));
-  stopBefore(fs, 'link', () => 'the lock of a branch');
   syncBuiltinESMExports();
+  stopWriting(FileWriter.prototype);
 }
 
 type Method = (...args: unknown[]) => unknown;
@@ -68,6 +71,32 @@ function stopBefore(owner: object, name: string, stepOf: (args: unknown[]) => st
     const step = stepOf(args);
     // Neither done nor refused: the process is dead to whoever waits.
     return step !== undefined && isLast(step) ? new Promise(() => {}) : original.apply(this, args);
+  };
+}
+
+interface Writing {
+  write: (this: FileWriter, files: NewFiles) => Promise<string[]>;
+  swap: (this: FileWriter, swap: FileSwap) => Promise<Swapped>;
+}
+
+/** What the thread that writes files does in one go stops in the middle of it all the same, where files get their names. */
+function stopWriting(writer: Writing): void {
+  const { write, swap } = writer;
+  const never = new Promise<never>(() => {});
+  writer.write = async function ({ names, ...unnamed }) {
+    const paths = await write.call(this, unnamed);
+    for (const [index, name] of (names ?? []).entries()) {
+      if (isLast('an object')) return await never;
+      mkdirSync(dirname(name), { recursive: true });
+      renameSync(paths[index] ?? '', name);
+    }
+    return [...(names ?? paths)];
+  };
+  writer.swap = async function (branch) {
+    if (isLast('the lock of a branch')) return await never;
+    if (!isLast('a branch')) return await swap.call(this, branch);
+    linkSync(branch.value, branch.lock);
+    return await never;
   };
 }
 
@@ -105,10 +134,7 @@ const writingQuestion = (question: string) =>
 const READING = new Set(['rev-list', 'merge-base', 'show-ref', 'for-each-ref', 'cat-file', 'diff-tree']);
 
 /** What lies in a folder of its own is not in the repository yet. */
-function nameOfNaming(name: string): string | undefined {
-  if (name.includes('tmp_objdir')) return undefined;
-  return name.includes('/refs/') ? 'a branch' : 'an object';
-}
+const nameOfNaming = (name: string) => (name.includes('tmp_objdir') ? undefined : 'an object');
 
 /** A conversation that begins has done nothing yet. */
 const writingProgram = ({ args }: Program) =>

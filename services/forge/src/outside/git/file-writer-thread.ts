@@ -1,47 +1,80 @@
-import { closeSync, fchmodSync, fsyncSync, mkdirSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fsync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { parentPort } from 'node:worker_threads';
-import type { NewFiles, WriteRequest, WriteResult } from './file-writer.ts';
+import type { FileSwap, NewFiles, Swapped, WriteRequest, WriteResult } from './file-writer.ts';
 import { type OpenFile, SpareFiles } from './spare-files.ts';
 
-// The thread of file-writer.ts: one request after the other, each as a whole, with calls that wait.
+// The thread of file-writer.ts. What it asks of the system waits, but for the disk: what others write goes there meanwhile.
 
+const flush = promisify(fsync);
 const spares = new SpareFiles();
+const underWay = new Set<Promise<unknown>>();
 
 parentPort?.on('message', (request: WriteRequest) => {
-  parentPort?.postMessage({ job: request.job, ...answer(request) } satisfies WriteResult);
-  if ('files' in request) spares.refill(request.files.folder);
+  const doing = answer(request).then((result) =>
+    parentPort?.postMessage({ job: request.job, ...result } satisfies WriteResult),
+  );
+  if ('forget' in request) return;
+  underWay.add(doing);
+  void doing.then(() => {
+    underWay.delete(doing);
+    if ('files' in request) spares.refill(request.files.folder);
+  });
 });
 
-function answer(request: WriteRequest): Omit<WriteResult, 'job'> {
+type Answer =
+  | { value: string[] | Swapped | undefined }
+  | { failure: { message: string; code: string | undefined } };
+
+async function answer(request: WriteRequest): Promise<Answer> {
   try {
-    if ('files' in request) return { paths: write(request.files) };
+    if ('files' in request) return { value: await write(request.files) };
+    if ('swap' in request) return { value: swap(request.swap) };
+    await Promise.all(underWay);
     spares.forget(request.forget);
-    return { paths: [] };
+    return { value: undefined };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    return { paths: [], failure: { message, code } };
+    return { failure: { message, code } };
   }
 }
 
-function write({ folder, contents, mode, places }: NewFiles): string[] {
+async function write({ folder, contents, mode, names }: NewFiles): Promise<string[]> {
   const taken: OpenFile[] = [];
   try {
-    for (const place of places) makeFolder(place);
-    for (const content of contents) {
-      const one = spares.take(folder);
-      taken.push(one);
-      fchmodSync(one.file, mode);
-      for (let start = 0; start < content.length; ) start += writeSync(one.file, content, start);
+    try {
+      for (const place of new Set(names?.map((name) => dirname(name)))) makeFolder(place);
+      for (const content of contents) {
+        const one = spares.take(folder);
+        taken.push(one);
+        fchmodSync(one.file, mode);
+        for (let start = 0; start < content.length; ) start += writeSync(one.file, content, start);
+      }
+      // Side by side, so that the file system has one commit for all of them.
+      const flushed = await Promise.allSettled(taken.map(({ file }) => flush(file)));
+      for (const one of flushed) if (one.status === 'rejected') throw one.reason;
+    } finally {
+      for (const { file } of taken) closeSync(file);
     }
-    // All of them are there when the first is flushed: the disk then has less to do for the others.
-    for (const { file } of taken) fsyncSync(file);
+    return taken.map(({ path }, index) => place(path, names?.[index] ?? path));
   } catch (error) {
     for (const { path } of taken) rmSync(path, { force: true });
     throw error;
-  } finally {
-    for (const { file } of taken) closeSync(file);
   }
-  return taken.map(({ path }) => path);
 }
 
 /** Most often it is there. What is in the way is told when something is placed in it. */
@@ -49,4 +82,55 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder);
   } catch {}
+}
+
+/** Gives a file its name. Somebody may have tidied its folder away. */
+function place(path: string, name: string): string {
+  if (name === path) return path;
+  try {
+    renameSync(path, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    mkdirSync(dirname(name), { recursive: true });
+    renameSync(path, name);
+  }
+  return name;
+}
+
+/** The lock is complete when it appears, and becomes the file. */
+function swap({ file, value, lock, old }: FileSwap): Swapped {
+  const isLocked = succeeds(() => linkSync(value, lock));
+  succeeds(() => unlinkSync(value));
+  if (!isLocked) return { isDone: false, found: undefined };
+  const found = contentOf(file);
+  const isDone = found === old && succeeds(() => renameSync(lock, file));
+  if (isDone) flushFolder(dirname(file));
+  else unlinkSync(lock);
+  return { isDone, found };
+}
+
+function contentOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+function flushFolder(folder: string): void {
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function succeeds(doing: () => void): boolean {
+  try {
+    doing();
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflate, deflateSync } from 'node:zlib';
@@ -203,14 +203,8 @@ export async function writeObjects(
   const folder = join(git.folderOf(repositoryId), 'objects');
   await someAtOnce(objects, async (some) => {
     const contents = await Promise.all(some.map(({ bytes }) => deflated(bytes)));
-    const places = [...new Set(some.map(({ id }) => dirname(loosePath(folder, id))))];
-    const files = await git.files.write({ folder, contents, mode: 0o444, places });
-    const placing = some.map(({ id }, index) => place(files[index] ?? '', folder, id));
-    const placed = await Promise.allSettled(placing);
-    const failed = placed.find((one) => one.status === 'rejected');
-    if (failed === undefined) return;
-    await Promise.all(files.map((file) => rm(file, { force: true })));
-    throw failed.reason;
+    const names = some.map(({ id }) => loosePath(folder, id));
+    await git.files.write({ folder, contents, mode: 0o444, names });
   });
 }
 

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { link, rename, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { assertOutsideTransaction } from '@croft/runtime';
 import type { Git } from './git.ts';
-import { sync } from './repository.ts';
 
 /** A branch that is to go from one commit to another. */
 export interface BranchSwap {
@@ -33,51 +31,27 @@ export async function swapBranch(
   { announced, written }: Before,
 ): Promise<'done' | 'moved' | undefined> {
   assertOutsideTransaction('moving a branch');
-  const file = join(git.folderOf(repositoryId), ref);
-  const lock = `${file}.lock`;
+  const repository = git.folderOf(repositoryId);
+  const file = join(repository, ref);
   // Its failure is told below.
   written.catch(() => {});
-  const folder = join(git.folderOf(repositoryId), 'objects');
-  const contents = [Buffer.from(`${next}\n`)];
-  const making = git.files.write({ folder, contents, mode: 0o644, places: [] }).then(
+  const files = { folder: join(repository, 'objects'), contents: [Buffer.from(`${next}\n`)], mode: 0o644 };
+  const making = git.files.write(files).then(
     ([path]) => path,
     () => undefined,
   );
-  let isLocked = false;
-  let isMoved = false;
-  let removing: Promise<unknown> | undefined;
   try {
     await announced;
-    const temporary = await making;
-    isLocked = temporary !== undefined && (await succeeds(link(temporary, lock)));
-    if (temporary !== undefined) removing = succeeds(unlink(temporary));
-    const value = isLocked ? readValue(file) : '';
+    const value = await making;
     await written;
-    if (value === `${old}\n`) {
-      isMoved = await succeeds(rename(lock, file));
-      if (!isMoved) return undefined;
-      await sync(dirname(file));
-      return 'done';
-    }
-    return /^[0-9a-f]{40}\n$/.test(value) ? 'moved' : undefined;
-  } finally {
-    if (isLocked && !isMoved) await unlink(lock);
-    const temporary = await making;
-    if (temporary !== undefined) await (removing ?? succeeds(unlink(temporary)));
+    if (value === undefined) return undefined;
+    const swap = { file, value, lock: `${file}.lock`, old: `${old}\n` };
+    const { isDone, found = '' } = await git.files.swap(swap);
+    if (isDone) return 'done';
+    return found !== swap.old && /^[0-9a-f]{40}\n$/.test(found) ? 'moved' : undefined;
+  } catch (error) {
+    const value = await making;
+    if (value !== undefined) await rm(value, { force: true });
+    throw error;
   }
 }
-
-/** Forty characters of a file that was just read: to let others go on meanwhile would take four times as long. */
-function readValue(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return '';
-  }
-}
-
-const succeeds = (doing: Promise<void>) =>
-  doing.then(
-    () => true,
-    () => false,
-  );
