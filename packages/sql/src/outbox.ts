@@ -3,7 +3,7 @@ import { type Log, reasonOf } from '@croft/runtime';
 import pg from 'pg';
 import { connectionTo } from './connection.ts';
 import type { Database } from './database.ts';
-import { finish, OUTBOX_CHANNEL, type OutboxRow, park, postpone, takeDue } from './outbox-rows.ts';
+import { finish, OUTBOX_CHANNEL, type OutboxRow, park, postpone, type Room, takeDue } from './outbox-rows.ts';
 
 /**
  * Delivers one effect; throws to have it tried again. The signal ends the attempt at its time-out. Whoever takes the
@@ -45,9 +45,10 @@ const SLOTS = 16;
 const GATHER_MS = 2;
 /**
  * And what is announced one after the other is looked for once: a look and what follows take as many statements for one as for
- * many. With merges one behind the other it is two fifths of what they cost the process.
+ * many. A hundred merges one behind the other are looked for 23 times, where it was 84 times with 20 ms and a look after each that
+ * had found something.
  */
-const ANNOUNCED_MS = 20;
+const ANNOUNCED_MS = 50;
 /** A lane whose delivery took longer has to wait for itself. */
 const SLOW_MS = 1_000;
 const DELIVERY_TIMEOUT_MS = 30_000;
@@ -84,7 +85,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
   };
   const ended = wakeAfter(GATHER_MS);
   const announced = wakeAfter(ANNOUNCED_MS);
-  /** Whether the last look found anything: then there may be more than there was room for. */
+  /** Whether there may be more than the last look had room for. */
   let more = false;
 
   /** Whether it went well. */
@@ -145,7 +146,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
       if (total <= 0) return;
       const room = { total, perLane, lanes: lanes.room() };
       const rows = await takeDue(database.autocommit(), room, LEASE_MS);
-      more = rows.length > 0;
+      more = rows.length >= total || fillsLane(rows, room);
       // In the order in which they were announced.
       for (const row of rows.sort((a, b) => a.id - b.id)) begin(row);
     });
@@ -224,6 +225,13 @@ function laneCounter(perLane: number, withoutLane: number) {
 }
 
 const MAX_BAD_LANES = 1_000;
+
+/** Whether as many were taken of a lane as there was room for. */
+function fillsLane(rows: readonly OutboxRow[], { perLane, lanes }: Room): boolean {
+  const left = new Map(lanes.map(({ lane, room }) => [lane, room]));
+  for (const { lane } of rows) left.set(lane, (left.get(lane) ?? perLane) - 1);
+  return rows.some(({ lane }) => left.get(lane) === 0);
+}
 
 /** A handler that does not listen to its signal must not outlive its lease: it would be running twice. */
 async function beforeTimeout<T>(deliver: (signal: AbortSignal) => Promise<T>): Promise<T> {

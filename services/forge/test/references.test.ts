@@ -4,7 +4,9 @@ import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Context } from '../src/context.ts';
 import { Links } from '../src/links.ts';
+import { findSources } from '../src/references/find-targets.ts';
 import { followCommits } from '../src/references/follow-commits.ts';
+import type { RepositoryRow } from '../src/store/repositories/repositories.ts';
 import { type Body, commit, type Person, pushedRepository, useForge } from './forge.ts';
 import { ownGit } from './own-git.ts';
 
@@ -265,8 +267,8 @@ describe('a push that names very many', () => {
   it('stops when its time is over, and tells of nothing more', async () => {
     const entries = () =>
       scene.sql.row`select count(*) as count from :schema.comments where kind = 'commit_ref'`;
-    const row = await scene.sql.row<{ id: number; owner_id: number }>`
-      select id, owner_id from :schema.repositories where name = 'loud'`;
+    const row = await scene.sql.row<RepositoryRow>`
+      select * from :schema.repositories where name = 'loud'`;
     if (row === undefined) throw new Error('the repository is missing');
     await using stack = new AsyncDisposableStack();
     const database = stack.adopt(
@@ -278,13 +280,16 @@ describe('a push that names very many', () => {
     const loud = `${scene.folder}/loud`;
     const [after, before] = await Promise.all(['HEAD', 'HEAD~5'].map((at) => git(loud, 'rev-parse', at)));
     const push = { ref: 'refs/heads/main', before: before ?? '', after: after ?? '' };
+    const source = async () =>
+      (await findSources(context, [{ writerId: row.owner_id, repositoryId: row.id }]))[0];
+    const follow = (signal: AbortSignal) => followCommits(context, row, push, source, signal);
     const told = await entries();
     await scene.sql.run`delete from :schema.comments where details->>'ref_commit_sha' = ${after}`;
     const without = await entries();
     expect(without).toEqual(told);
-    await expect(followCommits(context, row.id, row.owner_id, push, AbortSignal.abort())).rejects.toThrow();
+    await expect(follow(AbortSignal.abort())).rejects.toThrow();
     expect(await entries()).toEqual(without);
-    await followCommits(context, row.id, row.owner_id, push, new AbortController().signal);
+    await follow(new AbortController().signal);
     expect(await entries()).not.toEqual(without);
   });
 });

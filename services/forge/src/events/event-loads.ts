@@ -1,5 +1,6 @@
 import { inBatches } from '@croft/sql';
 import type { Context } from '../context.ts';
+import { findSources, type Source, type SourceIds } from '../references/find-targets.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { presentRepositories } from '../repositories/present-repositories.ts';
 import * as hooks from '../store/events/hooks.ts';
@@ -14,6 +15,8 @@ export interface EventLoads {
   issue(id: number): Promise<issues.IssueWithPull | undefined>;
   /** Active hooks of a repository, its owner and the system. */
   hooks(place: { repositoryId: number; ownerId: number }): Promise<hooks.HookRow[]>;
+  /** Undefined where nothing is told. */
+  source(ids: SourceIds): Promise<Source | undefined>;
   /** A repository as hooks are told of it. */
   repositoryJson(found: VisibleRepository): Promise<object>;
 }
@@ -32,6 +35,7 @@ export function eventLoads(context: Context): EventLoads {
       const rows = await hooks.listOfPlaces(database.reads(), places);
       return places.map((place) => rows.filter((hook) => belongsTo(hook, place)));
     }),
+    source: inBatches({ most: MOST }, (sources) => findSources(context, sources)),
     repositoryJson: inBatches({ most: MOST }, async (all) => {
       const distinct = new Map(all.map((found) => [found.repository.id, found]));
       const presented = await presentRepositories(context, undefined, [...distinct.values()]);

@@ -54,13 +54,10 @@ export function happeningEffect(context: Context): Deliver {
     const place = await findPlace(loads, happening);
     // Gone meanwhile, and nobody is left who could be told.
     if (place === undefined) return;
-    const [active] = await Promise.all([
-      loads.hooks(place),
-      // Before the end of the announcement, and as often as one likes: what it does again changes nothing.
-      followHappening(context, happening, place.issue, signal),
-    ]);
+    // Before the end of the announcement, and as often as one likes: what it does again changes nothing.
+    await followHappening(context, loads, happening, place, signal);
     const types: string[] = eventTypesOf(happening, place);
-    const hooks = active.filter(
+    const hooks = place.hooks.filter(
       (hook) => hook.created_at <= row.created_at && hook.events.some((event) => types.includes(event)),
     );
     const messages = hooks.length === 0 ? [] : await writeMessages(context, loads, happening, place);

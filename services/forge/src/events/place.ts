@@ -1,4 +1,5 @@
 import type { VisibleRepository } from '../repositories/find-repository.ts';
+import type { HookRow } from '../store/events/hooks.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import type { UserRow } from '../store/people/users.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
@@ -13,23 +14,31 @@ export interface Place {
   found: VisibleRepository | undefined;
   /** The issue or pull request it happened to; undefined when that was deleted. */
   issue: IssueWithPull | undefined;
+  /** The active ones of the repository, its owner and the system. */
+  hooks: readonly HookRow[];
 }
 
 /** Loads where something happened; undefined when that is gone meanwhile. */
 export async function findPlace(loads: EventLoads, happening: Happening): Promise<Place | undefined> {
   const { repositoryId } = happening;
   if (happening.kind === 'repository' && happening.deleted !== undefined) {
-    return { repositoryId, ownerId: happening.deleted.ownerId, found: undefined, issue: undefined };
+    const { ownerId } = happening.deleted;
+    const hooks = await loads.hooks({ repositoryId, ownerId });
+    return { repositoryId, ownerId, found: undefined, issue: undefined, hooks };
   }
   const repository = await loads.repository(repositoryId);
   if (repository === undefined || repository.state !== 'ready') return undefined;
   const owner = await loads.account(repository.owner_id);
   if (owner === undefined) return undefined;
-  const place = { repositoryId, ownerId: owner.id, found: ownedBy(owner, repository), issue: undefined };
-  if (!('issueId' in happening)) return place;
-  if (happening.kind === 'issue' && happening.deleted !== undefined) return place;
-  const issue = await loads.issue(happening.issueId);
-  return issue === undefined ? undefined : { ...place, issue };
+  const place = { repositoryId, ownerId: owner.id };
+  const isDeleted = happening.kind === 'issue' && happening.deleted !== undefined;
+  const issueId = 'issueId' in happening && !isDeleted ? happening.issueId : undefined;
+  const [hooks, issue] = await Promise.all([
+    loads.hooks(place),
+    issueId === undefined ? undefined : loads.issue(issueId),
+  ]);
+  if (issueId !== undefined && issue === undefined) return undefined;
+  return { ...place, found: ownedBy(owner, repository), issue, hooks };
 }
 
 /** A repository as its own hooks see it: with everything. */

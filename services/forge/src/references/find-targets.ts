@@ -23,21 +23,35 @@ export interface Source {
   found: VisibleRepository;
 }
 
-/** Undefined when one of them is gone, and when the writer may not know of the repository: then nothing is told. */
-export async function findSource(
+/** Whose texts stand where. */
+export interface SourceIds {
+  writerId: number;
+  repositoryId: number;
+}
+
+/**
+ * Those that are there, in the order of their ids. Undefined where one of them is gone, and where the writer may not know of the
+ * repository: then nothing is told.
+ */
+export async function findSources(
   { database }: Context,
-  writerId: number,
-  repositoryId: number,
-): Promise<Source | undefined> {
+  sources: readonly SourceIds[],
+): Promise<(Source | undefined)[]> {
   const tx = database.autocommit();
-  const [accounts, [row]] = await Promise.all([
-    users.mapByIds(tx, [writerId]),
-    repositories.listByIds(tx, [repositoryId], writerId),
-  ]);
-  const account = accounts.get(writerId);
-  const writer = account && callerOf(account);
-  const found = row && writer && accessTo(row, writer);
-  return found && { writer, found };
+  const writerIds = [...new Set(sources.map(({ writerId }) => writerId))];
+  const ofWriter = async (id: number): Promise<[number, repositories.RepositoryWithAccess[]]> => {
+    const ids = new Set(sources.filter(({ writerId }) => writerId === id).map((each) => each.repositoryId));
+    return [id, await repositories.listByIds(tx, [...ids], id)];
+  };
+  const [accounts, ...lists] = await Promise.all([users.mapByIds(tx, writerIds), ...writerIds.map(ofWriter)]);
+  const rowsOf = new Map(lists);
+  return sources.map(({ writerId, repositoryId }) => {
+    const account = accounts.get(writerId);
+    const writer = account && callerOf(account);
+    const row = rowsOf.get(writerId)?.find(({ id }) => id === repositoryId);
+    const found = row && writer && accessTo(row, writer);
+    return found && { writer, found };
+  });
 }
 
 /**
@@ -53,7 +67,7 @@ export async function findTargets(
   text: string,
 ): Promise<Target[]> {
   if (readReferences(text, context.links.root).length === 0) return [];
-  const source = await findSource(context, writerId, repositoryId);
+  const [source] = await findSources(context, [{ writerId, repositoryId }]);
   return source === undefined ? [] : await findTargetsFrom(context, source, text);
 }
 

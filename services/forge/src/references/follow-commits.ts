@@ -6,10 +6,11 @@ import { listCommits } from '../outside/git/reading/history.ts';
 import { readSmallObjects } from '../outside/git/reading/objects.ts';
 import { type CommitData, parseCommit } from '../outside/git/reading/parse-commit.ts';
 import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
+import { readReferences } from '../rules/texts/references.ts';
 import * as references from '../store/issues/references.ts';
 import type * as repositories from '../store/repositories/repositories.ts';
 import { closeByCommit } from './close-by-commit.ts';
-import { findSource, findTargetsFrom, type Target } from './find-targets.ts';
+import { findTargetsFrom, type Source, type Target } from './find-targets.ts';
 
 /** The newest of what a branch got; whoever imports a history does not mean to speak to anybody. */
 const MAX_COMMITS = 50;
@@ -21,28 +22,29 @@ const MAX_SUBJECT = 255;
 /**
  * Tells of the commits that came to a branch in the timelines of the issues their messages name, in the name of whoever
  * moved the branch. On the default branch, `closes #1` closes what he may close. Doing it again does nothing again.
+ * @param findSource says in whose name; asked where a message names something, which few do
  * @param signal ends it between two references
  */
 export async function followCommits(
   context: Context,
-  repositoryId: number,
-  actorId: number,
+  repository: repositories.RepositoryRow,
   { ref, before, after }: { ref: string; before: string; after: string },
+  findSource: () => Promise<Source | undefined>,
   signal: AbortSignal,
 ): Promise<void> {
   if (!ref.startsWith('refs/heads/') || after === NO_COMMIT) return;
-  const source = await findSource(context, actorId, repositoryId);
-  if (source === undefined) return;
-  const { repository } = source.found;
   const isDefault = ref === branchRef(repository.default_branch);
+  const commits = await readNewCommits(context, repository, { isDefault, before, after });
+  const telling = commits.filter(({ message }) => readReferences(message, context.links.root).length > 0);
+  const source = telling.length === 0 ? undefined : await findSource();
+  if (source === undefined) return;
   let room = MAX_REFERENCES;
-  for (const commit of await readNewCommits(context, repository, { isDefault, before, after })) {
-    const message = commit.message.replaceAll('\0', '');
+  for (const commit of telling) {
     signal.throwIfAborted();
-    for (const target of (await findTargetsFrom(context, source, message)).slice(0, room)) {
+    for (const target of (await findTargetsFrom(context, source, commit.message)).slice(0, room)) {
       signal.throwIfAborted();
       room--;
-      await noteCommit(context, actorId, commit, target, isDefault);
+      await noteCommit(context, source.writer.userId, commit, target, isDefault);
     }
     if (room === 0) return;
   }
@@ -60,7 +62,12 @@ async function readNewCommits(
   const not = [before, main].filter((id) => id !== undefined && id !== NO_COMMIT && id !== after);
   const ids = await listNew(git, repository.id, after, not as string[]);
   const objects = await readSmallObjects(git, repository.id, ids.reverse());
-  return objects.flatMap((object) => (object?.type === 'commit' ? [parseCommit(object)] : []));
+  return objects.flatMap((object) => {
+    if (object?.type !== 'commit') return [];
+    const commit = parseCommit(object);
+    // PostgreSQL keeps no NUL.
+    return [{ ...commit, message: commit.message.replaceAll('\0', '') }];
+  });
 }
 
 /** Most pushes bring a few commits, and merges do: for those no process is started. */
@@ -90,7 +97,7 @@ async function noteCommit(
       action,
       repositoryId: target.sourceRepositoryId,
       commitSha: commit.id,
-      body: commit.message.replaceAll('\0', '').split('\n', 1)[0]?.slice(0, MAX_SUBJECT) ?? '',
+      body: commit.message.split('\n', 1)[0]?.slice(0, MAX_SUBJECT) ?? '',
     });
   if (!closes) {
     await note(database.autocommit());

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Happening } from '../events/announce.ts';
+import type { EventLoads } from '../events/event-loads.ts';
+import type { Place } from '../events/place.ts';
 import { restackAbove, restackHead } from '../stacks/restack-head.ts';
-import type { IssueWithPull } from '../store/issues/issues.ts';
 import { followCommits } from './follow-commits.ts';
 import { followMerge } from './follow-merge.ts';
 import { followComment, followIssueText, followReview } from './follow-texts.ts';
@@ -10,19 +11,21 @@ import { followComment, followIssueText, followReview } from './follow-texts.ts'
  * Does what the texts behind something announced bring about: issues they name tell of them, and commits and merges
  * close what they say they do. Behind the announcement and not in the request, whose transaction would have to hold
  * issues of other repositories. Doing it again does nothing again.
- * @param issue what it happened to, as it is now
  * @param signal ends it between two references
  */
 export async function followHappening(
   context: Context,
+  loads: EventLoads,
   happening: Happening,
-  issue: IssueWithPull | undefined,
+  { found, issue }: Place,
   signal: AbortSignal,
 ): Promise<void> {
   const { kind, actorId, repositoryId } = happening;
   if (kind === 'ref') {
     if (happening.restacked) await restackAbove(context, repositoryId, happening, actorId, signal);
-    return await followCommits(context, repositoryId, actorId, happening, signal);
+    if (found === undefined) return;
+    const findSource = () => loads.source({ writerId: actorId, repositoryId });
+    return await followCommits(context, found.repository, happening, findSource, signal);
   }
   if (issue === undefined) return;
   if (kind === 'comment') {
