@@ -493,11 +493,13 @@ it('is dissolved when the protection has none any more', async () => {
   await made(a);
   const before = await main();
   await ada.call('PATCH', `${at}/branch_protections/main`, { enable_merge_queue: false });
-  await expect.poll(refs, SOON).toEqual([]);
-  expect(await timeline(a)).toContainEqual([
-    'pull_cancel_scheduled_merge',
-    'Removed from the merge queue of main: the branch has no merge queue any more',
-  ]);
+  await expect
+    .poll(() => timeline(a), SOON)
+    .toContainEqual([
+      'pull_cancel_scheduled_merge',
+      'Removed from the merge queue of main: the branch has no merge queue any more',
+    ]);
+  expect(await refs()).toEqual([]);
   expect(await main()).toBe(before);
 });
 

@@ -89,7 +89,7 @@ it('a rename that a crash interrupted is finished where the branches have moved,
 });
 
 it('a push that moved more refs than a call takes arguments is told of whole', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const before = await git(bare, 'rev-parse', 'HEAD');
   const gone = '0'.repeat(40);
