@@ -203,5 +203,5 @@ export function guess(
         where i.user_id = u.id) as identities
     from tried t join :schema.users u on u.id = t.user_id
     where t.token_hash = ${tokenHash} and (select count(*) from logged) >= 0
-    order by t.created_at desc limit 1`;
+    order by t.created_at desc, t.token_type limit 1`;
 }

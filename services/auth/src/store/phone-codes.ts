@@ -15,7 +15,7 @@ export function findWaiting(tx: Tx, phone: string): Promise<Waiting | undefined>
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities,
       (select t.token_type from :schema.one_time_tokens t where t.user_id = u.id and t.relates_to = ${phone}
-        and t.token_type in ('phone_token', 'confirmation_token') order by t.created_at desc limit 1) as "lastType"
+        and t.token_type in ('phone_token', 'confirmation_token') order by t.created_at desc, t.token_type limit 1) as "lastType"
     from :schema.users u
     where u.phone = ${phone} and u.deleted_at is null`;
 }
@@ -43,5 +43,5 @@ export function takeAttempt(
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities
     from tried t join :schema.users u on u.id = t.user_id
-    order by t.created_at desc`;
+    order by t.created_at desc, t.token_type`;
 }

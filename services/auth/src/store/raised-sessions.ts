@@ -115,7 +115,7 @@ export function raise(tx: Tx, proof: Proof): Promise<Raised | undefined> {
     audit as (${audited(trace, tx.now, fragment`raised`)})
     select family.counter,
       (select coalesce(jsonb_agg(jsonb_build_object('method', c.authentication_method,
-          'timestamp', floor(extract(epoch from c.updated_at))::bigint) order by c.updated_at desc), '[]')
+          'timestamp', floor(extract(epoch from c.updated_at))::bigint) order by c.updated_at desc, c.authentication_method desc), '[]')
         from :schema.mfa_amr_claims c
         where c.session_id = own.id and c.authentication_method <> ${method}::text) as amr
     from family, own where (select count(*) from ended) >= 0`;

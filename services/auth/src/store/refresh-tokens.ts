@@ -100,7 +100,7 @@ export function rotate(
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
         where i.user_id = u.id) as identities,
       (select coalesce(jsonb_agg(jsonb_build_object('method', c.authentication_method,
-          'timestamp', floor(extract(epoch from c.updated_at))::bigint) order by c.updated_at desc), '[]')
+          'timestamp', floor(extract(epoch from c.updated_at))::bigint) order by c.updated_at desc, c.authentication_method desc), '[]')
         from :schema.mfa_amr_claims c where c.session_id = ${sessionId}::uuid) as amr
     from family, subject u`;
 }

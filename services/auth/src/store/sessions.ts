@@ -217,7 +217,7 @@ export function findByAccessToken(
       (select s.aal from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as aal,
       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'created_at', s.created_at, 'refreshed_at', t.rotated_at,
           'not_after', s.not_after, 'user_agent', s.user_agent, 'ip', host(s.ip), 'aal', s.aal,
-          'methods', (select coalesce(jsonb_agg(c.authentication_method order by c.updated_at desc), '[]')
+          'methods', (select coalesce(jsonb_agg(c.authentication_method order by c.updated_at desc, c.authentication_method desc), '[]')
             from :schema.mfa_amr_claims c where c.session_id = s.id)) order by s.created_at desc, s.id), '[]')
         from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
         where s.user_id = u.id and t.revoked_at is null and (s.not_after is null or s.not_after > ${tx.now})
