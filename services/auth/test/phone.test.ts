@@ -718,6 +718,21 @@ describe("testers' numbers", () => {
     expect((await verify(subject, TESTER, '123456')).status).toBe(403);
   });
 
+  it('take it once where a sign-up and a sign-in wait for it: of the two the later one counts', async () => {
+    await using subject = await start(environment);
+    for (const password of [PASSWORD, 'another password']) {
+      await subject.post('/signup', { phone: TESTER, password });
+      subject.clock.advance(MINUTE);
+    }
+    await subject.post('/otp', { phone: TESTER, data: { name: 'Grace' } });
+    const session = await verify(subject, TESTER, '123456');
+    expect(session.body.user).toMatchObject({ phone: TESTER, user_metadata: { name: 'Grace' } });
+    for (const password of [PASSWORD, 'another password']) {
+      expect((await signIn(subject, TESTER, password)).status).toBe(400);
+    }
+    expect((await verify(subject, TESTER, '123456')).status).toBe(403);
+  });
+
   it('are numbers like all others after their time', async () => {
     await using subject = await start({
       ...environment,

@@ -49,7 +49,7 @@ export async function verifyPhoneCode(
     .open(tx, {
       userId: user.id,
       session: session.row,
-      consumes: found.tokenHash,
+      consumes: found,
       confirms,
       trace: { ...origin, audit: [auditEntry(user, action, BY_PHONE)] },
     })

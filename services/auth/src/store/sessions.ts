@@ -2,6 +2,7 @@ import { fragment, type Reader, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { wrongCodesForgotten } from './factor-locks.ts';
+import type { FoundCode } from './one-time-tokens.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 import type { LivingSessions } from './refresh-tokens.ts';
 import { vouchesFor } from './vouching.ts';
@@ -16,8 +17,11 @@ export interface SignIn {
   checkedPasswordHash?: string | undefined;
   /** Replaces the password hash: one of today's cost, or the first password of an invited user. */
   newPasswordHash?: string | undefined;
-  /** Keyed hash of the code to consume; only one of several requests with the same code gets it. */
-  consumes?: string | undefined;
+  /**
+   * The code to consume; only one of several requests with the same code gets it. The hash alone may be that of two: a
+   * tester's number always has the same code.
+   */
+  consumes?: Pick<FoundCode, 'tokenHash' | 'tokenType'> | undefined;
   /** What is proven by this: the present address, the present number, or the wanted one that takes its place. */
   confirms?: 'email' | 'phone' | 'email_change' | 'phone_change' | undefined;
   /** Whether password and metadata of an account that was not proven by this go, because a stranger may have set them. */
@@ -63,13 +67,15 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
         and (not ${onlyUnconfirmed}::boolean or confirmed_at is null and invited_at is null and not given_by_admin)
       for no key update),
     consumed as (
-      delete from :schema.one_time_tokens t using locked where t.user_id = locked.id and t.token_hash = ${consumes}
+      delete from :schema.one_time_tokens t using locked where t.user_id = locked.id
+        and t.token_hash = ${consumes?.tokenHash} and t.token_type = ${consumes?.tokenType}
       returning t.token_hash, t.pending_password, t.pending_data, locked.unproven, locked.given),
     -- One success clears every code of the user, and so does whoever starts anew with what a stranger had begun.
     others as (
       delete from :schema.one_time_tokens
-      where user_id = ${userId}::uuid and token_hash is distinct from ${consumes}::text and (exists (select from consumed)
-        or exists (select from locked where unproven and not given and ${startsOver}::jsonb is not null))),
+      where user_id = ${userId}::uuid
+        and (token_hash, token_type) is distinct from (${consumes?.tokenHash}::text, ${consumes?.tokenType}::text)
+        and (exists (select from consumed) or exists (select from locked where unproven and not given and ${startsOver}::jsonb is not null))),
     -- What counts from now on of an account nobody had proven, and of no other contact. What an administrator gave stays.
     fresh as (
       select c.pending_password as password,
@@ -112,7 +118,7 @@ export function open(tx: Tx, signIn: SignIn): Promise<Person | undefined> {
           || case when ${confirms}::text = 'email_change' then jsonb_build_object('email', email_change)
             when ${confirms}::text = 'phone_change' then jsonb_build_object('phone', phone_change) else '{}' end
           || ${JSON.stringify(proven)}::jsonb
-      where id in (select id from locked) and (${consumes}::text is null or exists (select from consumed))
+      where id in (select id from locked) and (${consumes?.tokenHash}::text is null or exists (select from consumed))
       returning *),
     verified as (
       update :schema.identities i set updated_at = ${now},

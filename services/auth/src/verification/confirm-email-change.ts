@@ -51,17 +51,18 @@ export async function confirmEmailChange(
 
 async function change(
   context: AuthContext,
-  { user, tokenHash, challenge }: FoundCode,
+  found: FoundCode,
   invalid: () => Failure,
   origin: Origin,
 ): Promise<SignedIn> {
+  const { user, challenge } = found;
   const tx = context.database.autocommit();
   const signIn = prepareSignIn(context, 'otp', challenge ? { challenge } : undefined);
   const opened = await sessions
     .open(tx, {
       userId: user.id,
       ...signIn.row,
-      consumes: tokenHash,
+      consumes: found,
       confirms: 'email_change',
       trace: { ...origin, audit: [auditEntry(user, 'user_modified')] },
     })

@@ -90,7 +90,7 @@ export async function verifyCode(context: AuthContext, verification: Verificatio
   const opened = await sessions.open(tx, {
     userId: user.id,
     ...signIn.row,
-    consumes: found.tokenHash,
+    consumes: found,
     confirms,
     // Only the code of a sign-up speaks for the password that came with it.
     forgetsUnproven: tokenType === 'recovery_token',
