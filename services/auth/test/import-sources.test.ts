@@ -131,3 +131,17 @@ it('a database without GoTrue, with Croft itself, or with rows that cannot be se
     await old.script(`drop owned by ${name}; drop role ${name}`);
   }
 });
+
+it('identities of the time when they had no id of their own are refused before anything is taken', async () => {
+  await using home = await testDatabase({ schema: 'auth', migrations });
+  await using early = await gotrueDatabase(home.url, 'v2.150', 'early');
+  await early.script(`alter table :schema.identities drop column id;
+    alter table :schema.identities rename column provider_id to id;
+    alter table :schema.identities add primary key (provider, id)`);
+  await expect(openLiveSource(home.url, 'early', silentLog)).rejects.toThrow(/before December 2023/);
+  const identities =
+    'COPY auth.identities (id, user_id, identity_data, provider) FROM stdin;\n1\t1\t{}\temail\n\\.\n';
+  await expect(openDumpSource(await file(HEAD + identities + users('1\tx')), 'auth')).rejects.toThrow(
+    /before December 2023/,
+  );
+});

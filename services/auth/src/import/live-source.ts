@@ -2,7 +2,7 @@ import { type Log, StartError } from '@croft/runtime';
 import { openDatabase } from '@croft/sql';
 import * as gotrueTables from '../store/gotrue-tables.ts';
 import type { SourceRow } from './rows/fields.ts';
-import { BATCH_ROWS, type Source, type SourceTable } from './source.ts';
+import { BATCH_ROWS, checkIdentities, type Source, type SourceTable } from './source.ts';
 
 /** Before every id. */
 const FIRST = { uuid: '00000000-0000-0000-0000-000000000000', bigint: '-1' };
@@ -10,7 +10,7 @@ const FIRST = { uuid: '00000000-0000-0000-0000-000000000000', bigint: '-1' };
 /**
  * Reads a GoTrue database as it is, page by page. Nothing is written there and no transaction is held: what changes
  * meanwhile is read or not, and another run reads the rest.
- * @throws StartError when there is none, or its rows cannot be seen
+ * @throws StartError when there is none, it is too old, or its rows cannot be seen
  */
 export async function openLiveSource(url: string, schema: string, log: Log): Promise<Source> {
   const database = openDatabase({ url, schema, log, poolSize: 1 });
@@ -56,6 +56,7 @@ function checkTables(tables: readonly gotrueTables.Holdings[], schema: string): 
   if (!['users', 'identities', 'sessions', 'refresh_tokens'].every((name) => names.includes(name))) {
     throw new StartError(`The schema "${schema}" of the source holds no tables of GoTrue.`);
   }
+  checkIdentities(tables.find(({ name }) => name === 'identities')?.columns);
   const hidden = tables.filter(({ isHidden }) => isHidden).map(({ name }) => name);
   if (hidden.length > 0) {
     throw new StartError(

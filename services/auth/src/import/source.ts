@@ -1,3 +1,4 @@
+import { StartError } from '@croft/runtime';
 import type { SourceRow } from './rows/fields.ts';
 
 /** Tables of GoTrue that are read, in the order in which rows depend on one another. */
@@ -22,4 +23,16 @@ export interface Source {
   /** All rows of a table in batches; none when there is no such table. */
   rows(table: SourceTable): AsyncIterable<readonly SourceRow[]>;
   close(): Promise<void>;
+}
+
+/**
+ * Until late in 2023 an identity had no id of its own, and in its place the one its provider knows the person by.
+ * @param columns of the table of identities; undefined when there is none
+ * @throws StartError when they are those of that time
+ */
+export function checkIdentities(columns: readonly string[] | undefined): void {
+  if (columns === undefined || columns.includes('provider_id')) return;
+  throw new StartError(
+    'The identities of the source have no provider_id: its GoTrue is from before December 2023. Start a newer one on that database once, which brings its tables up to date, and stop it again.',
+  );
 }

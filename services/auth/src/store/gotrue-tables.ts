@@ -28,12 +28,15 @@ export interface Holdings {
   name: string;
   /** Whether row-level security keeps rows from whoever asks: such a table looks empty. */
   isHidden: boolean;
+  columns: string[];
 }
 
 /** The tables of the schema that whoever asks may know of. */
 export function list(tx: Tx, schema: string): Promise<Holdings[]> {
   return tx.rows<Holdings>`
-    select c.relname as name, row_security_active(c.oid) as "isHidden"
+    select c.relname as name, row_security_active(c.oid) as "isHidden",
+      array(select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped)
+        as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relkind in ('r', 'p')`;
 }

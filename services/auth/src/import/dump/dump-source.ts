@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { StartError } from '@croft/runtime';
 import type { SourceRow } from '../rows/fields.ts';
-import { BATCH_ROWS, type Source } from '../source.ts';
+import { BATCH_ROWS, checkIdentities, type Source } from '../source.ts';
 import { readCopyHead, readCopyLine } from './copy-text.ts';
 import { linesOf } from './lines.ts';
 
@@ -21,7 +21,7 @@ interface Block {
 /**
  * Reads a plain dump of pg_dump. Its tables are in another order than their rows depend on one another, so the file is
  * looked through once for where each begins, and each is then read when its turn comes.
- * @throws StartError when it is no such file, or not all of one
+ * @throws StartError when it is no such file, not all of one, or one of too old a GoTrue
  */
 export async function openDumpSource(file: string, schema: string): Promise<Source> {
   await checkKind(file);
@@ -29,6 +29,7 @@ export async function openDumpSource(file: string, schema: string): Promise<Sour
   if (!blocks.some(({ table }) => table === 'users')) {
     throw new StartError(`${file} holds no rows of ${schema}.users. Name the schema with --schema.`);
   }
+  checkIdentities(blocks.find(({ table }) => table === 'identities')?.columns);
   return {
     name: file,
     has: (table) => blocks.some((block) => block.table === table),
