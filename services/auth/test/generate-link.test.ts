@@ -68,6 +68,36 @@ describe('POST /admin/generate_link', () => {
     expect((await signIn(subject, email)).status).toBe(200);
   });
 
+  it.each([
+    ['a link', '/admin/generate_link', { type: 'signup', password: 'the first one', data: { name: 'Ad' } }],
+    ['an invitation', '/invite', { data: { name: 'Ad' } }],
+    ['an administrator', '/admin/users', { password: 'the first one', user_metadata: { name: 'Ad' } }],
+  ])('signup of an unconfirmed address that is there by %s: likewise', async (_, path, body) => {
+    const email = someone();
+    await subject.post(path, { email, ...body }, admin);
+    await subject.mails();
+    const answer = await generate({ type: 'signup', email, password: PASSWORD, data: { name: 'Ada' } });
+    const { token } = await linkIn(answer, 'signup');
+    expect((await signIn(subject, email)).body).toMatchObject({ error_code: 'email_not_confirmed' });
+    const verified = await subject.post('/verify', { type: 'signup', token_hash: token });
+    expect(verified.body.user).toMatchObject({ user_metadata: { name: 'Ada' } });
+    expect((await signIn(subject, email, 'the first one')).status).toBe(400);
+    expect((await signIn(subject, email)).status).toBe(200);
+  });
+
+  it('signup of an unconfirmed address beside a confirmed number leaves the password', async () => {
+    const [email, phone] = [someone(), '14155550142'];
+    await subject.post(
+      '/admin/users',
+      { email, phone, password: 'the holder’s', phone_confirm: true },
+      admin,
+    );
+    const { token } = await linkIn(await generate({ type: 'signup', email, password: PASSWORD }), 'signup');
+    expect((await subject.post('/verify', { type: 'signup', token_hash: token })).status).toBe(200);
+    expect((await signIn(subject, email)).status).toBe(400);
+    expect((await signIn(subject, email, 'the holder’s')).status).toBe(200);
+  });
+
   it.each(['magiclink', 'recovery'])('%s: signs a user in by link and by code', async (type) => {
     const user = await madeUser(subject);
     const email = String(user.body['email']);

@@ -1,3 +1,4 @@
+import type { Tx } from '@croft/sql';
 import type { Origin } from '../caller/origin.ts';
 import { type MailPurpose, type PreparedCode, prepareMailCode } from '../codes/prepare-code.ts';
 import type { AuthContext } from '../context.ts';
@@ -6,6 +7,7 @@ import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import type { Person, UserRow } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { chooseRedirect, isPermitted, type RedirectWish } from '../rules/redirects/redirect.ts';
+import { isProvenTo } from '../rules/users/proven.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import * as users from '../store/users.ts';
@@ -135,6 +137,7 @@ async function confirmationLink(
   const { person } = await context.database.transaction(async (tx) => {
     await users.hold(tx, user.id);
     await userAdmin.forgetUnproven(tx, user.id);
+    if (passwordHash !== undefined) await giveAgain(tx, user.id, passwordHash, request);
     return await oneTimeTokens.send(tx, {
       userId: user.id,
       limit: undefined,
@@ -148,6 +151,25 @@ async function confirmationLink(
   });
   if (person === undefined) throw failures.tryAgain();
   return { ...linkOf(code, type, redirectTo), person };
+}
+
+/**
+ * Of an account that was an administrator's before this link no code brings a password, and nobody comes in before it is
+ * proven: password and data can be its own at once.
+ */
+async function giveAgain(tx: Tx, userId: string, passwordHash: string, request: LinkRequest): Promise<void> {
+  const user = (await users.findById(tx, userId))?.user;
+  if (user === undefined || isProvenTo('email', user)) return;
+  if (!user.given_by_admin && user.invited_at === null) return;
+  await userAdmin.update(tx, {
+    userId,
+    passwordHash,
+    emailConfirmed: false,
+    phoneConfirmed: false,
+    userMetadata: request.data,
+    appMetadata: {},
+    trace: { ...request.origin, audit: [] },
+  });
 }
 
 async function signInLink(
