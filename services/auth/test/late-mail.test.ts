@@ -1,10 +1,9 @@
 import type { Log } from '@croft/runtime';
 import { silentLog } from '@croft/runtime';
-import { enqueue } from '@croft/sql';
 import { smtpPort, smtpSink } from '@croft/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { mailPayload } from '../src/effects/mail.ts';
 import { PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
+import { serviceRole } from './support/administrators.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -83,22 +82,34 @@ it('a mail server that comes back a second before that sends the mail, and its l
 });
 
 it.each([
-  [-1, 0],
-  [1, 1],
-])('a mail that says itself when it expires: %i ms before that, %i mails', async (ms, sent) => {
-  await using subject = await startSubject();
-  const { context, clock } = subject;
-  const data = {
-    siteUrl: '',
-    confirmationUrl: '',
-    email: '',
-    token: '',
-    tokenHash: '',
-    data: {},
-    redirectTo: '',
-  };
-  const expiresAt = new Date(clock.now().getTime() + ms);
-  const order = { kind: 'recovery' as const, to: someone(), data, expiresAt };
-  await enqueue(context.database.autocommit(), 'mail', mailPayload(context.atRest, order));
+  [-1, 1],
+  [0, 0],
+])('a mail goes no later than its code lives: %i ms after that, %i mails', async (ms, sent) => {
+  await using subject = await startSubject({ AUTHSVC_MAILER_OTP_EXP: '1h' });
+  await subject.post('/signup', { email: someone(), password: PASSWORD });
+  subject.clock.advance(HOUR_MS + ms);
   expect(await subject.mails()).toHaveLength(sent);
+});
+
+it('a mail server that comes back sends of several mails the one that counts, and nothing to who is gone', async () => {
+  const { subject, mailServerIsBack } = await startWithoutMail(silentLog, '1h');
+  await using _ = subject;
+  const [asked, gone] = [someone('asked'), someone('gone')];
+  for (const path of ['/signup', '/resend', '/resend']) {
+    await subject.post(path, { type: 'signup', email: asked, password: PASSWORD });
+    subject.clock.advance(61_000);
+  }
+  const { body } = await subject.post('/signup', { email: gone, password: PASSWORD });
+  await subject.send('DELETE', `/admin/users/${body.id}`, '{}', serviceRole(subject));
+  expect(await outbox(subject)).toHaveLength(4);
+  await deliver(subject);
+  expect(await outbox(subject)).toMatchObject([{ to: asked, parked: false }]);
+
+  subject.clock.advance(61_000);
+  const back = mailServerIsBack();
+  await deliver(subject);
+  expect(await outbox(subject)).toEqual([]);
+  expect(back.mails.map(({ to }) => to)).toEqual([[asked]]);
+  const { token } = readMail(back.mails[0]);
+  expect((await subject.post('/verify', { type: 'signup', token_hash: token })).status).toBe(200);
 });

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { mailEffect, mailPayload } from '../src/effects/mail.ts';
 import { chooseMailer } from '../src/outside/mail/mailer.ts';
 import { openTemplates } from '../src/outside/mail/templates.ts';
+import { codeHashOf } from '../src/rules/codes/one-time-code.ts';
 import { type MailData, type MailKind, type MailOrder, mailKinds } from '../src/rules/mail/mail-kinds.ts';
 import { authSettings } from '../src/settings.ts';
 import { PASSWORD, readMail, type Subject, someone, startSubject } from './harness.ts';
@@ -318,6 +319,16 @@ describe('every kind of mail', () => {
     newEmail: 'new@example.com',
   };
 
+  /** The code that a mail brings, of somebody. */
+  async function noteCode({ context, rows }: Subject, order: Omit<MailOrder, 'expiresAt'>, expiresAt: Date) {
+    const hash = context.atRest.hashCode(codeHashOf(order.to, order.data.token));
+    await rows.autocommit().run`
+      with person as (
+        insert into :schema.users (id, created_at, updated_at) values (gen_random_uuid(), now(), now()) returning id)
+      insert into :schema.one_time_tokens (user_id, token_type, relates_to, token_hash, expires_at, created_at, updated_at)
+      select id, 'recovery_token', ${order.to}, ${hash}, ${expiresAt}, now(), now() from person`;
+  }
+
   /** Puts mails into the outbox and delivers them to a server, as the service does. */
   async function sendAll(
     orders: readonly Omit<MailOrder, 'expiresAt'>[],
@@ -329,13 +340,15 @@ describe('every kind of mail', () => {
     const { context, clock } = subject;
     const { settings, database, atRest, outside } = context;
     const expiresAt = new Date(clock.now().getTime() + 3_600_000);
-    for (const order of orders)
+    for (const order of orders) {
+      await noteCode(subject, order, expiresAt);
       await enqueue(database.autocommit(), 'mail', mailPayload(atRest, { ...order, expiresAt }));
+    }
     const mailer = chooseMailer(settings, '/nowhere', log, clock);
     const templates = openTemplates(settings, outside.http, log, clock);
     const outbox = startOutbox({
       database,
-      handlers: { mail: mailEffect({ atRest, templates, mailer, settings, clock }) },
+      handlers: { mail: mailEffect({ atRest, templates, mailer, settings, clock, database }) },
       log: silentLog,
     });
     await outbox.drain();

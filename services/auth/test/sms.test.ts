@@ -360,6 +360,7 @@ describe('the outbox', () => {
       template,
       factorTemplate: template,
       clock,
+      database: pool,
     };
     const outbox = startOutbox({ database: pool, handlers: { sms: smsEffect(delivery) }, log: silentLog });
     const expiresAt = new Date(clock.now().getTime() + 60_000);

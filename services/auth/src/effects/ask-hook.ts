@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type Database, type OutboxRow, PermanentFailure } from '@croft/sql';
+import { type OutboxRow, PermanentFailure } from '@croft/sql';
 import { RefusedByHook } from '../failures/hooks.ts';
 import type { Hook } from '../outside/hooks/hook.ts';
 import { uuidFrom } from '../rules/users/disguised-user.ts';
-
-/** A hook that takes the place of whoever delivers messages, and where it is looked up whom they are for. */
-export interface MessageHook {
-  ask: Hook;
-  database: Database;
-}
 
 /**
  * Tells a hook of an outbox row. Every attempt at the row has the same id, so that a hook that was told twice, because

@@ -1,6 +1,5 @@
 import type { Deliver } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
-import type { Hook } from '../outside/hooks/hook.ts';
 import type { Mailer } from '../outside/mail/outgoing.ts';
 import { openTemplates } from '../outside/mail/templates.ts';
 import type { SmsSender } from '../outside/sms/outgoing.ts';
@@ -15,7 +14,6 @@ export function effectHandlers(
 ): Readonly<Record<string, Deliver>> {
   const { atRest, settings, outside, log, clock, database } = context;
   const { hooks } = outside;
-  const messageHook = (ask: Hook | undefined) => ask && { ask, database };
   return {
     mail: mailEffect({
       atRest,
@@ -23,7 +21,8 @@ export function effectHandlers(
       mailer: senders.mailer,
       settings,
       clock,
-      hook: messageHook(hooks.send_email),
+      database,
+      hook: hooks.send_email,
     }),
     sms: smsEffect({
       atRest,
@@ -31,7 +30,8 @@ export function effectHandlers(
       template: settings.SMS_TEMPLATE,
       factorTemplate: settings.MFA_PHONE_TEMPLATE,
       clock,
-      hook: messageHook(hooks.send_sms),
+      database,
+      hook: hooks.send_sms,
     }),
     user_created: creationEffect(database, hooks.after_user_created),
   };

@@ -2,14 +2,15 @@ import type { Clock } from '@croft/runtime';
 import { type Database, type Deliver, type OutboxRow, PermanentFailure } from '@croft/sql';
 import { userJson } from '../account/user-json.ts';
 import type { AtRest } from '../at-rest.ts';
+import type { Hook } from '../outside/hooks/hook.ts';
 import { SmsRefused, type SmsSender } from '../outside/sms/outgoing.ts';
 import type { Person } from '../rows.ts';
 import type { SmsChannel } from '../rules/addresses/phone-number.ts';
 import { codeHashOf } from '../rules/codes/one-time-code.ts';
 import { writeSms } from '../rules/codes/sms-text.ts';
-import * as hookPeople from '../store/hook-people.ts';
+import * as codeHolders from '../store/code-holders.ts';
 import * as users from '../store/users.ts';
-import { askHook, type MessageHook } from './ask-hook.ts';
+import { askHook } from './ask-hook.ts';
 
 /** A message with a code, before it is written. */
 export interface SmsEffect {
@@ -54,8 +55,9 @@ export interface SmsDelivery {
   /** `MFA_PHONE_TEMPLATE`, of the codes of factors. */
   factorTemplate: string;
   clock: Clock;
+  database: Database;
   /** Takes the place of the provider. */
-  hook?: MessageHook | undefined;
+  hook?: Hook | undefined;
 }
 
 /**
@@ -72,9 +74,9 @@ export function smsEffect(delivery: SmsDelivery): Deliver {
     }
     const code = openSealed(atRest, sealed);
     if (hook !== undefined) {
-      const person = await findHolder(delivery, hook.database, stored, code);
+      const person = await findHolder(delivery, stored, code);
       if (person === undefined) return;
-      return await askHook(hook.ask, row, { user: userJson(person), sms: { otp: code, phone } });
+      return await askHook(hook, row, { user: userJson(person), sms: { otp: code, phone } });
     }
     const template = stored.userId === undefined ? delivery.template : delivery.factorTemplate;
     try {
@@ -86,14 +88,13 @@ export function smsEffect(delivery: SmsDelivery): Deliver {
 }
 
 function findHolder(
-  { atRest }: SmsDelivery,
-  database: Database,
+  { atRest, database }: SmsDelivery,
   { phone, userId }: StoredSms,
   code: string,
 ): Promise<Person | undefined> {
   const tx = database.autocommit();
   if (userId !== undefined) return users.findById(tx, userId);
-  return hookPeople.findByCode(tx, phone, atRest.hashCode(codeHashOf(phone, code)));
+  return codeHolders.find(tx, phone, atRest.hashCode(codeHashOf(phone, code)));
 }
 
 function openSealed(atRest: AtRest, sealed: string): string {

@@ -2,7 +2,7 @@ import type { Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 
 /** Whose code it is, as long as it can still be used: neither used nor replaced by a newer one. */
-export function findByCode(tx: Tx, address: string, tokenHash: string): Promise<Person | undefined> {
+export function find(tx: Tx, address: string, tokenHash: string): Promise<Person | undefined> {
   return tx.row<Person>`
     select to_jsonb(u) as "user",
       (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
