@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bearer, claimsOf, confirmedUser, type Subject, someone, startSubject } from './harness.ts';
+import { bearer, claimsOf, confirmedUser, PASSWORD, type Subject, someone, startSubject } from './harness.ts';
+import { madeUser } from './support/administrators.ts';
 
 let subject: Subject;
 beforeAll(async () => {
@@ -172,5 +173,48 @@ describe('POST /token?grant_type=refresh_token', () => {
     const session = await subject.rows.autocommit().row<{ user_agent: string; ip: string }>`
       select user_agent, host(ip) as ip from :schema.sessions where id = ${claimsOf(subject, first).session_id}::uuid`;
     expect(session).toEqual({ user_agent: 'another browser', ip: '203.0.113.9' });
+  });
+});
+
+describe('how often a session is refreshed', () => {
+  const start = () => startSubject({ AUTHSVC_RATE_LIMIT_ENABLED: 'true' });
+  const refreshes = (subject: Subject, tokens: readonly unknown[], from: string) =>
+    Promise.all(
+      tokens.map(async (refresh_token) => {
+        const headers = { 'x-forwarded-for': from };
+        return (await subject.post('/token?grant_type=refresh_token', { refresh_token }, headers)).status;
+      }),
+    );
+  const times = (statuses: readonly number[], status: number) =>
+    statuses.filter((one) => one === status).length;
+
+  test('is not limited by who else is behind the same address: clients sign out who is refused', async () => {
+    await using subject = await start();
+    const email = someone('office');
+    await madeUser(subject, { email });
+    const tokens: unknown[] = [];
+    for (let n = 0; n < 40; n++) {
+      const headers = { 'x-forwarded-for': `203.0.113.${n}` };
+      const answer = await subject.post('/token?grant_type=password', { email, password: PASSWORD }, headers);
+      tokens.push(answer.body.refresh_token);
+    }
+    expect(times(await refreshes(subject, tokens, '198.51.100.1'), 200)).toBe(40);
+    // Nor do they leave less to others there, who guess at passwords or tokens, and are limited as ever.
+    const guesses = Array.from({ length: 40 }, () => 'abcdefghijkl');
+    expect(times(await refreshes(subject, guesses, '198.51.100.1'), 400)).toBe(30);
+  });
+
+  test('is limited for itself, wherever it is used, and a refusal changes nothing', async () => {
+    await using subject = await start();
+    const session = await confirmedUser(subject);
+    const token = session.body.refresh_token;
+    const statuses: number[] = [];
+    for (let n = 0; n < 30; n++) statuses.push(...(await refreshes(subject, [token], `203.0.113.${n}`)));
+    expect(times(statuses, 200)).toBe(30);
+    const before = await subject.snapshot();
+    expect(await refreshes(subject, [token], '203.0.113.99')).toEqual([429]);
+    expect(await subject.snapshot()).toBe(before);
+    subject.clock.advance(2000);
+    expect(await refreshes(subject, [token], '203.0.113.99')).toEqual([200]);
   });
 });

@@ -2,6 +2,7 @@ import type { App, Request } from '@croft/http';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { lastField } from '../requests.ts';
+import { grantOf } from './grant.ts';
 import { verifyBearer } from './verify-bearer.ts';
 
 declare module 'fastify' {
@@ -27,12 +28,9 @@ export function requireCaptcha(app: App, context: AuthContext): void {
 /** Grants that prove something no machine can guess. */
 const GRANTS_WITHOUT_CAPTCHA: readonly unknown[] = ['refresh_token', 'pkce', 'id_token'];
 
-/** `captcha` of POST /token: the grant is found as the route finds it, and what is no known one needs a token. */
+/** `captcha` of POST /token: what is no known grant needs a token. */
 export function grantNeedsCaptcha(request: Request): boolean {
-  const ofBody = lastField(request.body, 'grant_type') ?? '';
-  const { grant_type: ofQuery } = request.query as Record<string, unknown>;
-  const grant = ofBody === '' ? [ofQuery].flat()[0] : ofBody;
-  return !GRANTS_WITHOUT_CAPTCHA.includes(grant);
+  return !GRANTS_WITHOUT_CAPTCHA.includes(grantOf(request));
 }
 
 /**

@@ -9,7 +9,8 @@ import { sharedTokens } from './postgres.ts';
 
 /** What clients are limited in, each by itself (as in GoTrue). */
 export type BucketName =
-  | 'token' // POST /token, whatever the grant
+  | 'token' // POST /token
+  | 'refresh' // the same with a refresh token of ours, of one session, whoever has it
   | 'verify' // GET and POST /verify
   | 'signup' // POST /signup with an address
   | 'anonymous' // POST /signup without one
@@ -115,6 +116,7 @@ function bucketsOf(settings: AuthSettings): {
   return {
     clients: {
       token: perFiveMinutes(settings.RATE_LIMIT_TOKEN_REFRESH),
+      refresh: perFiveMinutes(settings.RATE_LIMIT_TOKEN_REFRESH),
       verify: perFiveMinutes(settings.RATE_LIMIT_VERIFY),
       anonymous: perHour(settings.RATE_LIMIT_ANONYMOUS_USERS),
       web3: perFiveMinutes(settings.RATE_LIMIT_WEB3),

@@ -23,7 +23,12 @@ export const limitSettings = {
     about:
       'Header whose last value tells clients apart, instead of their address; believed from `TRUSTED_PROXIES` only, which must overwrite it.',
   },
-  RATE_LIMIT_TOKEN_REFRESH: perFiveMinutes('150', 'Requests to `/token`'),
+  RATE_LIMIT_TOKEN_REFRESH: {
+    kind: float(),
+    default: '150',
+    about:
+      'Requests to `/token` of one client in five minutes, refilled evenly; refreshes count for their session instead.',
+  },
   RATE_LIMIT_VERIFY: perFiveMinutes('30', 'Verifications'),
   RATE_LIMIT_OTP: perFiveMinutes(
     '30',

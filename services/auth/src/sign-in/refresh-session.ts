@@ -21,8 +21,12 @@ export async function refreshSession(
   text: string,
   origin: Origin,
 ): Promise<IssuedSession> {
-  const { settings, atRest, database } = context;
-  const presented = readRefreshToken(text, atRest.refreshTokens) ?? (await findImportedToken(context, text));
+  const { settings, atRest, database, limits } = context;
+  const own = readRefreshToken(text, atRest.refreshTokens);
+  // Not for the client: behind one address are a whole office, or everybody whose pages a server renders, and clients
+  // sign out who is refused here.
+  if (own !== undefined) await limits.take('refresh', own.sessionId);
+  const presented = own ?? (await findImportedToken(context, text));
   if (presented === undefined) throw failures.refreshTokenNotFound();
   const child = childOf(presented, atRest.refreshTokens);
   const tx = database.autocommit();

@@ -1,14 +1,17 @@
-import type { App } from '@croft/http';
+import type { App, Request } from '@croft/http';
 import { z } from 'zod';
 import { grantNeedsCaptcha } from '../caller/check-captcha.ts';
+import { grantOf } from '../caller/grant.ts';
 import { originOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import type { PresentedIdToken } from '../external/read-id-token.ts';
 import { signInWithIdToken } from '../external/sign-in-with-id-token.ts';
 import { grantTypeUnsupported } from '../failures.ts';
 import { linkWithIdToken } from '../identities/link-with-id-token.ts';
-import { flagField, lenientBody, queryText, textField } from '../requests.ts';
+import type { BucketName } from '../limits/limits.ts';
+import { flagField, lastField, lenientBody, queryText, textField } from '../requests.ts';
 import { errorBody, sessionBody } from '../responses.ts';
+import { readRefreshToken } from '../rules/tokens/refresh-token.ts';
 import { sessionJson } from '../sessions/session-json.ts';
 import { signInWithWallet } from '../web3/sign-in-with-wallet.ts';
 import { exchangeCode } from './exchange-code.ts';
@@ -20,7 +23,7 @@ export function signInRoutes(app: App, context: AuthContext): void {
   app.post(
     '/token',
     {
-      config: { form: true, limit: 'token', captcha: grantNeedsCaptcha },
+      config: { form: true, limit: tokenBucketOf(context), captcha: grantNeedsCaptcha },
       schema: {
         summary: 'Sign in, or refresh a session',
         description:
@@ -91,6 +94,16 @@ export function signInRoutes(app: App, context: AuthContext): void {
       return sessionJson(issued, weakness === undefined ? {} : { weak_password: weakness });
     },
   );
+}
+
+/** `limit` of POST /token: a token of ours is not guessed, and counts for its session when it is refreshed. */
+function tokenBucketOf({ atRest }: AuthContext): (request: Request) => BucketName | undefined {
+  return (request) => {
+    if (grantOf(request) !== 'refresh_token') return 'token';
+    const token = lastField(request.body, 'refresh_token');
+    const isOurs = typeof token === 'string' && readRefreshToken(token, atRest.refreshTokens) !== undefined;
+    return isOurs ? undefined : 'token';
+  };
 }
 
 /** An ID token as the body has it. */
