@@ -33,10 +33,10 @@ export interface AppOptions {
 
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
 /**
- * Access tokens carry what a user says of himself, and he must be able to send the one with which he makes that less again; Node
- * would end at 16 KiB.
+ * Access tokens carry what a user says of himself, up to 512 KiB (`user_metadata`), and he must be able to send the one with
+ * which he makes that less again; Node would end at 16 KiB.
  */
-const MAX_HEADER_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 1024 * 1024;
 const DEFAULT_HANDLER_TIMEOUT_MS = 10_000;
 /** A client that sends its request more slowly than this is not worth a socket. */
 const RECEIVE_TIMEOUT_MS = 5 * 60_000;

@@ -215,7 +215,7 @@ describe('PUT /user', () => {
   test('metadata does not grow without end, and what is too large can shrink', async () => {
     const own = await confirmedUser(subject);
     const set = (data: object) => put(own, { data });
-    const text = 'x'.repeat(600_000);
+    const text = 'x'.repeat(300_000);
     expect((await set({ a: text })).status).toBe(200);
     const before = await subject.snapshot();
     const refused = await set({ b: text });
@@ -224,7 +224,7 @@ describe('PUT /user', () => {
       {
         code: 400,
         error_code: 'validation_failed',
-        msg: 'user_metadata cannot be larger than 1048576 bytes',
+        msg: 'user_metadata cannot be larger than 524288 bytes',
       },
     ]);
     expect(await subject.snapshot()).toBe(before);
@@ -235,6 +235,24 @@ describe('PUT /user', () => {
       where id = ${own.body.user?.id}`;
     expect((await set({ small: 1 })).status).toBe(400);
     expect((await set({ b: null })).body['user_metadata']).not.toHaveProperty('b');
+  });
+
+  test('a token with as much metadata as there may be is taken, such as to make it less again', async () => {
+    await using large = await startSubject();
+    const session = await confirmedUser(large);
+    const data = { avatar: 'x'.repeat(520_000) };
+    expect((await large.send('PUT', '/user', JSON.stringify({ data }), bearer(session))).status).toBe(200);
+    const refreshed = await large.post('/token?grant_type=refresh_token', {
+      refresh_token: session.body.refresh_token,
+    });
+    const address = await large.app.listen({ host: '127.0.0.1', port: 0 });
+    const headers = { 'content-type': 'application/json', ...bearer(refreshed) };
+    const body = JSON.stringify({ data: { avatar: null } });
+    const answer = await fetch(`${address}/user`, { method: 'PUT', headers, body });
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      expect.objectContaining({ user_metadata: expect.not.objectContaining(data) }),
+    ]);
   });
 
   test('an empty body is a change of nothing, and recorded', async () => {

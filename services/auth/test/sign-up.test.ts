@@ -473,3 +473,24 @@ test('the mails of the hour count for addresses somebody has as for those nobody
   }
   expect(await subject.snapshot()).toBe(before);
 });
+
+test.each([
+  ['/signup', () => ({ email: someone(), password: PASSWORD })],
+  ['/signup', () => ({ phone: '14155550111', password: PASSWORD })],
+  ['/signup', () => ({})],
+  ['/magiclink', () => ({ email: someone() })],
+  ['/otp', () => ({ email: someone() })],
+  ['/otp', () => ({ phone: '14155550111' })],
+])('nobody begins with more metadata than a token can carry: %s', async (path, who) => {
+  await using subject = await startSubject({
+    AUTHSVC_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true',
+  });
+  const before = await subject.snapshot();
+  const answer = await subject.post(path, { ...who(), data: { avatar: 'x'.repeat(530_000) } });
+  expect(answer.body).toMatchObject({
+    error_code: 'validation_failed',
+    msg: 'user_metadata cannot be larger than 524288 bytes',
+  });
+  expect(await subject.snapshot()).toBe(before);
+});

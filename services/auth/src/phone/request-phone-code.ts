@@ -10,6 +10,7 @@ import { checkChannel, checkPhoneNumber, type SmsChannel } from '../rules/addres
 import { auditEntry, BY_PHONE } from '../rules/audit.ts';
 import { PHONE_APP_METADATA, phoneIdentityData } from '../rules/users/phone-user.ts';
 import { isProvenTo } from '../rules/users/proven.ts';
+import { checkMetadataSize } from '../rules/users/user-update.ts';
 import * as users from '../store/users.ts';
 import { preparePhoneCode } from './prepare-phone-code.ts';
 import { sendPhoneCode } from './send-phone-code.ts';
@@ -45,6 +46,7 @@ export async function requestPhoneCode(context: AuthContext, request: PhoneCodeR
     phone,
     channel: checkChannel(request.channel, settings.SMS_PROVIDER),
   };
+  checkMetadataSize({}, request.data);
   const person = await users.findByPhone(database.autocommit(), phone);
   if (person === undefined && request.createsUser && !settings.DISABLE_SIGNUP) {
     const messageId = await signUp(context, checked);

@@ -12,6 +12,7 @@ import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { auditEntry, BY_EMAIL } from '../rules/audit.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { EMAIL_APP_METADATA, emailIdentityData } from '../rules/users/disguised-user.ts';
+import { checkMetadataSize } from '../rules/users/user-update.ts';
 import * as users from '../store/users.ts';
 
 /** Somebody who wants to sign in by mail. */
@@ -36,6 +37,7 @@ export interface MagicLinkRequest {
 export async function requestMagicLink(context: AuthContext, request: MagicLinkRequest): Promise<void> {
   const { settings, redirects, database } = context;
   const email = checkEmailAddress(request.email);
+  checkMetadataSize({}, request.data);
   const redirectTo = chooseRedirect(request.redirect, redirects);
   const person = await users.findByEmail(database.autocommit(), email);
   const mayCreate = request.createsUser && !settings.DISABLE_SIGNUP;

@@ -2,6 +2,7 @@ import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { signUpWithPhone } from '../phone/sign-up-with-phone.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
+import { checkMetadataSize } from '../rules/users/user-update.ts';
 import { checkSignUp, type SignUpFields } from './check-sign-up.ts';
 import type { SignUpResult } from './checked-sign-up.ts';
 import { signUpAnonymously } from './sign-up-anonymously.ts';
@@ -22,6 +23,7 @@ export async function signUp(context: AuthContext, request: SignUpRequest): Prom
   const { settings, outside, redirects } = context;
   const { data, origin } = request;
   const door = await checkSignUp(context, request);
+  checkMetadataSize({}, data);
   if (door === 'anonymous') return { issued: await signUpAnonymously(context, data, origin) };
   const passwordHash = await outside.passwords.hash(request.password);
   if (door === 'phone') return await signUpWithPhone(context, { ...request, passwordHash });

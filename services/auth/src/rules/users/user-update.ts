@@ -31,8 +31,8 @@ export function checkMayChange(
   if (user.is_sso_user && (isNew || password !== undefined)) throw failures.userManagedBySso();
 }
 
-/** As much as one request can bring. */
-const MAX_METADATA_BYTES = 1024 * 1024;
+/** A third more as part of an access token, which with all else it says has to fit into the header of a request. */
+const MAX_METADATA_BYTES = 512 * 1024;
 
 /**
  * Metadata is in every answer about its user and in every access token: request by request, anybody could otherwise make
