@@ -125,7 +125,7 @@ test.each([['true'], ['false']])(
     expect(performance.now() - startedAt).toBeLessThan(1_900);
     for (const { body } of await hanging) {
       expect(body).toMatchObject({
-        code: 422,
+        code: 503,
         error_code: 'hook_timeout',
         msg: 'Failed to reach hook within maximum time of 2 seconds',
       });

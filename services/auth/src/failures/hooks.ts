@@ -61,6 +61,16 @@ function hookStatusText(status: number): string {
   return `Unexpected status code returned from hook: ${status}`;
 }
 
+/**
+ * What a hook failed with where a session is refreshed. Clients sign out whom a 4xx refuses there (GoTrue's 400s and
+ * 422s as well), and come again after a 5xx: a hook that is out of order ends nobody's session, only its refusal may.
+ */
+export function outOfOrderAtRefresh(error: unknown): unknown {
+  if (!(error instanceof Failure) || error instanceof RefusedByHook || error.kind === 'unavailable')
+    return error;
+  return new Failure('unavailable', error.code, error.message, { retryAfterSeconds: 2, cause: error.cause });
+}
+
 // What hooks decide
 export const mfaAttemptRejected = (message: string): Failure =>
   new Failure('forbidden', 'mfa_verification_rejected', message);

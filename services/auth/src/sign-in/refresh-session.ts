@@ -65,7 +65,12 @@ export async function refreshSession(
     case 'repeat': {
       const { aal, amr, createdAt: begunAt } = family;
       const session = { id: presented.sessionId, aal, amr, begunAt };
-      return await issueTokens(context, family, session, child, tx.now, { method: 'token_refresh', origin });
+      const request = { method: 'token_refresh', origin };
+      try {
+        return await issueTokens(context, family, session, child, tx.now, request);
+      } catch (error) {
+        throw failures.outOfOrderAtRefresh(error);
+      }
     }
     case 'reuse': {
       const audit = [
