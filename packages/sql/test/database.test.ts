@@ -184,6 +184,22 @@ describe('transaction', () => {
     expect(await names()).toEqual(['after']);
   });
 
+  it('tells each statement after the loss of its connection that the database is away', async () => {
+    const told: Error[] = [];
+    const lost = database.transaction(async (tx) => {
+      await tx.run`insert into :schema.accounts (name, balance) values ('lost', 1)`;
+      await tx.run`select pg_terminate_backend(pg_backend_pid())`.catch(() => {});
+      // The server has said goodbye; that it hung up is known a moment later, and from then on.
+      while (!told.at(-1)?.message.includes('not queryable')) {
+        await tx.run`select 1`.catch((error: Error) => told.push(error));
+      }
+      throw told.at(-1) as Error;
+    });
+    await expect(lost).rejects.toThrow('not queryable');
+    expect(told.map(isDatabaseUnavailable)).toEqual(told.map(() => true));
+    expect(await names()).toEqual([]);
+  });
+
   it('fails when a statement in it failed and nobody noticed', async () => {
     await expect(
       database.transaction(async (tx) => {
