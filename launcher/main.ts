@@ -14,9 +14,18 @@ export async function main(): Promise<number> {
   } catch (error) {
     const known =
       error instanceof StartError || error instanceof SettingsError || error instanceof FolderInUse;
-    process.stderr.write(`${known ? error.message : errorText(error)}\n`);
+    process.stderr.write(`${known ? error.message : (refusedFile(error) ?? errorText(error))}\n`);
     return 1;
   }
+}
+
+/** Something in the data folder belongs to another user, as after one start with sudo; any service may find it. */
+function refusedFile(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, path, syscall = '', message }: NodeJS.ErrnoException = error;
+  const isRefused = (code === 'EACCES' || code === 'EPERM') && path !== undefined;
+  if (!isRefused || syscall.startsWith('spawn')) return undefined;
+  return `${message}. Give it to the user that runs Croft.`;
 }
 
 function errorText(error: unknown): string {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -280,15 +281,34 @@ it.runIf(canMount())(
 );
 
 const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+const canBeNobody =
+  process.getuid?.() === 0 && works('setpriv', [...nobody.slice(1), process.execPath, '--version']);
 
-it.runIf(process.getuid?.() === 0 && works('setpriv', [...nobody.slice(1), process.execPath, '--version']))(
-  'a data folder below one that this user may not enter is refused',
+it.runIf(canBeNobody)(
+  'a folder of another user within the data folder is refused, as after one start with sudo',
   async () => {
-    expect(await refusal(await newPlace(), ['start', 'state'], { through: nobody })).toMatch(
-      /cannot be used by this user: give it to the user that runs Croft, or choose another/,
-    );
+    await using entered = await temporaryFolder();
+    chmodSync(entered.path, 0o711);
+    const place = await placeFor(join(entered.path, 'data'), {});
+    mkdirSync(join(place.data, 'state'), { recursive: true });
+    writeFileSync(join(place.data, 'forge-id'), '');
+    chmodSync(join(place.data, 'state'), 0o700);
+    chownSync(place.data, 65534, 65534);
+    const { code, out, errors } = await finish(croft(place, ['start', 'state'], { through: nobody }));
+    expect({ code, out, errors }).toEqual({
+      code: 1,
+      out: '',
+      errors: `EACCES: permission denied, open '${place.data}/state/lock'. Give it to the user that runs Croft.\n`,
+    });
+    expect(readdirSync(join(place.data, 'state'))).toEqual([]);
   },
 );
+
+it.runIf(canBeNobody)('a data folder below one that this user may not enter is refused', async () => {
+  expect(await refusal(await newPlace(), ['start', 'state'], { through: nobody })).toMatch(
+    /cannot be used by this user: give it to the user that runs Croft, or choose another/,
+  );
+});
 
 it('a log that cannot be looked at is refused', async () => {
   const place = await newPlace({ LOG_FILE: `/tmp/${'long'.repeat(100)}` });

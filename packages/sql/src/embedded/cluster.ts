@@ -84,9 +84,13 @@ async function initialise(cluster: string, binaries: Binaries, runAs: RunAs, syn
 }
 
 async function checkVersion(cluster: string, ours: string): Promise<void> {
-  const theirs = (
-    await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => 'an unknown version')
-  ).trim();
+  const written = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return 'an unknown version';
+    },
+  );
+  const theirs = written.trim();
   if (theirs === ours) return;
   throw new StartError(
     `${cluster} was made by PostgreSQL ${theirs}, and this Croft has PostgreSQL ${ours}, which cannot read it. ` +

@@ -127,6 +127,22 @@ it.runIf(isRoot)('refuses an ordinary user a folder of somebody else, in one lin
   expect(readdirSync(folder)).toEqual([]);
 });
 
+it.runIf(isRoot)('tells a cluster of somebody else from one of another version', async () => {
+  const folder = ready('cluster-of-root');
+  const give = (uid: number) => {
+    for (const name of ['', ...readdirSync(folder)]) chownSync(join(folder, name), uid, uid);
+  };
+  give(1234);
+  chownSync(join(folder, 'cluster'), 0, 0);
+  const as = ['setpriv', '--reuid', '1234', '--regid', '1234', '--clear-groups'];
+  expect(await output(holder(folder, { as }))).toMatch(
+    /^StartError: .*cannot be written by this user.*CROFT_DATA\.$/,
+  );
+  // Given back, it is whole.
+  give(0);
+  expect(await output(holder(folder))).toMatch(/^up/);
+});
+
 it.runIf(canMount())('runs as nobody when user namespaces are blocked', async () => {
   const data = join(base, 'blocked');
   mkdirSync(data, { mode: 0o700 });
