@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { authSettings } from '@croft/auth/settings';
@@ -97,6 +98,23 @@ describe('npm start', () => {
     expect(Date.now() - asked).toBeLessThan(1000);
     await open;
     await until(() => postmaster(place) === undefined, 'the database had stopped');
+  });
+
+  it('gives requests of all services together ten seconds', { timeout: 60_000 }, async () => {
+    const place = shared;
+    const running = croft(place, ['start', 'auth', 'forge']);
+    await ready(running);
+    for (const port of [place.authPort, place.forgePort]) {
+      const client = connect(port, '127.0.0.1').on('error', () => {});
+      // The answer to the first request shows that the server has the beginning of the second.
+      client.write('GET / HTTP/1.1\r\nHost: croft\r\n\r\nGET / HTTP/1.1\r\n');
+      await once(client, 'data');
+    }
+    const asked = Date.now();
+    running.kill('SIGTERM');
+    expect(await once(running, 'exit')).toEqual([0, null]);
+    // One after the other each had ten.
+    expect(Date.now() - asked).toBeLessThan(18_000);
   });
 
   it('ends when the bootstrap beside it is killed', async () => {

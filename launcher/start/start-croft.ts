@@ -9,9 +9,6 @@ import { greet } from './greeting.ts';
 import { notifyReady } from './notify-ready.ts';
 import { Stop } from './stop.ts';
 
-/** Time that requests in flight get to finish. */
-const GRACE_MS = 10_000;
-
 /**
  * Runs services until somebody asks them to stop.
  * @param named the services a person named; none means all
@@ -67,7 +64,7 @@ async function startServices(
   const startOne = async (name: ServiceName, service: Configured): Promise<RunningService> => {
     const onStop = () => {
       if (names.length === 1) stop.request(`${name} was told to stop`);
-      else void started.close(GRACE_MS); // the others go on
+      else void started.close(stop.graceMs); // the others go on
     };
     const started = await service.start(
       house.for(service, { onStop, ...(authUrl === undefined ? {} : { authUrl }) }),
@@ -85,7 +82,7 @@ async function startServices(
   });
   const outcomes = await Promise.allSettled(starts);
   const running = outcomes.flatMap((outcome) =>
-    outcome.status === 'fulfilled' ? open.adopt(outcome.value, (one) => one.close(GRACE_MS)) : [],
+    outcome.status === 'fulfilled' ? open.adopt(outcome.value, (one) => one.close(stop.graceMs)) : [],
   );
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
