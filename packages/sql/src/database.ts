@@ -97,7 +97,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     // A pooler in transaction mode refuses settings of a session; it has time-outs of its own.
     ...(prepare ? { statement_timeout: statementTimeoutMs } : {}),
   };
-  /** A server that is gone ends nothing: then a statement is given up, and its connection. Transactions may take longer, as some say. */
+  /** A server that is gone ends nothing: then a statement is given up, and its connection. Those of a transaction may take longer, as some say. */
   const patience =
     prepare && statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SILENCE_MS } : {};
   const pool = new pg.Pool({
@@ -167,7 +167,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       throw error;
     }
     try {
-      await run({ text: 'begin' });
+      // Mostly on a connection that nobody used for a while: here it shows that the server is gone.
+      await run({ text: 'begin', ...patience });
       const result = await insideTransaction(() => work(on(run, clock.now())));
       // A statement that failed unnoticed makes PostgreSQL roll back here, and say so only in the tag of its answer.
       const { command: outcome } = await run({ text: 'commit' });
@@ -175,8 +176,12 @@ export function openDatabase(options: DatabaseOptions): Database {
         throw new Error('the transaction was rolled back: a statement in it had failed');
       return result;
     } catch (error) {
-      roundTrips++;
-      await client.query('rollback').catch(held.discard);
+      // A server that is gone rolls back by itself, and answers this no more than what went before.
+      if (isDatabaseUnavailable(error)) held.discard(error as Error);
+      else {
+        roundTrips++;
+        await client.query('rollback').catch(held.discard);
+      }
       throw error;
     } finally {
       held.release();

@@ -406,13 +406,19 @@ describe('a server that is gone without a word', () => {
       statementTimeoutMs: 100,
     };
     const far = openDatabase(options);
+    const begun = openDatabase(options);
     await far.autocommit().row`select 1`;
     await far.reads().row`select 1`;
+    await begun.transaction((tx) => tx.row`select 1`);
     between.silence();
-    const asked = [far.autocommit().row`select 2`, far.reads().row`select 2`];
+    const asked = [
+      far.autocommit().row`select 2`,
+      far.reads().row`select 2`,
+      begun.transaction((tx) => tx.row`select 2`),
+    ];
     const told = (await Promise.allSettled(asked)).map((one) => one.status === 'rejected' && one.reason);
-    expect(told.map(isDatabaseUnavailable)).toEqual([true, true]);
-    await far.close();
+    expect(told.map(isDatabaseUnavailable)).toEqual([true, true, true]);
+    await Promise.all([far.close(), begun.close()]);
   });
 });
 
