@@ -20,6 +20,8 @@ export interface AppOptions {
   bodyLimitBytes?: number;
   /** Milliseconds a request may take; routes that stream say otherwise with `config: { timeoutMs }`. */
   handlerTimeoutMs?: number;
+  /** Milliseconds in which nothing moves on a connection, in either direction, before it is closed. */
+  idleTimeoutMs?: number;
   /**
    * Whether a handler that took too long can begin no further statement. Not for services whose handlers must record
    * what they did outside the database.
@@ -40,6 +42,8 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 const DEFAULT_HANDLER_TIMEOUT_MS = 10_000;
 /** A client that sends its request more slowly than this is not worth a socket. */
 const RECEIVE_TIMEOUT_MS = 5 * 60_000;
+/** Nor is one that takes nothing of its answer for so long, which is in our memory or an open file meanwhile. */
+const IDLE_TIMEOUT_MS = 5 * 60_000;
 
 /**
  * The application every HTTP service is built on: ids, errors in the service's dialect, one log line a request,
@@ -50,6 +54,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     logger: false,
     bodyLimit: options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: RECEIVE_TIMEOUT_MS,
+    connectionTimeout: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     http: { maxHeaderSize: MAX_HEADER_BYTES },
     keepAliveTimeout: 72_000,
     exposeHeadRoutes: options.headRoutes ?? false,

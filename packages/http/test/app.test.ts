@@ -456,6 +456,40 @@ describe('the server', () => {
     ]);
   });
 
+  it('ends the connection of a client that does not take its answer, and of nobody who takes it slowly', {
+    timeout: 20_000,
+  }, async () => {
+    const idleTimeoutMs = 400;
+    await using patient = await createApp({
+      api: { title: '', description: '', version: '' },
+      log: silentLog,
+      errors: dialect,
+      idleTimeoutMs,
+    });
+    const large = 'x'.repeat(64 * 1024 * 1024); // more than the system takes off our hands
+    patient.get('/large', () => large);
+    patient.get('/', () => ({}));
+    const port = Number(new URL(await listen(patient, at, '/')).port);
+    const closes: Promise<unknown>[] = [];
+    patient.server.on('connection', (socket) => closes.push(once(socket, 'close')));
+
+    const asleep = connect(port);
+    asleep.on('error', () => {});
+    asleep.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
+    await vi.waitFor(() => expect(closes).toHaveLength(1));
+    await closes[0];
+    asleep.destroy();
+
+    const slow = connect(port);
+    slow.write('GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    let received = 0;
+    for await (const chunk of slow as AsyncIterable<Buffer>) {
+      if (Math.floor(received / 8e6) < Math.floor((received + chunk.length) / 8e6)) await sleep(100);
+      received += chunk.length;
+    }
+    expect(received).toBeGreaterThan(large.length);
+  });
+
   it('cuts what is left after the grace time', async () => {
     const address = new URL(await listen(app, at, '/busy'));
     const idler = connect(Number(address.port), address.hostname);

@@ -34,6 +34,8 @@ export async function startForge(options: ForgeOptions): Promise<RunningService>
   await settle(context);
 
   const app = opened.adopt(await createForgeApp(context), (one) => closeGracefully(one, 0));
+  // A connection with a push or clone on it may be still for as long as its program.
+  app.server.timeout = Math.max(app.server.timeout, settings.GIT_IDLE_TIMEOUT);
   const at = { host: settings.HTTP_HOST, port: settings.HTTP_PORT, portSetting: 'FORGE_HTTP_PORT' };
   const address = await listen(app, at, `${API_PREFIX}/version`);
   context.links.root = settings.ROOT_URL ?? address;
