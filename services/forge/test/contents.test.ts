@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { symlink, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { git, gitEnvironment } from '@croft/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Broker, type Program, type RunningProgram } from '../src/outside/git/broker.ts';
 import { commit, type Person, pushedRepository, useForge } from './forge.ts';
 
 const run = promisify(execFile);
@@ -310,6 +313,44 @@ describe('raw files', () => {
     expect(after.body).toHaveLength(large.length);
   }, 30_000);
 });
+
+type Start = (this: Broker, program: Program) => Promise<RunningProgram>;
+
+it.each([
+  ['a raw file', 'cat-file', '/repos/ada/hello/raw/large.txt'],
+  ['an archive', 'archive', '/repos/ada/hello/archive/main.zip'],
+])(
+  '%s nobody waits for any more leaves no connection to its program',
+  async (_what, word, path) => {
+    const { port } = new URL(scene.address);
+    const client = connect(Number(port), '127.0.0.1');
+    const gone = Promise.withResolvers<void>();
+    const onRequest = (message: unknown) => {
+      const { response } = message as { response: ServerResponse };
+      response.once('close', () => gone.resolve());
+    };
+    subscribe('http.server.request.start', onRequest);
+    onTestFinished(() => {
+      unsubscribe('http.server.request.start', onRequest);
+      vi.restoreAllMocks();
+    });
+    const programs: RunningProgram[] = [];
+    const start = Reflect.get(Broker.prototype, 'start') as Start;
+    vi.spyOn(Broker.prototype, 'start').mockImplementation(async function (this: Broker, what) {
+      const program = await start.call(this, what);
+      if (!what.args.includes(word)) return program;
+      // Who asked hangs up while the program is started.
+      client.destroy();
+      await gone.promise;
+      programs.push(program);
+      return program;
+    });
+    client.write(`GET /api/v1${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ada.token}\r\n\r\n`);
+    await vi.waitFor(() => expect(programs[0]?.stdout.destroyed).toBe(true), { timeout: 10_000 });
+    await programs[0]?.exited;
+  },
+  20_000,
+);
 
 describe('archives', () => {
   it.each([

@@ -28,17 +28,15 @@ export async function streamFromGit(
   const first = await output.next();
   if (first.done) await checkEnd(unacceptable('what is asked for cannot be read'));
   const beginning = first.done ? Buffer.alloc(0) : first.value;
-  return { start: beginning, body: Readable.from(all(), { objectMode: false }) };
+  const body = Readable.from(all(), { objectMode: false });
+  // Ends the program where the reader left before it did, or was gone before anything was read.
+  body.once('close', () => void output.return());
+  return { start: beginning, body };
 
   async function* all() {
-    try {
-      if (beginning.length > 0) yield beginning;
-      yield* output;
-      await checkEnd(new Error('git failed in the middle of an answer'));
-    } finally {
-      // Ends the program where the reader left before it did.
-      await output.return();
-    }
+    if (beginning.length > 0) yield beginning;
+    yield* output;
+    await checkEnd(new Error('git failed in the middle of an answer'));
   }
 
   async function checkEnd(failure: Error): Promise<void> {
