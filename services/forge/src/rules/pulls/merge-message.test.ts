@@ -61,6 +61,14 @@ describe('a template', () => {
     expect(mergeMessage(none, 'merge', sly, '${PullRequestTitle}')).toBe('${PullRequestDescription} $& $1');
   });
 
+  it('is no longer than a text, however often it names one', () => {
+    const body = 'x'.repeat(400_000);
+    const often = `T\n${'${PullRequestDescription}\n'.repeat(2000)}`;
+    const message = mergeMessage(none, 'squash', { ...pull, body }, often);
+    expect(message.startsWith(`T\n\n${body}\n${body}\n\${PullRequestDescription}\n`)).toBe(true);
+    expect(message.length).toBeLessThan(1_000_000);
+  });
+
   it('names its page and who approved', () => {
     expect(mergeMessage(none, 'squash', pull, 'T\n${ReviewedOn}\n${ReviewedBy}')).toBe(
       'T\n\nReviewed-on: https://forge.test/ada/work/pulls/7\nReviewed-by: Bob <bob@x>\nReviewed-by: cleo <cleo@x>',

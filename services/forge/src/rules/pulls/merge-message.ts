@@ -1,3 +1,4 @@
+import { MAX_TEXT } from '../issues/text-limits.ts';
 import type { MergeStyle } from './merge-style.ts';
 
 /** What a pull request says in messages. */
@@ -103,8 +104,16 @@ function valuesOf(pull: PullWords): Readonly<Record<string, string>> {
   };
 }
 
-/** Replaces `${Name}`; a name nobody knows stays as it is. */
-const fillTemplate = (template: string, values: Readonly<Record<string, string>>): string =>
-  template.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) =>
-    Object.hasOwn(values, name) ? (values[name] as string) : whole,
-  );
+/**
+ * Replaces `${Name}`; a name nobody knows stays as it is. So does one whose value there is no room for: a small template that
+ * names a long text often would be a message that no process can hold.
+ */
+function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  let room = MAX_TEXT;
+  return template.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => {
+    const value = Object.hasOwn(values, name) ? (values[name] as string) : whole;
+    if (value.length > room) return whole;
+    room -= value.length;
+    return value;
+  });
+}
