@@ -7,7 +7,7 @@ import { readBlob } from '../git-data/read-blob.ts';
 import { findLastCommits, findLastCommitsOf } from '../outside/git/reading/last-commits.ts';
 import { findEntry, listTree } from '../outside/git/reading/trees.ts';
 import { findRepository } from '../repositories/find-repository.ts';
-import { submoduleAddress } from '../rules/files/submodules.ts';
+import { submoduleAddresses } from '../rules/files/submodules.ts';
 import {
   type ContentsDetails,
   type ContentsPlace,
@@ -92,12 +92,12 @@ async function showFolder(context: Context, it: FoundEntry, place: ContentsPlace
   const before = it.entry.path === '' ? '' : `${it.entry.path}/`;
   const submodules = listed.entries.some(({ type }) => type === 'commit')
     ? await readSubmodules(context, it)
-    : '';
+    : undefined;
   return listed.entries.map((entry) => {
     const path = before + entry.path;
     const details = {
       lastCommit: lastCommits.get(entry.path),
-      submoduleUrl: entry.type === 'commit' ? submoduleAddress(submodules, path) : undefined,
+      submoduleUrl: entry.type === 'commit' ? submodules?.get(path) : undefined,
     };
     return contentsJson({ ...entry, path }, details, place);
   });
@@ -105,18 +105,20 @@ async function showFolder(context: Context, it: FoundEntry, place: ContentsPlace
 
 async function readDetails(context: Context, it: FoundEntry): Promise<ContentsDetails> {
   const { entry } = it;
-  if (entry.type === 'commit')
-    return { submoduleUrl: submoduleAddress(await readSubmodules(context, it), entry.path) };
+  if (entry.type === 'commit') return { submoduleUrl: (await readSubmodules(context, it)).get(entry.path) };
   const { id } = it.found.repository;
   if (entry.mode !== '120000') return { content: await readBlob(context, id, entry.id) };
   return { target: (await readBlob(context, id, entry.id, MAX_TARGET_BYTES))?.toString() };
 }
 
-/** The file that says where submodules come from; empty when there is none that can be read. */
-async function readSubmodules(context: Context, { found, root }: FoundEntry): Promise<string> {
+/** Where submodules come from; empty when there is no file that can be read and says it. */
+async function readSubmodules(
+  context: Context,
+  { found, root }: FoundEntry,
+): Promise<Map<string, string | undefined>> {
   const { id } = found.repository;
   const entry = await findEntry(context.git, id, root, '.gitmodules');
   const content =
     entry?.type === 'blob' ? await readBlob(context, id, entry.id, MAX_SUBMODULES_BYTES) : undefined;
-  return content?.toString() ?? '';
+  return submoduleAddresses(content?.toString() ?? '');
 }

@@ -59,9 +59,29 @@ describe('what git takes instructions from', () => {
     ['.gitmodules', '[submodule "x"]\n\tpath=-x', false],
     ['.gitmodules', '[submodule "x"] url = -x', false],
     ['.gitmodules', '[submodule "x"]\nupdate = !sh', false],
+    ['.gitmodules', '[submodule "a]b"] url = -x', false],
+    ['.gitmodules', '[core] [submodule "x"] url = ""-x', false],
+    ['.gitmodules', '[core] [submodule ".\\./x"]', false],
+    ['.gitmodules', '\xef\xbb\xbf[submodule "../x"]', false],
+    ['.gitmodules', '[submodule "x..]y"]\nurl = ../-x', true],
   ])('%s %j is harmless: %s', (path, text, harmless) =>
-    expect(isHarmlessModules(path, Buffer.from(text))).toBe(harmless),
+    expect(isHarmlessModules(path, Buffer.from(text, 'latin1'))).toBe(harmless),
   );
+
+  it.each([
+    ['a name without an end', `[submodule "${'../'.repeat(300_000)}`],
+    ['empty lines', '\n'.repeat(1_000_000)],
+    ['blanks', `[a]${' '.repeat(1_000_000)}`],
+    ['headers', '[]'.repeat(500_000)],
+    ['brackets', '['.repeat(1_000_000)],
+    ['quotes', '["\\"'.repeat(250_000)],
+    ['folders', `[submodule "${'/..'.repeat(300_000)}"`],
+    ['keys', 'url '.repeat(250_000)],
+  ])('takes time in proportion to a megabyte of %s', (_, text) => {
+    const begin = performance.now();
+    isHarmlessModules('.gitmodules', Buffer.from(text));
+    expect(performance.now() - begin).toBeLessThan(2000);
+  });
 });
 
 describe('readBase64', () => {

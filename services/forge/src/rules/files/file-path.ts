@@ -38,10 +38,37 @@ export function mayBeLink(path: string): boolean {
  */
 export function isHarmlessModules(path: string, content: Buffer): boolean {
   if (folded(path.slice(path.lastIndexOf('/') + 1)) !== '.gitmodules') return true;
-  const text = content.toString('latin1').replace(/\\\r?\n/g, '');
-  const climbs = /\[\s*submodule\s+"(?:[^"\n]*[\\/])?\.\.(?:[\\/][^"\n]*)?"/i;
-  const option = /^\s*(?:\[[^\]\n]*\]\s*)?(?:url|path)\s*=\s*"?-/im;
-  return !climbs.test(text) && !option.test(text) && !/^\s*update\s*=\s*"?!/im.test(text);
+  const text = content.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+  return text
+    .replace(/\\\r?\n/g, '')
+    .split('\n')
+    .every(isHarmlessLine);
+}
+
+/** Headers of sections come first. Each step begins where the one before ended: files of megabytes are looked at, too. */
+function isHarmlessLine(line: string): boolean {
+  let rest = line.trimStart();
+  while (rest.startsWith('[')) {
+    const end = endOfHeader(rest);
+    const header = rest.slice(0, end);
+    if (/^\[\s*submodule\s/i.test(header) && [header, header.replace(/\\(.)/g, '$1')].some(climbs))
+      return false;
+    rest = rest.slice(end).trimStart();
+  }
+  return !/^(?:(?:url|path)\s*=[\s"]*-|update\s*=[\s"]*!)/i.test(rest);
+}
+
+const climbs = (header: string) => /["\\/]\.\.["\\/]/.test(header);
+
+/** Behind its bracket, which counts outside of quotes only. */
+function endOfHeader(text: string): number {
+  let isQuoted = false;
+  for (let at = 1; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === '"') isQuoted = !isQuoted;
+    else if (text[at] === ']' && !isQuoted) return at + 1;
+  }
+  return text.length;
 }
 
 function isGitFolder(name: string): boolean {

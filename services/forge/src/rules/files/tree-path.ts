@@ -6,7 +6,8 @@ const MAX_LENGTH = 4096;
  * no tree, so that nothing else than a name ever reaches git.
  */
 export function readTreePath(text: string): string | undefined {
-  const path = text.replace(/^\/+|\/+$/g, '');
+  // Of many slashes only the first is tried: else texts of nothing else would take the square of their length.
+  const path = text.replace(/^\/+|(?<!\/)\/+$/g, '');
   if (path === '') return '';
   if (path.length > MAX_LENGTH || path.includes('\0')) return undefined;
   const parts = path.split('/');

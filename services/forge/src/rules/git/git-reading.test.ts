@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { attachmentName } from '../files/attachment-name.ts';
 import { languageOf } from '../files/languages.ts';
 import { isLicenseFile, licenseOf } from '../files/licenses.ts';
-import { submoduleAddress } from '../files/submodules.ts';
+import { submoduleAddresses } from '../files/submodules.ts';
 import { readTreePath } from '../files/tree-path.ts';
 import { combineStates } from './combined-status.ts';
 import { splitComparison, splitHead } from './comparison.ts';
@@ -62,6 +62,12 @@ describe('paths in a tree', () => {
   ])('%j', (text, path) => {
     expect(readTreePath(text)).toBe(path);
   });
+
+  it('are read in no time, however many slashes there are', () => {
+    const begin = performance.now();
+    expect(readTreePath(`a${'/'.repeat(1_000_000)}a`)).toBeUndefined();
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
 });
 
 it('comparisons have two names', () => {
@@ -114,9 +120,16 @@ it('licenses are told by their words', () => {
 
 it('submodules are found by their paths', () => {
   const text = '[core]\n\tpath = a\n\turl = no\n[submodule "x"]\n\tpath = a\n\turl = "https://x.test/a"\n';
-  expect(submoduleAddress(text, 'a')).toBe('https://x.test/a');
-  expect(submoduleAddress(text, 'b')).toBe(undefined);
-  expect(submoduleAddress('', 'a')).toBe(undefined);
+  expect(submoduleAddresses(text).get('a')).toBe('https://x.test/a');
+  expect(submoduleAddresses(text).get('b')).toBe(undefined);
+  expect(submoduleAddresses('').get('a')).toBe(undefined);
+});
+
+it('submodules with a long path are read in no time', () => {
+  const path = `a${' '.repeat(64 * 1024)}b`;
+  const begin = performance.now();
+  expect([...submoduleAddresses(`[submodule "x"]\n\tpath = ${path}\n`).keys()]).toEqual([path]);
+  expect(performance.now() - begin).toBeLessThan(1000);
 });
 
 it('names of files cannot leave their header', () => {

@@ -37,10 +37,11 @@ const [FIRST, BEYOND] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('+010000
 
 /**
  * Whether a time of a body can be told again: RFC 3339 has years of four digits, and the year 0 is none of the database's.
- * So it is with the end of its day in its own zone, which a deadline is stored as, both in UTC. What is no time is not judged.
+ * So it is with the end of its day in its own zone, which a deadline is stored as, both in UTC. What is no time, however long, is
+ * not judged.
  */
 export function canBeTold(text: string): boolean {
-  const endOfDay = text.replace(/T.*?(Z|[+-]\d\d:\d\d)$/i, 'T23:59:59$1');
+  const endOfDay = text.replace(/T[^T]*?(Z|[+-]\d\d:\d\d)$/i, 'T23:59:59$1');
   const times = [text, endOfDay].map((time) => Date.parse(time));
   return isNoTime(text) || !times.some((time) => time < FIRST || time >= BEYOND);
 }
