@@ -50,6 +50,24 @@ describe('a comment on a line', () => {
     expect(page.headers.get('link')).toContain('rel="next"');
   });
 
+  it('is one of a review whose texts are shown at once as far as eight megabytes of them go', async () => {
+    const { bob, open, review } = work;
+    const number = await open('long-texts');
+    const texts = Array.from({ length: 10 }, (_, n) => `${n} ${'x'.repeat(990_000)}`);
+    let id = 0;
+    for (const body of texts) {
+      const comments = [{ path: 'new.txt', new_position: 1, body }];
+      id = (await review(bob, number, { event: 'PENDING', body: 'So far', comments })).body.id;
+    }
+    const at = `${reviewsOf(number)}/${id}/comments`;
+    const whole = await bob.call('GET', at);
+    const first = ({ items }: typeof whole) => items.map(({ body }) => String(body).slice(0, 2));
+    expect(first(whole)).toEqual(['0 ', '1 ', '2 ', '3 ', '4 ', '5 ', '6 ', '7 ', '8 ']);
+    expect(whole.headers.get('x-total-count')).toBe('10');
+    const [, rest = ''] = /<([^>]+)>; rel="next"/.exec(whole.headers.get('link') ?? '') ?? [];
+    expect(first(await bob.call('GET', rest.slice(rest.indexOf('/repos'))))).toEqual(['9 ']);
+  });
+
   it('shows its hunk to those only who may read code, and is theirs only to write', async () => {
     const { ada, bob, stored } = work;
     const { paul, at, number, comments } = await pullWithoutCode(scene, ada);

@@ -4,6 +4,7 @@ import type { NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { findPull } from '../pulls/find-pull.ts';
 import { viewerOf } from '../rules/access/permission.ts';
+import { planBeginning } from '../rules/requests/paging.ts';
 import * as reviewComments from '../store/reviews/review-comments.ts';
 import * as reviews from '../store/reviews/reviews.ts';
 import { findReview, type ReviewPath } from './find-review.ts';
@@ -17,6 +18,8 @@ interface PageQuery {
 
 /** More comments are no review. */
 export const MAX_COMMENTS = 500;
+/** Clients of the reference read them at once; of those with more text they get the beginning, and a `Link` to the rest. */
+const WHOLE_REVIEW = { limit: MAX_COMMENTS, offset: 0, bytes: 8 * 1024 * 1024 };
 
 /** A page of the reviews of a pull request and of the requests for some, oldest first. */
 export async function listReviews(
@@ -32,7 +35,7 @@ export async function listReviews(
   return { page, total, items: await presentReviews(context, viewer, found, rows) };
 }
 
-/** The comments of a review: all, as clients of the reference expect them, unless the request asks for a page. */
+/** The comments of a review: a page where one is asked for, else all, as far as an answer may be. */
 export async function listReviewComments(
   context: Context,
   viewer: Caller | undefined,
@@ -41,8 +44,12 @@ export async function listReviewComments(
 ): Promise<ListPage> {
   const found = await findReview(context, viewer, path);
   const isPaged = query.page !== undefined || query.limit !== undefined;
-  const page = isPaged ? pageOf(context, query) : { page: 1, limit: MAX_COMMENTS, offset: 0 };
-  const rows = await reviewComments.list(context.database.autocommit(), found.review.id, page);
-  const items = await presentReviewComments(context, viewer, found, rows);
-  return { page, total: found.review.comments_count, items };
+  const page = pageOf(context, query);
+  const part = isPaged ? { ...page, bytes: Number.MAX_SAFE_INTEGER } : WHOLE_REVIEW;
+  const rows = await reviewComments.list(context.database.autocommit(), found.review.id, part);
+  const total = found.review.comments_count;
+  if (isPaged) return { page, total, items: await presentReviewComments(context, viewer, found, rows) };
+  const beginning = planBeginning(rows.length, total, context.settings.MAX_RESPONSE_ITEMS);
+  const items = await presentReviewComments(context, viewer, found, rows.slice(0, beginning?.shown));
+  return { page: { page: 1, limit: MAX_COMMENTS, offset: 0 }, total, beginning, items };
 }

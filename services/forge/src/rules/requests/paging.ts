@@ -47,12 +47,12 @@ export interface Beginning {
 
 /**
  * What to show of a list that is longer than an answer may be: as many whole pages as there are, so that a page follows.
- * @param loaded entries at hand, at least one
+ * @param loaded entries at hand
  * @param maximum of a page
- * @returns undefined when that is all
+ * @returns undefined when that is all, and when there are none any more
  */
 export function planBeginning(loaded: number, total: number, maximum: number): Beginning | undefined {
-  if (loaded >= total) return undefined;
+  if (loaded === 0 || loaded >= total) return undefined;
   const limit = Math.min(loaded, maximum);
   return { shown: loaded - (loaded % limit), limit };
 }

@@ -66,17 +66,22 @@ export async function count(tx: Tx, reviewId: number): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** A part of the comments of a review, in the order they were written. */
+/** Comments of a review, in the order they were written. Of a part that has more than `bytes` of text only the beginning, but at least one. */
 export function list(
   tx: Tx,
   reviewId: number,
-  page: { limit: number; offset: number },
+  part: { limit: number; offset: number; bytes: number },
 ): Promise<ReviewCommentRow[]> {
   return tx.rows<ReviewCommentRow>`
-    select c.id, r.review_id, c.poster_id, c.body, r.path, r.line, r.commit_sha, r.diff_hunk,
-      (c.details->>'resolve_doer')::bigint as resolver_id, c.created_at, c.updated_at
-    from :schema.review_comments r join :schema.comments c on c.id = r.comment_id
-    where r.review_id = ${reviewId} order by c.id limit ${page.limit} offset ${page.offset}`;
+    select id, review_id, poster_id, body, path, line, commit_sha, diff_hunk, resolver_id, created_at, updated_at
+    from (
+      select p.*, sum(octet_length(p.body)) over (order by p.id) - octet_length(p.body) as text_before from (
+        select c.id, r.review_id, c.poster_id, c.body, r.path, r.line, r.commit_sha, r.diff_hunk,
+          (c.details->>'resolve_doer')::bigint as resolver_id, c.created_at, c.updated_at
+        from :schema.review_comments r join :schema.comments c on c.id = r.comment_id
+        where r.review_id = ${reviewId} order by c.id limit ${part.limit} offset ${part.offset}
+      ) p
+    ) l where l.text_before < ${part.bytes} order by l.id`;
 }
 
 /** Where a comment stands; undefined for what is none on a line. */
