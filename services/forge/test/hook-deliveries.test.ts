@@ -257,3 +257,22 @@ it('the log keeps the newest deliveries of each hook', async () => {
   expect(left[0]?.open).toBe(true);
   expect((await ada.call('GET', `${hook}/deliveries?limit=10`)).headers.get('x-total-count')).toBe('101');
 });
+
+it('a page of the log has sixteen megabytes of payloads at most, and whatever its first one has', async () => {
+  await make('large');
+  const hook = await hookUp('large', ['push']);
+  const id = Number(hook.split('/').at(-1));
+  const payloads = async (query: string) => {
+    const page = await ada.call('GET', `${hook}/deliveries?${query}`);
+    return page.items.map(({ request }) => (request as { payload: string }).payload.length);
+  };
+  const MIB = 1024 * 1024;
+  await scene.sql.run`
+    insert into :schema.hook_deliveries (hook_id, uuid, event, event_type, payload, delivered_at, succeeded, created_at)
+    select ${id}, gen_random_uuid(), 'push', 'push', repeat('x', ${6 * MIB}), now(), true, now() from generate_series(1, 5)`;
+  expect(await payloads('limit=50')).toEqual([6 * MIB, 6 * MIB, 0, 0, 0]);
+  expect(await payloads('limit=1&page=3')).toEqual([6 * MIB]);
+  await scene.sql
+    .run`update :schema.hook_deliveries set payload = repeat('x', ${20 * MIB}) where hook_id = ${id}`;
+  expect(await payloads('limit=2')).toEqual([20 * MIB, 0]);
+});

@@ -13,6 +13,31 @@ beforeAll(() => {
 const make = (name: string) => ada.call('POST', '/user/repos', { name });
 
 describe('what is told', () => {
+  it('of pushes with very long paths: what there is room for', async () => {
+    const tree = await pushedRepository(ada, 'long', scene.folder);
+    await hookUp('long', ['push']);
+    const files = Array.from({ length: 50 }, (_, n): [string, string] => [`file-${n}`, '']);
+    const parent = await commit(tree, Object.fromEntries(files), 'some');
+    await git(tree, 'push', '-q', 'origin', 'main');
+    for (let n = 0; n < 6; n++) {
+      const one = await git(tree, 'write-tree');
+      await git(tree, 'read-tree', '--empty');
+      for (const name of ['l', 'r'])
+        await git(tree, 'read-tree', `--prefix=${name.repeat(250)}/${name.repeat(250)}/`, one);
+    }
+    const made = await git(tree, 'commit-tree', '-m', 'many', '-p', parent, await git(tree, 'write-tree'));
+    await git(tree, 'push', '-q', 'origin', `${made}:refs/heads/main`);
+    const [, pushed] = await receiver.take('push', 2);
+    const { text } = receiver.deliveries[1] ?? { text: '' };
+    expect(pushed).toMatchObject({ total_commits: 1, head_commit: { id: made } });
+    const head = pushed?.['head_commit'] as { added: string[] } | undefined;
+    expect(head?.added.length).toBeGreaterThan(1000);
+    expect(text.length).toBeLessThan(9 * 1024 * 1024);
+    const listed = await ada.call('GET', `/repos/ada/long/commits?sha=${made}&limit=1`);
+    expect(listed.items).toMatchObject([{ sha: made }]);
+    expect(listed.text.length).toBeLessThan(5 * 1024 * 1024);
+  });
+
   it('of pushes: branches and tags that appear, move and go', async () => {
     const tree = await pushedRepository(ada, 'pushed', scene.folder);
     await hookUp('pushed', ['push', 'create', 'delete']);

@@ -17,7 +17,14 @@ export const deliverySchema = z.object({
     .describe('when the last attempt ended; null while there will be others'),
   succeeded: z.boolean().nullable(),
   error: z.string(),
-  request: z.object({ headers: headersSchema, payload: z.string() }),
+  request: z.object({
+    headers: headersSchema,
+    payload: z
+      .string()
+      .describe(
+        'empty where those before it on the page have 16 MiB already: ask for it on a page of its own',
+      ),
+  }),
   response: z.object({ status: z.int(), headers: headersSchema, body: z.string() }).nullable(),
   created_at: timeSchema,
 });

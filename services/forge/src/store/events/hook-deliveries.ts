@@ -86,15 +86,27 @@ export async function recordEnds(tx: Tx, ends: readonly End[]): Promise<void> {
     from ended e where d.id = e.id and d.id = any(${ends.map(({ id }) => id)}::bigint[])`;
 }
 
-/** A page of the deliveries of a hook, newest first. */
+/** What the payloads of a page have together, in bytes: events with long texts and many files have megabytes each. */
+const PAGE_PAYLOADS = 16 * 1024 * 1024;
+
+/** A page of the deliveries of a hook, newest first; a payload that no longer fits is empty, the first one always fits. */
 export function list(
   tx: Tx,
   hookId: number,
   page: { limit: number; offset: number },
 ): Promise<DeliveryRow[]> {
   return tx.rows<DeliveryRow>`
-    select * from :schema.hook_deliveries where hook_id = ${hookId}
-    order by id desc limit ${page.limit} offset ${page.offset}`;
+    with page as (
+      select * from :schema.hook_deliveries where hook_id = ${hookId}
+      order by id desc limit ${page.limit} offset ${page.offset}
+    ), measured as (
+      select *, sum(octet_length(payload)) over up_to_here as bytes, row_number() over up_to_here as place from page
+      window up_to_here as (order by id desc)
+    )
+    select id, hook_id, uuid, event, event_type, attempts, delivered_at, succeeded, status, request_headers,
+      response_headers, response_body, error, created_at,
+      case when bytes <= ${PAGE_PAYLOADS} or place = 1 then payload else '' end as payload
+    from measured order by id desc`;
 }
 
 /** How many deliveries of a hook are kept. */

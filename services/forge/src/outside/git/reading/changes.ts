@@ -12,6 +12,8 @@ export interface CommitChanges {
 const TIMEOUT_MS = 5_000;
 /** More files of one commit are counted in the lines and not named. */
 const MAX_FILES = 3000;
+/** Of all commits that are asked for at once; a path can have four kilobytes, and pages and hooks have many commits. */
+const MAX_PATHS_BYTES = 4 * 1024 * 1024;
 const STATUSES: Readonly<Record<string, 'added' | 'removed'>> = { A: 'added', D: 'removed' };
 
 /**
@@ -33,6 +35,7 @@ export async function readChanges(
   let currentId = '';
   let current: CommitChanges | undefined;
   let status: string | undefined;
+  let room = MAX_PATHS_BYTES;
   const ended = await readRecords(
     git,
     repositoryId,
@@ -40,7 +43,7 @@ export async function readChanges(
     (record) => {
       const text = record.toString('utf8');
       if (status !== undefined) {
-        if (current !== undefined && current.files.length < MAX_FILES)
+        if (current !== undefined && current.files.length < MAX_FILES && (room -= record.length) >= 0)
           current.files.push({ path: text, status: STATUSES[status] ?? 'modified' });
         status = undefined;
       } else if (text.startsWith(':')) {
