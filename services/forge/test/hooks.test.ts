@@ -88,6 +88,32 @@ describe('the API of webhooks', () => {
     });
   });
 
+  it('takes null in its configuration for what is not said', async () => {
+    const ada = person('ada');
+    const path = hooksOf(await make(ada, 'nulls'));
+    const made = await ada.call('POST', path, hook({}, { channel: null, secret: null }));
+    expect(made).toMatchObject({
+      status: 201,
+      body: { config: { url: receiver.url, content_type: 'json' } },
+    });
+    const secrets = () => scene.sql.rows`select secret from :schema.hooks where id = ${made.body.id}`;
+    expect(await secrets()).toEqual([{ secret: null }]);
+    await ada.call('PATCH', `${path}/${made.body.id}`, { config: { secret: SECRET } });
+    const [sealed] = await secrets();
+    const edited = await ada.call('PATCH', `${path}/${made.body.id}`, {
+      config: { url: null, content_type: 'form', secret: null },
+    });
+    expect(edited).toMatchObject({
+      status: 200,
+      body: { config: { url: receiver.url, content_type: 'form' } },
+    });
+    expect(await secrets()).toEqual([sealed]);
+    const before = await rows();
+    const refused = await ada.call('POST', path, hook({}, { url: null }));
+    expect(refused).toMatchObject({ status: 422, body: { message: 'Missing config option: url' } });
+    expect(await rows()).toEqual(before);
+  });
+
   it('is for those who administrate the place, and looks like nothing to strangers', async () => {
     const [ada, writer, admin, stranger] = ['ada', 'writer', 'warden', 'stranger'].map((name) =>
       person(name),

@@ -5,6 +5,7 @@ import {
   checkBranchFilter,
   checkHookName,
   checkHookType,
+  type GivenConfig,
   readCompleteConfig,
 } from '../rules/events/hook-config.ts';
 import { readHookEvents } from '../rules/events/hook-events.ts';
@@ -16,7 +17,7 @@ const MAX_HOOKS = 50;
 /** What a request says of a new hook. */
 export interface NewHook {
   type: string;
-  config: Readonly<Record<string, string>>;
+  config: GivenConfig;
   events: readonly string[];
   branchFilter: string;
   authorization: string;

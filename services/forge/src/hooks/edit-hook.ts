@@ -4,6 +4,7 @@ import {
   checkAuthorization,
   checkBranchFilter,
   checkHookName,
+  type GivenConfig,
   readHookConfig,
 } from '../rules/events/hook-config.ts';
 import { readHookEvents } from '../rules/events/hook-events.ts';
@@ -11,7 +12,7 @@ import * as hooks from '../store/events/hooks.ts';
 
 /** What a request changes about a hook; what it leaves out stays. */
 export interface HookEdit {
-  config: Readonly<Record<string, string>> | null | undefined;
+  config: GivenConfig | null | undefined;
   events: readonly string[] | null | undefined;
   branchFilter: string | null | undefined;
   authorization: string | null | undefined;

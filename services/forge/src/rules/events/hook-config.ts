@@ -17,12 +17,17 @@ export function checkHookType(type: string): void {
   if (!TYPES.has(type)) throw unacceptable(`Invalid hook type: ${type}`);
 }
 
+/** `config` of a request; clients send null for what they do not say. */
+export type GivenConfig = Readonly<Record<string, string | null | undefined>>;
+
 /**
  * Reads `config` of a request.
  * @throws 422 for values nothing can be sent with
  */
-export function readHookConfig(config: Readonly<Record<string, string>>): HookConfig {
-  const { url, content_type: contentType, secret } = config;
+export function readHookConfig(config: GivenConfig): HookConfig {
+  const url = config['url'] ?? undefined;
+  const contentType = config['content_type'] ?? undefined;
+  const secret = config['secret'] ?? undefined;
   if (url !== undefined) checkUrl(url);
   if (contentType !== undefined && contentType !== 'json' && contentType !== 'form')
     throw unacceptable('Invalid content type');
@@ -35,7 +40,7 @@ export function readHookConfig(config: Readonly<Record<string, string>>): HookCo
  * The same for a new hook, which must say where to and how.
  * @throws 422 as well when it does not
  */
-export function readCompleteConfig(config: Readonly<Record<string, string>>) {
+export function readCompleteConfig(config: GivenConfig) {
   const { url, contentType, secret = '' } = readHookConfig(config);
   if (url === undefined) throw unacceptable('Missing config option: url');
   if (contentType === undefined) throw unacceptable('Missing config option: content_type');
