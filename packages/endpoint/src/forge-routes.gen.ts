@@ -1031,14 +1031,14 @@ export interface ForgeRoutes {
     ref?: Text | readonly Text[] | null | undefined;
     body?: Text | readonly Text[] | null | undefined;
   };
-  /** A file as it is */
+  /** A file as it is; without `ref` the path may begin with a branch, a tag or a whole id */
   'GET /repos/{owner}/{repo}/raw/{path}': {
     owner: Text;
     repo: Text;
     path: Text;
     ref?: Text | readonly Text[] | null | undefined;
   };
-  /** A file as it is */
+  /** A file as it is; without `ref` the path may begin with a branch, a tag or a whole id */
   'GET /repos/{owner}/{repo}/media/{path}': {
     owner: Text;
     repo: Text;
@@ -2190,7 +2190,7 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     type: string;
-    config?: { readonly [name: string]: string } | null | undefined;
+    config?: { readonly [name: string]: string | null } | null | undefined;
     events?: readonly string[] | null | undefined;
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
@@ -2208,7 +2208,7 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     id: Text;
-    config?: { readonly [name: string]: string } | null | undefined;
+    config?: { readonly [name: string]: string | null } | null | undefined;
     events?: readonly string[] | null | undefined;
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
@@ -2253,7 +2253,7 @@ export interface ForgeRoutes {
   'POST /orgs/{org}/hooks': {
     org: Text;
     type: string;
-    config?: { readonly [name: string]: string } | null | undefined;
+    config?: { readonly [name: string]: string | null } | null | undefined;
     events?: readonly string[] | null | undefined;
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
@@ -2269,7 +2269,7 @@ export interface ForgeRoutes {
   'PATCH /orgs/{org}/hooks/{id}': {
     org: Text;
     id: Text;
-    config?: { readonly [name: string]: string } | null | undefined;
+    config?: { readonly [name: string]: string | null } | null | undefined;
     events?: readonly string[] | null | undefined;
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
@@ -2302,7 +2302,7 @@ export interface ForgeRoutes {
   /** Add a webhook to the caller */
   'POST /user/hooks': {
     type: string;
-    config?: { readonly [name: string]: string } | null | undefined;
+    config?: { readonly [name: string]: string | null } | null | undefined;
     events?: readonly string[] | null | undefined;
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
@@ -2316,7 +2316,7 @@ export interface ForgeRoutes {
   /** Edit a webhook of the caller */
   'PATCH /user/hooks/{id}': {
     id: Text;
-    config?: { readonly [name: string]: string } | null | undefined;
+    config?: { readonly [name: string]: string | null } | null | undefined;
     events?: readonly string[] | null | undefined;
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
@@ -2346,7 +2346,7 @@ export interface ForgeRoutes {
   /** Add a webhook to the system */
   'POST /admin/hooks': {
     type: string;
-    config?: { readonly [name: string]: string } | null | undefined;
+    config?: { readonly [name: string]: string | null } | null | undefined;
     events?: readonly string[] | null | undefined;
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;
@@ -2360,7 +2360,7 @@ export interface ForgeRoutes {
   /** Edit a webhook of the system */
   'PATCH /admin/hooks/{id}': {
     id: Text;
-    config?: { readonly [name: string]: string } | null | undefined;
+    config?: { readonly [name: string]: string | null } | null | undefined;
     events?: readonly string[] | null | undefined;
     branch_filter?: string | null | undefined;
     authorization_header?: string | null | undefined;

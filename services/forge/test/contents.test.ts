@@ -286,6 +286,33 @@ describe('raw files', () => {
     expect((await download(ada, '/repos/ada/hello/raw/empty')).body).toHaveLength(0);
   });
 
+  it('are those of the branch, tag or commit that a path begins with where no `ref` is given', async () => {
+    const hello = '/repos/ada/hello';
+    await git(tree, 'push', '-q', 'origin', `${commits['first']}:refs/heads/a`);
+    const texts = async (...paths: string[]) =>
+      await Promise.all(paths.map(async (path) => (await ada.call('GET', `${hello}/raw/${path}`)).text));
+    const at = ['main', 'feature/x', 'feature%2Fx', String(commits['head']), String(commits['deep'])];
+    expect(await texts(...at.map((ref) => `${ref}/a/d`))).toEqual(Array(5).fill('d\n'));
+    const first = String(commits['first']);
+    expect(await texts('v1/README.md', `${first}/README.md`, 'a/README.md')).toEqual(
+      Array(3).fill('# hello\n'),
+    );
+    // A branch comes before a folder of the default branch, unless `ref` says which it is.
+    for (const path of [
+      'v1/a/d',
+      `${first}/a/d`,
+      'a/d',
+      'nowhere/a/d',
+      'main/',
+      `${'0'.repeat(40)}/README.md`,
+    ])
+      expect([path, (await ada.call('GET', `${hello}/raw/${path}`)).status]).toEqual([path, 404]);
+    expect(await texts('a/d?ref=main')).toEqual(['d\n']);
+    expect((await ada.call('GET', `${hello}/raw/main/a/d?ref=main`)).status).toBe(404);
+    await git(tree, 'push', '-q', 'origin', ':refs/heads/a');
+    expect(await texts('a/d')).toEqual(['d\n']);
+  });
+
   it('are sent in place of contents where `Accept` asks for them', async () => {
     const raw = await ada.call('GET', '/repos/ada/hello/contents/a/b/c.txt', undefined, {
       accept: 'application/vnd.croft.v3.raw',

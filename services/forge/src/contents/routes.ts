@@ -5,9 +5,10 @@ import { unacceptable } from '../failures.ts';
 import { readMediaType } from '../rules/files/media-type.ts';
 import { errorSchema, parameter, repositoryPath, storable } from '../wire-schemas.ts';
 import { contentsSchema } from './contents-json.ts';
+import { findContents } from './find-entry.ts';
 import { showArchive } from './show-archive.ts';
 import { showContents, showFiles } from './show-contents.ts';
-import { showRaw } from './show-raw.ts';
+import { showRaw, showRawOf } from './show-raw.ts';
 
 const filePath = repositoryPath.extend({ '*': z.string() });
 const refQuery = z.object({ ref: revisionParameter });
@@ -34,7 +35,12 @@ export const show = endpoint({
   query: refQuery,
   answers: { 200: z.union([contentsSchema, z.array(contentsSchema)]), 404: errorSchema },
   async handle({ params: { '*': file, ...path }, query, caller, accept }, context) {
-    if (readMediaType(accept) === 'raw') return await showRaw(context, caller, { ...path, file }, query.ref);
+    if (readMediaType(accept) === 'raw')
+      return await showRaw(
+        context,
+        caller,
+        await findContents(context, caller, { ...path, file }, query.ref),
+      );
     return { status: 200, body: await showContents(context, caller, { ...path, file }, query.ref) };
   },
 });
@@ -80,14 +86,14 @@ function readNames(body: string | undefined): string[] {
 
 /** `GET /repos/{owner}/{repo}/raw/{filepath}`, and `…/media/{filepath}`, which is the same where nothing is kept elsewhere */
 export const raw = endpoint({
-  summary: 'A file as it is',
+  summary: 'A file as it is; without `ref` the path may begin with a branch, a tag or a whole id',
   access: 'reader',
   area: 'repository',
   params: filePath,
   query: refQuery,
   answers: { 200: z.string(), 404: errorSchema },
   async handle({ params: { '*': file, ...path }, query, caller }, context) {
-    return await showRaw(context, caller, { ...path, file }, query.ref);
+    return await showRawOf(context, caller, { ...path, file }, query.ref);
   },
 });
 
