@@ -27,6 +27,13 @@ test.each<[string, WantedTeamAccess, TeamAccess | undefined, TeamAccess]>([
     access(1, 1, 2, 0),
   ],
   [
+    'what a map does not give takes nothing from the permission',
+    { unitsMap: { 'repo.code': 'write', 'repo.issues': 'none', 'repo.wiki': 'none' } },
+    undefined,
+    access(2, 2, 0, 0),
+  ],
+  ['a map that gives nothing', { unitsMap: { 'repo.code': 'none' } }, undefined, access(0, 0, 0, 0)],
+  [
     'nobody administrates a unit alone',
     { permission: 'read', unitsMap: { 'repo.code': 'admin' } },
     undefined,

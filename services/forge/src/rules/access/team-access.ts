@@ -34,7 +34,9 @@ export function readTeamAccess(wanted: WantedTeamAccess, before?: TeamAccess): T
   if (map.length > 0) {
     const numbers = map.map(([unit, word]) => [unit, Math.min(numberOf('UnitsMap', word), WRITE)] as const);
     const listed = new Map(numbers);
-    return { ...unitsFrom((unit) => listed.get(wireName(unit)) ?? 0), level: Math.min(...listed.values()) };
+    const given = [...listed.values()].filter((number) => number > 0);
+    const least = given.length === 0 ? 0 : Math.min(...given);
+    return { ...unitsFrom((unit) => listed.get(wireName(unit)) ?? 0), level: least };
   }
   const each = level ?? 1;
   if (units !== undefined && units !== null && units.length > 0) {
