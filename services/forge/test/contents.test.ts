@@ -103,6 +103,23 @@ describe('contents', () => {
     ]);
   });
 
+  it('of a folder far down are as many as an answer has room for', async () => {
+    const deep = await pushedRepository(ada, 'deep', scene.folder);
+    const files = Array.from({ length: 1500 }, (_, n): [string, string] => [`file-${n}`, '']);
+    await commit(deep, Object.fromEntries(files), 'files');
+    const folder = Array.from({ length: 15 }, () => 'd'.repeat(250)).join('/');
+    const flat = await git(deep, 'write-tree');
+    await git(deep, 'read-tree', '--empty');
+    await git(deep, 'read-tree', `--prefix=${folder}/`, flat);
+    const made = await git(deep, 'commit-tree', '-m', 'deep', await git(deep, 'write-tree'));
+    await git(deep, 'push', '-q', 'origin', 'main', `${made}:refs/heads/deep`);
+    const shown = await ada.call('GET', `/repos/ada/deep/contents/${folder}?ref=deep`);
+    expect(shown.items.length).toBeGreaterThan(1000);
+    expect(shown.items.length).toBeLessThan(1500);
+    expect(shown.text.length).toBeLessThan(34 * 1024 * 1024);
+    expect((await ada.call('GET', '/repos/ada/deep/contents')).items).toHaveLength(1502);
+  });
+
   it('of links and submodules are where they lead', async () => {
     const link = await ada.call('GET', '/repos/ada/hello/contents/link');
     expect(link.body).toMatchObject({ type: 'symlink', target: 'a/b/c.txt', content: null });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
+import { inPath } from '../commits/commit-json.ts';
 import { findCommit } from '../commits/resolve-commit.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
@@ -18,6 +19,9 @@ import { type ContentsPath, type FoundEntry, findContentsIn, findEachIn } from '
 
 /** A folder with more entries is shown so far; `git/trees` has pages. */
 const MAX_ENTRIES = 10_000;
+/** About what the answer to a folder may have: each entry tells its path six times, which can have four kilobytes. */
+const MAX_FOLDER_BYTES = 32 * 1024 * 1024;
+const ENTRY_BYTES = 1000;
 const MAX_SUBMODULES_BYTES = 64 * 1024;
 /** No system follows a link to a longer path (PATH_MAX of Linux). */
 const MAX_TARGET_BYTES = 4096;
@@ -84,7 +88,8 @@ export async function showFiles(
 async function showFolder(context: Context, it: FoundEntry, place: ContentsPlace): Promise<Contents[]> {
   const { git } = context;
   const { id } = it.found.repository;
-  const slice = { recursive: false, offset: 0, limit: MAX_ENTRIES };
+  const fit = Math.floor(MAX_FOLDER_BYTES / (ENTRY_BYTES + 6 * inPath(it.entry.path).length));
+  const slice = { recursive: false, offset: 0, limit: Math.min(MAX_ENTRIES, fit) };
   const listed = await listTree(git, id, it.entry.id, slice);
   if (listed === undefined) throw notFound('the folder cannot be read');
   const names = listed.entries.map(({ path }) => path);
