@@ -260,6 +260,18 @@ describe('a personal access token', () => {
     expect((await nia.call('GET', '/user/repos')).items).toEqual([]);
   });
 
+  it('for people tells nothing of repositories, by whichever list', async () => {
+    const ned = scene.person('ned');
+    await ned.call('POST', '/user/repos', { name: 'hush', private: true });
+    const { body } = await ned.call('POST', '/users/ned/tokens', { name: 'people', scopes: ['write:user'] });
+    const limited = personWith('ned', body.sha1, () => scene.address);
+    expect((await limited.call('GET', '/users/ned')).status).toBe(200);
+    for (const path of ['/user/repos', '/users/ned/repos', '/users/ned/starred', '/repos/search']) {
+      const refused = await limited.call('GET', path);
+      expect([path, refused.status, refused.text]).toEqual([path, 403, expect.not.stringContaining('hush')]);
+    }
+  });
+
   it.each([[[]], [['all']], [['write:user']], [['all', 'public-only']]])(
     'with scopes %j neither makes, lists nor revokes any, an administrator’s neither: 401',
     async (scopes) => {

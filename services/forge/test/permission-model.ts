@@ -97,7 +97,7 @@ export function areaOf(path: string): string {
   if (/^\/(repos\/:owner\/:repo\/)?notifications/.test(path)) return 'notification';
   if (/^\/(orgs?|teams)(\/|$)/.test(path)) return 'organization';
   if (/^\/(user|users\/:username)\/(orgs|teams)/.test(path)) return 'organization';
-  if (/^\/(user\/repos|(user|users\/:username)\/(starred|subscriptions))/.test(path)) return 'repository';
+  if (/^\/(user|users\/:username)\/(repos|starred|subscriptions)/.test(path)) return 'repository';
   if (/^\/users?(\/|$)/.test(path)) return 'user';
   if (/^\/repos\/(issues|:owner\/:repo\/(issues|labels|milestones))(\/|$)/.test(path)) return 'issue';
   if (/^\/(repos|repositories|topics)\//.test(path)) return 'repository';

@@ -27,7 +27,7 @@ export const listOwn = endpoint({
 export const listOfUser = endpoint({
   summary: 'Repositories of an account, newest first',
   access: 'reader',
-  area: 'user',
+  area: 'repository',
   params: z.object({ username: z.string() }),
   query: z.object(pageParameters),
   answers: listAnswers,
