@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { notFound, unacceptable } from '../failures.ts';
+import { sortAsNamed } from '../rules/issues/label.ts';
 import * as issueWishes from '../store/issues/issue-wishes.ts';
 import { cardOf, type LabelCard } from '../store/issues/labels.ts';
 import type { MilestoneRow } from '../store/issues/milestones.ts';
@@ -63,7 +64,7 @@ export async function resolveWishes(
   checkMilestone();
   return {
     assignees,
-    labels: labels && sortAs(labels, found.labels.map(cardOf)),
+    labels: labels && sortAsNamed(labels, found.labels.map(cardOf)),
     milestone: found.milestone ?? undefined,
   };
 }
@@ -96,9 +97,3 @@ function checkAssignee(
 
 const isFirst = (user: UserRow, index: number, all: readonly UserRow[]) =>
   all.findIndex(({ id }) => id === user.id) === index;
-
-function sortAs(wanted: readonly (number | string)[], labels: readonly LabelCard[]): LabelCard[] {
-  const place = (label: LabelCard) =>
-    wanted.findIndex((one) => one === label.id || String(one).toLowerCase() === label.name.toLowerCase());
-  return labels.toSorted((a, b) => place(a) - place(b));
-}

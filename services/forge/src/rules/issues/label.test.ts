@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planLabels, readColor, scopeOf } from './label.ts';
+import { planLabels, readColor, scopeOf, sortAsNamed } from './label.ts';
 
 describe('a colour', () => {
   it.each([
@@ -42,6 +42,50 @@ describe('labels of an issue', () => {
     ['given twice', [], [bug, bug], 'add', [bug], [bug], []],
   ] as const)('%s', (_what, current, wanted, how, result, added, removed) => {
     expect(planLabels(current, wanted, how)).toEqual({ result, added, removed });
+  });
+
+  it.each([
+    [
+      ['Bug', 2],
+      [bug, low],
+    ],
+    [
+      [2, 'priority/HIGH', 1],
+      [low, high, bug],
+    ],
+    [
+      ['bug', 3, 1],
+      [bug, high],
+    ],
+    [
+      [3, 'bug', 1],
+      [high, bug],
+    ],
+    [
+      [2, 'nobody', 1, 2],
+      [low, bug],
+    ],
+  ])('named as %j are in that order', (names, sorted) => {
+    expect(
+      sortAsNamed(
+        names,
+        sorted.toSorted((a, b) => a.id - b.id),
+      ),
+    ).toEqual(sorted);
+    expect(
+      sortAsNamed(
+        names,
+        sorted.toSorted((a, b) => b.id - a.id),
+      ),
+    ).toEqual(sorted);
+  });
+
+  it('are put in their order in no time, however many are named', () => {
+    const many = Array.from({ length: 100 }, (_, index) => label(100 - index, `l${index}`));
+    const names = [...Array<number>(400_000).fill(0), ...many.map(({ id }) => id)];
+    const begin = performance.now();
+    expect(sortAsNamed(names, many.toReversed())).toEqual(many);
+    expect(performance.now() - begin).toBeLessThan(1000);
   });
 
   it('are a hundred at most', () => {

@@ -55,6 +55,22 @@ export function planLabels<Label extends LabelLike>(
   return { result, added: without(result, current), removed: without(current, result) };
 }
 
+/** Labels in the order in which a request names them, by id or name: each by the first of its names. */
+export function sortAsNamed<Label extends LabelLike>(
+  names: readonly (number | string)[],
+  labels: readonly Label[],
+): Label[] {
+  // A request can name hundreds of thousands: they are gone through once.
+  const places = new Map<number | string, number>();
+  for (const [place, name] of names.entries()) {
+    const key = typeof name === 'string' ? name.toLowerCase() : name;
+    if (!places.has(key)) places.set(key, place);
+  }
+  const placeOf = ({ id, name }: Label) =>
+    Math.min(places.get(id) ?? names.length, places.get(name.toLowerCase()) ?? names.length);
+  return labels.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
 function without<Label extends LabelLike>(all: readonly Label[], some: readonly Label[]): Label[] {
   const ids = new Set(some.map(({ id }) => id));
   return all.filter(({ id }) => !ids.has(id));
