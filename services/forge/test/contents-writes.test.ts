@@ -247,6 +247,16 @@ describe('refused before anything is written', () => {
     await refused(() => ada.call('POST', contents, { files }), 422);
   });
 
+  it('many files in very many folders', async () => {
+    const files = (many: number, deep: number) =>
+      Array.from({ length: many }, (_, n) => {
+        return { operation: 'create', path: `far/${n}/${'a/'.repeat(deep)}f`, content: base64('x') };
+      });
+    await refused(() => ada.call('POST', contents, { files: files(1000, 18) }), 422, /20000 names/);
+    const made = await ada.call('POST', contents, { files: files(10, 200), new_branch: 'far' });
+    expect(made.status, made.text).toBe(201);
+  });
+
   it('NUL, in the path, the text and the names', async () => {
     await refused(() => ada.call('POST', `${contents}/a%00b`, { content: '' }), 404);
     const file = { operation: 'create', path: 'a\0b', content: '' };

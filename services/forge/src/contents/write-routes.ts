@@ -15,6 +15,8 @@ import type { FileChange } from './plan-changes.ts';
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 const MAX_FILES = 1000;
+/** Of all paths together: each may be a folder that is made, and so an object that is written. */
+const MAX_PARTS = 20_000;
 const LAST_YEAR = 9999;
 
 const filePath = repositoryPath.extend({ '*': z.string() });
@@ -125,6 +127,8 @@ export const several = endpoint({
   answers: { 201: filesAnswerSchema, ...answers },
   async handle({ params, body, caller }, context) {
     const files = body.files.map((file) => readChange(file.operation, file.path, file));
+    if (files.reduce((parts, { path }) => parts + path.split('/').length, 0) > MAX_PARTS)
+      throw unacceptable(`[Files]: the paths have more than ${MAX_PARTS} names together`);
     const changed = await changeFiles(context, caller, params, { ...commitOf(body), files });
     return { status: 201, body: filesAnswerJson(changed, context.links) };
   },
