@@ -9,7 +9,7 @@ import { mayRead } from '../repositories/find-repository.ts';
 import { readTreePath } from '../rules/files/tree-path.ts';
 import { readObjectId } from '../rules/git/revision.ts';
 import { checkText } from '../rules/issues/text-limits.ts';
-import { cutHunk } from '../rules/pulls/diff-hunk.ts';
+import { cutHunks } from '../rules/pulls/diff-hunk.ts';
 import type { NewReviewComment } from '../store/reviews/review-comments.ts';
 
 /** A comment on a line as a request has it; lines count from 1. */
@@ -54,11 +54,14 @@ export async function locateComments(
   if (wanted.length > MAX_AT_ONCE) throw unacceptable(`[Comments]: MaxSize(${MAX_AT_ONCE})`);
   const comments = wanted.map(checkComment);
   const from = await findBase(context, found, commit);
-  const diffs = new Map<string, string | undefined>();
-  for (const path of new Set(comments.map((comment) => comment.path)))
-    diffs.set(path, await readFileDiff(context.git, found.repository.id, { from, to: commit }, path));
+  const hunks = new Map<string, ReadonlyMap<number, string>>();
+  for (const path of new Set(comments.map((comment) => comment.path))) {
+    const diff = await readFileDiff(context.git, found.repository.id, { from, to: commit }, path);
+    const lines = comments.filter((comment) => comment.path === path).map(({ line }) => line);
+    hunks.set(path, cutHunks(diff ?? '', lines));
+  }
   return comments.map((comment) => {
-    const hunk = cutHunk(diffs.get(comment.path) ?? '', comment.line);
+    const hunk = hunks.get(comment.path)?.get(comment.line);
     if (hunk === undefined) {
       const { path, line } = comment;
       const side = line > 0 ? 'new' : 'old';

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { cutHunk } from './diff-hunk.ts';
+import { cutHunks } from './diff-hunk.ts';
+
+const cutHunk = (diff: string, line: number) => cutHunks(diff, [line]).get(line);
 
 const DIFF = `diff --git a/lines.txt b/lines.txt
 index 1..2 100644
@@ -37,4 +39,16 @@ it.each([7, -7, 19, 22, -23, 2 ** 31, 0])('line %i is in none', (line) => {
 
 it('is in none of a binary file', () => {
   expect(cutHunk('Binary files a/x and b/x differ\n', 1)).toBeUndefined();
+});
+
+it('of many lines of a long diff are cut in one go', () => {
+  const many = 1_000_000;
+  const diff = `@@ -0,0 +1,${many} @@\n${'+x\n'.repeat(many)}`;
+  const lines = Array.from({ length: 50 }, (_, index) => many - index);
+  const begin = performance.now();
+  const hunks = cutHunks(diff, lines);
+  expect(performance.now() - begin).toBeLessThan(4000);
+  expect([...hunks.keys()].toSorted((a, b) => b - a)).toEqual(lines);
+  expect(hunks.get(many)).toBe(`@@ -0,0 +${many - 3},4 @@\n+x\n+x\n+x\n+x`);
+  expect(cutHunks(DIFF, [3, -3, 3, 7, 21]).size).toBe(3);
 });

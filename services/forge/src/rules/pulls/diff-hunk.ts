@@ -13,33 +13,38 @@ interface DiffLine {
 }
 
 /**
- * The end of the hunk that has a line, up to it.
+ * For each of some lines the end of the hunk that has it, up to it; none for a line that is in no hunk. The diff is gone through
+ * once, however many lines are asked for.
  * @param diff unified diff of one file
- * @param line number after the change; below zero, before it
- * @returns undefined when the line is in no hunk
+ * @param lines numbers after the change; below zero, before it
  */
-export function cutHunk(diff: string, line: number): string | undefined {
-  let hunk: DiffLine[] = [];
+export function cutHunks(diff: string, lines: readonly number[]): Map<number, string> {
+  const wanted = new Set(lines);
+  const hunks = new Map<number, string>();
+  let latest: DiffLine[] = [];
   let [before, after, beforeLeft, afterLeft] = [0, 0, 0, 0];
-  for (const text of diff.split('\n')) {
+  for (let start = 0, end = 0; end !== -1 && hunks.size < wanted.size; start = end + 1) {
+    end = diff.indexOf('\n', start);
+    const text = diff.slice(start, end === -1 ? undefined : end);
     if (beforeLeft <= 0 && afterLeft <= 0) {
       const header = HEADER.exec(text);
       if (header === null) continue;
       const [, from, many = '1', to, manyAfter = '1'] = header;
       [before, after, beforeLeft, afterLeft] = [Number(from), Number(to), Number(many), Number(manyAfter)];
-      hunk = [];
+      latest = [];
       continue;
     }
     const sign = text.charAt(0);
     // "\ No newline at end of file"
     if (sign === '\\') continue;
-    hunk.push({ text: text.slice(0, MAX_LINE), before, after });
-    const isThere = line > 0 ? sign !== '-' && after === line : sign !== '+' && before === -line;
-    if (isThere) return show(hunk.slice(-LINES));
+    latest = [...latest.slice(1 - LINES), { text: text.slice(0, MAX_LINE), before, after }];
+    const numbers = [...(sign === '-' ? [] : [after]), ...(sign === '+' ? [] : [-before])];
+    for (const number of numbers)
+      if (wanted.has(number) && !hunks.has(number)) hunks.set(number, show(latest));
     if (sign !== '+') [before, beforeLeft] = [before + 1, beforeLeft - 1];
     if (sign !== '-') [after, afterLeft] = [after + 1, afterLeft - 1];
   }
-  return undefined;
+  return hunks;
 }
 
 function show(lines: readonly DiffLine[]): string {
