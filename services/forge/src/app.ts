@@ -11,6 +11,7 @@ import { notFound } from './failures.ts';
 import { gitRoutes } from './git-http/routes.ts';
 import { API_PREFIX } from './links.ts';
 import { mount } from './mount.ts';
+import { changesRoutes } from './pulls/changes-routes.ts';
 import { errorSchema } from './wire-schemas.ts';
 
 /** The HTTP application: the API, and git's protocol beside it. */
@@ -46,6 +47,7 @@ export async function createForgeApp(context: Context): Promise<App> {
   serveHealth(app, context);
   await uploadRoutes(app, context);
   downloadRoutes(app, context);
+  changesRoutes(app, context);
   await gitRoutes(app, context);
   return app;
 }

@@ -104,3 +104,32 @@ it('stay after the fork is gone, and after the base branch of a closed one', asy
   await git(tree, 'push', '-q', 'origin', ':side');
   expect(await read()).toEqual(before);
 });
+
+it('are where `diff_url` and `patch_url` lead, for those who may read them', async () => {
+  await eve.call('POST', '/user/repos', { name: 'hers', private: true, auto_init: true });
+  const at = '/repos/eve/hers';
+  await eve.call('POST', `${at}/contents/new.txt`, { content: 'bmV3Cg==', new_branch: 'more' });
+  const { body: pull } = await eve.call('POST', `${at}/pulls`, { head: 'more', base: 'main', title: 'More' });
+  await eve.call('POST', `${at}/issues`, { title: 'no pull request' });
+  const fetched = async (url: string, person?: Person) => {
+    const headers = person === undefined ? {} : { authorization: `Bearer ${person.token}` };
+    const answer = await fetch(url, { headers });
+    return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+  };
+  const [diff, patch] = [String(pull['diff_url']), String(pull['patch_url'])];
+  for (const [url, path] of [
+    [diff, '.diff'],
+    [`${diff}?binary=true`, '.diff?binary=true'],
+    [patch, '.patch'],
+  ] as const) {
+    const { text } = await eve.call('GET', `${at}/pulls/${pull.number}${path}`);
+    expect(text).toContain('+new');
+    expect(await fetched(url, eve)).toEqual({ status: 200, type: 'text/plain; charset=utf-8', text });
+    expect((await fetched(url, ada)).status).toBe(404);
+    expect((await fetched(url)).status).toBe(401);
+  }
+  const issue = diff.replace(`/${pull.number}.`, `/${pull.number + 1}.`);
+  expect((await fetched(issue, eve)).status).toBe(404);
+  await eve.call('PATCH', at, { name: 'renamed' });
+  expect((await fetched(diff, eve)).text).toContain('+new');
+});
