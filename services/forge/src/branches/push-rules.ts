@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { forbidden } from '../failures.ts';
 import { readTagProtection } from '../protections/tag-pattern.ts';
 import { mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
+import type { Work } from '../rules/git/glob.ts';
 import {
   findProtection,
   type Protection,
@@ -17,9 +18,14 @@ export interface PushRules {
   protections: readonly Protection[];
   tags: readonly TagProtection[];
   pusher: Pusher;
+  /** For finding the protections of all branches that one request moves. */
+  work: Work;
   /** The only branches he may push to, and not delete: he may write to them and to nothing else of the repository. */
   lent?: ReadonlySet<string>;
 }
+
+/** Two seconds: as many branches as a push can have, with globs that people write. */
+const PUSH_WORK = 50_000_000;
 
 /** What holds for somebody in a repository. */
 export async function loadPushRules(
@@ -34,17 +40,18 @@ export async function loadPushRules(
     userId,
   });
   const pusher = { userId, teamIds: row.teamIds, mayWrite: mayWrite(found, 'code') };
-  return { protections: row.protections, tags: row.tags.map(readTagProtection), pusher };
+  const work = { left: PUSH_WORK };
+  return { protections: row.protections, tags: row.tags.map(readTagProtection), pusher, work };
 }
 
 /** Why somebody may not move a branch; undefined when he may. */
 export function refuseMove(
-  { protections, pusher }: PushRules,
+  { protections, pusher, work }: PushRules,
   branch: string,
   kind: PushKind,
   paths?: readonly string[],
 ): string | undefined {
-  const protection = findProtection(protections, branch);
+  const protection = findProtection(protections, branch, work);
   const refusal = refusePush(protection, branch, { kind, pusher, ...(paths === undefined ? {} : { paths }) });
   // No keys of people are kept, so no signature can be verified.
   return (

@@ -28,7 +28,7 @@ export async function refuseArrived(
   if (branch === undefined) return undefined;
   if (kind === 'delete' && branch === repository.default_branch)
     return 'deletion of the current branch prohibited';
-  const protection = findProtection(rules.protections, branch);
+  const protection = findProtection(rules.protections, branch, rules.work);
   if (protection === undefined) return refuseMove(rules, branch, 'fast-forward');
   const base = kind === 'update' ? before : await startOf(git, repository, after).catch(() => undefined);
   const paths =

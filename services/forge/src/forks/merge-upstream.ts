@@ -83,7 +83,7 @@ export async function mergeUpstream(
     const { repositoryId: parentId } = upstream;
     const planned = await readable(context, parentId, () => plan(before, parentId));
     if (planned === 'up-to-date') return planned;
-    const protection = findProtection(rules.protections, branch);
+    const protection = findProtection(rules.protections, branch, rules.work);
     const isByFiles = protection !== undefined && dependsOnFiles(protection);
     const merged = () => listMergedPaths(git, id, before, tip, parentId);
     checkMove(rules, branch, 'fast-forward', isByFiles ? await readable(context, parentId, merged) : []);

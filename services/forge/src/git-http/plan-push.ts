@@ -70,7 +70,7 @@ function decide(
   const tag = tagOf(command.ref);
   const refusal = tag === undefined ? undefined : decideTag(tag);
   if (refusal !== undefined) return { kind: 'refuse', command, reason: refusal };
-  const protection = branch === undefined ? undefined : findProtection(rules.protections, branch);
+  const protection = branch === undefined ? undefined : findProtection(rules.protections, branch, rules.work);
   if (branch === undefined || protection === undefined) return { kind: 'pass', command };
   const kind = kindOf(command);
   if (kind !== 'delete' && dependsOnFiles(protection)) return { kind: 'stage', command };

@@ -1,8 +1,23 @@
 /** More alternatives in braces than anybody writes down by hand. */
 const MAX_ALTERNATIVES = 64;
+/** What they may come to all together: as much as a list of patterns without any. */
+const MAX_STEPS = 4096;
 
-/** One step of a pattern; `any` and `everything` stand for any number of characters, `everything` also for `/`. */
-type Step = { kind: 'any' | 'everything' } | { kind: 'one'; takes: (character: string) => boolean };
+/** How many steps may still be tried, each some 35 ns. Below zero there was no time to look, and the answer is no. */
+export interface Work {
+  left: number;
+}
+
+/** Whether a text is taken. */
+export type Glob = (text: string, work?: Work) => boolean;
+
+/** One step of a pattern: it takes a character, and one that `stays` any number of them. */
+interface Step {
+  stays: boolean;
+  takes: (character: string) => boolean;
+  /** How much work that is. */
+  weight: number;
+}
 
 /** Whether a text has characters that mean something in a pattern. */
 export const isPattern = (text: string): boolean => /[*?[{\\]/.test(text);
@@ -10,16 +25,20 @@ export const isPattern = (text: string): boolean => /[*?[{\\]/.test(text);
 /**
  * Reads a glob: `*` and `?` stay between slashes, `**` crosses them, `[a-z]`, `[!a-z]`, `{one,other}` and `\` as usual.
  * People write these patterns and others the names, so matching takes time in proportion to both lengths, whatever
- * they are: an expression that backtracks could be made to run for ever.
- * @returns undefined when a bracket or brace is left open, or the braces multiply to more than 64 alternatives
+ * they are: an expression that backtracks could be made to run for ever. Who holds many texts against one says how much
+ * work it may be, the reading included.
+ * @returns undefined when a bracket or brace is left open, or the braces multiply to more than 64 alternatives, or to very long
+ *   ones
  */
-export function readGlob(pattern: string): ((text: string) => boolean) | undefined {
+export function readGlob(pattern: string, work: Work = { left: Number.POSITIVE_INFINITY }): Glob | undefined {
   const alternatives = expandBraces(pattern)?.map(readSteps);
+  work.left -= pattern.length * (alternatives?.length ?? MAX_ALTERNATIVES);
   if (alternatives === undefined) return undefined;
   const complete = alternatives.filter((steps) => steps !== undefined);
-  return complete.length < alternatives.length
-    ? undefined
-    : (text) => complete.some((steps) => takesAll(steps, text));
+  const steps = complete.reduce((sum, one) => sum + one.length, 0);
+  if (complete.length < alternatives.length || (complete.length > 1 && steps > MAX_STEPS)) return undefined;
+  return (text, work = { left: Number.POSITIVE_INFINITY }) =>
+    complete.some((one) => work.left >= 0 && takesAll(one, text, work));
 }
 
 function readSteps(pattern: string): Step[] | undefined {
@@ -29,17 +48,17 @@ function readSteps(pattern: string): Step[] | undefined {
     if (character === '*') {
       const crosses = pattern.charAt(at + 1) === '*';
       while (crosses && pattern.charAt(at + 1) === '*') at++;
-      steps.push({ kind: crosses ? 'everything' : 'any' });
+      steps.push({ stays: true, takes: (one) => crosses || one !== '/', weight: 1 });
     } else if (character === '?') {
-      steps.push({ kind: 'one', takes: (one) => one !== '/' });
+      steps.push({ stays: false, takes: (one) => one !== '/', weight: 1 });
     } else if (character === '[') {
       const end = pattern.indexOf(']', at + 2);
       if (end === -1) return undefined;
-      steps.push({ kind: 'one', takes: readClass(pattern.slice(at + 1, end)) });
+      steps.push({ stays: false, takes: readClass(pattern.slice(at + 1, end)), weight: end - at });
       at = end;
     } else {
       const literal = character === '\\' && at + 1 < pattern.length ? pattern.charAt(++at) : character;
-      steps.push({ kind: 'one', takes: (one) => one === literal });
+      steps.push({ stays: false, takes: (one) => one === literal, weight: 1 });
     }
   }
   return steps;
@@ -59,38 +78,32 @@ function readClass(inside: string): (character: string) => boolean {
 }
 
 /** Follows all ways through the steps at once: `ahead[n]` says that the first n of them took the text so far. */
-function takesAll(steps: readonly Step[], text: string): boolean {
-  let ahead = reach(steps, [0]);
-  for (let at = 0; at < text.length && ahead.size > 0; at++) {
+function takesAll(steps: readonly Step[], text: string, work: Work): boolean {
+  let ahead = new Uint8Array(steps.length + 1);
+  let next = new Uint8Array(steps.length + 1);
+  ahead[0] = 1;
+  for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at);
-    const next: number[] = [];
-    for (const done of ahead) {
+    let goesOn = false;
+    // To find the ways that are open.
+    work.left -= steps.length / 32;
+    for (let done = 0; done <= steps.length; done++) {
+      if (ahead[done] !== 1) continue;
+      ahead[done] = 0;
       const step = steps[done];
       if (step === undefined) continue;
-      if (step.kind === 'one') {
-        if (step.takes(character)) next.push(done + 1);
-      } else if (step.kind === 'everything' || character !== '/') {
-        next.push(done);
-      }
+      work.left -= step.weight;
+      // It may take none.
+      if (step.stays) ahead[done + 1] = 1;
+      if (!step.takes(character)) continue;
+      next[step.stays ? done : done + 1] = 1;
+      goesOn = true;
     }
-    ahead = reach(steps, next);
+    if (!goesOn || work.left < 0) return false;
+    [ahead, next] = [next, ahead];
   }
-  return ahead.has(steps.length);
-}
-
-/** Steps that take any number of characters may take none. */
-function reach(steps: readonly Step[], from: readonly number[]): Set<number> {
-  const reached = new Set<number>();
-  for (const start of from) {
-    let done = start;
-    while (!reached.has(done)) {
-      reached.add(done);
-      const kind = steps[done]?.kind;
-      if (kind !== 'any' && kind !== 'everything') break;
-      done++;
-    }
-  }
-  return reached;
+  const last = steps.findLastIndex(({ stays }) => !stays) + 1;
+  return ahead.subarray(last).includes(1);
 }
 
 /** `a{b,c}d` as `abd` and `acd`; undefined when a brace is left open or there are too many. */

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { NO_OPTIONS } from '../../protections/protection-json.ts';
 import type { ProtectionOptions } from '../../protections/protection-options.ts';
-import { dependsOnFiles, findProtection, mayMergeInto, type PushKind, refusePush } from './protection.ts';
+import {
+  dependsOnFiles,
+  findKept,
+  findProtection,
+  mayMergeInto,
+  type PushKind,
+  refusePush,
+} from './protection.ts';
 
 const rule = (name: string, options: Partial<ProtectionOptions> = {}, priority = 1) => ({
   rule_name: name,
@@ -98,4 +105,40 @@ it.each([
   [{ enable_merge_whitelist: true, merge_whitelist_usernames: [7] }, reader, false],
 ])('merging with %j', (options, merger, expected) => {
   expect(mayMergeInto(options && rule('main', options), merger)).toBe(expected);
+});
+
+describe('patterns made to be slow', () => {
+  const slow = `${'*a'.repeat(110)}b`;
+  const files = '*a'.repeat(2000);
+  const paths = Array.from({ length: 3000 }, (_, n) => `${'a'.repeat(4000)}${n}`);
+
+  it('take a moment for any number of branches, and what there is no time for is protected', () => {
+    const rules = [rule(`{,c}{,c}{,c}{,c}${slow}`), rule('kept')];
+    const work = { left: 1_000_000 };
+    const begin = performance.now();
+    const found = Array.from({ length: 10_000 }, () => findProtection(rules, 'a'.repeat(240), work));
+    expect(performance.now() - begin).toBeLessThan(3000);
+    expect(found.at(-1)).toBe(rules[0]);
+    expect(findProtection(rules, 'kept', { left: 1_000_000 })).toBe(rules[1]);
+    expect(findProtection([rule(slow)], 'a'.repeat(240))).toBeUndefined();
+  });
+
+  it('take some seconds for any number of files, and what there is no time for may not be changed', () => {
+    const begin = performance.now();
+    expect(findKept(rule('main', { protected_file_patterns: files }), paths)).toMatch(/^a+\d+$/);
+    const classes = rule('main', { protected_file_patterns: `**[${'b-'.repeat(1900)}]` });
+    expect(findKept(classes, paths)).toMatch(/^a+\d+$/);
+    const push = { kind: 'fast-forward', pusher: writer, paths } as const;
+    expect(refusePush(rule('main', { unprotected_file_patterns: files }), 'main', push)).toBe(NO);
+    expect(performance.now() - begin).toBeLessThan(60_000);
+  }, 90_000);
+
+  it('are not those that people write, for a hundred thousand files', () => {
+    const written = '*.lock;infra/**;.github/**;**/secrets/*;package.json;{docs,notes}/private/**';
+    const many = Array.from({ length: 100_000 }, (_, n) => `packages/some-package-${n}/src/folder/a-file.ts`);
+    expect(findKept(rule('main', { protected_file_patterns: written }), many)).toBeUndefined();
+    expect(findKept(rule('main', { protected_file_patterns: written }), [...many, 'a/secrets/b'])).toBe(
+      'a/secrets/b',
+    );
+  });
 });

@@ -1,5 +1,5 @@
 import type { ProtectionOptions } from '../../protections/protection-options.ts';
-import { isPattern, readGlob } from './glob.ts';
+import { type Glob, isPattern, readGlob, type Work } from './glob.ts';
 
 /** A protection as far as it decides; in lists the lower priority number comes first. */
 export interface Protection {
@@ -21,19 +21,29 @@ export interface Pusher {
 /** How a branch moves. */
 export type PushKind = 'create' | 'fast-forward' | 'force' | 'delete';
 
-/** The protection that holds for a branch: of the lowest priority number, an exact name before a glob. */
+/** For the globs of one branch: thousands that people write. */
+const BRANCH_WORK = 1_000_000;
+/** For the files of one push or merge: hundreds of thousands, with what people write. */
+const FILES_WORK = 50_000_000;
+
+/**
+ * The protection that holds for a branch: of the lowest priority number, an exact name before a glob. Globs that there is no time
+ * for hold, too.
+ */
 export function findProtection<One extends Protection>(
   protections: readonly One[],
   branch: string,
+  work: Work = { left: BRANCH_WORK },
 ): One | undefined {
   return protections
-    .filter(
-      ({ rule_name: name }) => name === branch || (isPattern(name) && readGlob(name)?.(branch) === true),
-    )
+    .filter(({ rule_name: name }) => name === branch || (isPattern(name) && mayTake(name, branch, work)))
     .sort(
       (a, b) => a.priority - b.priority || Number(a.rule_name !== branch) - Number(b.rule_name !== branch),
     )[0];
 }
+
+const mayTake = (glob: string, branch: string, work: Work) =>
+  work.left < 0 || readGlob(glob, work)?.(branch, work) === true || work.left < 0;
 
 /**
  * Whether somebody may move a branch. Owners and site administrators are held to it too: they may change the
@@ -76,10 +86,11 @@ export function mayApprove(protection: Protection | undefined, reviewer: Pusher)
   return isListed(reviewer, options.approvals_whitelist_username, options.approvals_whitelist_teams);
 }
 
-/** The first of some files that nobody may change on a branch, pushing or merging. */
+/** The first of some files that nobody may change on a branch, pushing or merging, or that there is no time to look at. */
 export function findKept({ options }: Protection, paths: readonly string[]): string | undefined {
   const kept = readPatterns(options.protected_file_patterns);
-  return paths.find((path) => kept.some((matches) => matches(path.toLowerCase())));
+  const work = { left: FILES_WORK };
+  return paths.find((path) => kept.some((takes) => takes(path.toLowerCase(), work)) || work.left < 0);
 }
 
 /** Whether `findKept` may find any. */
@@ -93,7 +104,7 @@ export function dependsOnFiles({ options }: Protection): boolean {
 }
 
 /** Globs of a text that separates them by `;`, in lower case; what is none never matches. */
-function readPatterns(text: string): ((path: string) => boolean)[] {
+function readPatterns(text: string): Glob[] {
   return text
     .toLowerCase()
     .split(';')
@@ -122,7 +133,8 @@ function mayForce(options: ProtectionOptions, pusher: Pusher): boolean {
 /** Everybody with write permission may change files that are declared free. */
 function touchesOnlyFree(options: ProtectionOptions, paths: readonly string[]): boolean {
   const free = readPatterns(options.unprotected_file_patterns);
-  return paths.length > 0 && paths.every((path) => free.some((matches) => matches(path.toLowerCase())));
+  const work = { left: FILES_WORK };
+  return paths.length > 0 && paths.every((path) => free.some((takes) => takes(path.toLowerCase(), work)));
 }
 
 /** Whether somebody is in a list, himself or one of his teams. */

@@ -146,3 +146,15 @@ it.each([
   const merger = { userId: 7, teamIds: [8], mayWrite: true };
   expect(mayForceMerge(options && protect(options), merger, isAdministrator)).toBe(expected);
 });
+
+it('checks with names made to be slow have not succeeded', () => {
+  const statuses = Array.from({ length: 5000 }, (_, n) => ({
+    context: `${'a'.repeat(245)}${n}`,
+    state: 'success',
+  }));
+  const required = Array.from({ length: 100 }, (_, n) => `*${'a'.repeat(n)}*${'a'.repeat(120)}*`);
+  const begin = performance.now();
+  expect(passes(required, statuses)).toBe(false);
+  expect(performance.now() - begin).toBeLessThan(10_000);
+  expect(passes(['a*'], statuses)).toBe(true);
+});

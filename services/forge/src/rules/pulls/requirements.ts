@@ -1,7 +1,7 @@
 import { notMergeable } from '../../failures.ts';
 import type { ProtectionOptions } from '../../protections/protection-options.ts';
 import type { MergeFacts } from '../../pulls/merge-facts.ts';
-import { readGlob } from '../git/glob.ts';
+import { readGlob, type Work } from '../git/glob.ts';
 import { findKept, isListed, type Protection, type Pusher } from '../git/protection.ts';
 
 /** The same with what its commits tell. */
@@ -60,16 +60,28 @@ const approvalsThatCount = (options: ProtectionOptions, { approvals, freshApprov
  */
 export function passes(required: readonly string[], statuses: MergeFacts['statuses']): boolean {
   const wanted = required.length === 0 ? ['*'] : required;
+  const work = { left: STATUS_WORK };
   return wanted.every((pattern) => {
-    const meant = meantBy(pattern, statuses);
-    return meant.length > 0 && meant.every(({ state }) => state === 'success' || state === 'skipped');
+    const meant = meantBy(pattern, statuses, work);
+    return (
+      work.left >= 0 &&
+      meant.length > 0 &&
+      meant.every(({ state }) => state === 'success' || state === 'skipped')
+    );
   });
 }
 
+/** For all names and globs of a protection and all that was reported: half a second. */
+const STATUS_WORK = 10_000_000;
+
 /** The statuses whose contexts a name or glob stands for. */
-export function meantBy(pattern: string, statuses: MergeFacts['statuses']): MergeFacts['statuses'] {
-  const matches = readGlob(pattern.replaceAll(/\*+/g, '**')) ?? ((context: string) => context === pattern);
-  return statuses.filter(({ context }) => context === pattern || matches(context));
+export function meantBy(
+  pattern: string,
+  statuses: MergeFacts['statuses'],
+  work: Work = { left: STATUS_WORK },
+): MergeFacts['statuses'] {
+  const takes = readGlob(pattern.replaceAll(/\*+/g, '**')) ?? (() => false);
+  return statuses.filter(({ context }) => context === pattern || takes(context, work));
 }
 
 /**
