@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '@croft/runtime';
 import { type FixedClock, fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -200,6 +201,29 @@ describe('lanes', () => {
     await outbox.drain();
     expect(Math.max(...most)).toBe(2);
     expect(await counts()).toEqual({ waiting: 0, parked: 0 });
+  });
+
+  it('looks again where there may be more than there was room for, and nowhere else', async () => {
+    const other = openDatabase({ url: home.url, schema: 'post', log: silentLog, clock });
+    const waiting = async () => (await countOutbox(other.autocommit())).waiting;
+    running.push(startOutbox({ database, log: silentLog, slots: 2, handlers: { mail: async () => {} } }));
+    // Once at its start, and once when it listens.
+    await expect.poll(() => database.roundTrips, { timeout: 5_000 }).toBe(2);
+    await enqueue(other.autocommit(), 'mail', {});
+    await expect.poll(waiting, { timeout: 5_000 }).toBe(0);
+    await sleep(100);
+    // A look, and the end of the delivery.
+    expect(database.roundTrips).toBe(4);
+    await other.transaction((tx) =>
+      enqueueAll(
+        tx,
+        'mail',
+        [{}, {}, {}, {}, {}].map((payload) => ({ payload, lane: '' })),
+      ),
+    );
+    // In less time than passes between two looks that nothing asks for.
+    await expect.poll(waiting, { timeout: 3_000 }).toBe(0);
+    await other.close();
   });
 
   it('leaves a row alone that its delivery has taken away, and tells who comes second', async () => {
