@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   closeSync,
   existsSync,
   linkSync,
@@ -269,6 +270,37 @@ describe('a folder that is mounted into a home', () => {
     expect(answer.lines.join('\n')).toContain(`${home}/a/mount stays: `);
     expect(readdirSync(shared)).toEqual(['precious']);
     expect(readdirSync(join(home, 'a'))).toEqual(['mount']);
+  });
+
+  it('keeps its files and its mode when the home goes back to where a folder with files was there', async (context) => {
+    const folder = join(temporaryFolder(), 'state');
+    const tree = temporaryFolder();
+    const first = await startDaemon({ folder, tree });
+    const home = join(temporaryFolder(), 'eve');
+    await first.call('CreateUserData', { user: 'eve', homepath: home });
+    mkdirSync(join(home, 'a/mount/sub'), { recursive: true });
+    for (const name of ['a/precious', 'a/mount/precious', 'a/mount/sub/deep'])
+      writeFileSync(join(home, name), 'then');
+    await first.save('good');
+    const id = (await stateOf(first, 'good', null)).id;
+    await first.service.close(0);
+    const shared = temporaryFolder();
+    writeFileSync(join(shared, 'precious'), 'of others, and nowhere else');
+    chmodSync(shared, 0o700);
+    bindMount(context, shared, join(home, 'a/mount'));
+    writeFileSync(join(home, 'a/precious'), 'now');
+    const before = treeFacts(shared);
+    const cmdline = join(temporaryFolder(), 'cmdline');
+    writeFileSync(cmdline, `statesvc.state=${id} statesvc.revert=userdata\n`);
+    const again = await startDaemon({ folder, tree, settings: { STATESVC_CMDLINE_FILE: cmdline } });
+    const answer = await again.call('PrepareBoot');
+    expect(answer).toMatchObject({ code: 0, results: [{ changed: true }] });
+    expect(treeFacts(shared)).toEqual(before);
+    expect(readFileSync(join(home, 'a/precious'), 'utf8')).toBe('then');
+    expect(answer.lines.filter((line) => line.includes('/a/mount'))).toEqual([
+      `warning: ${home}/a/mount is another file system and was left out`,
+      `warning: ${home}/a/mount stays as it is, with what is in it: it is another file system now`,
+    ]);
   });
 });
 

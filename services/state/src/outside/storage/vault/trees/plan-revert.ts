@@ -28,18 +28,24 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
   const then = new Map(wanted.map((entry) => [entry.path, entry]));
   const problems: string[] = [];
   const same = sameFactsIn(present, wanted);
+  const isBelowUnseen = isBelowOneOf(present.filter(isUnseen));
   const kept = stayingPaths(present, then);
   const removed = removals(present, then, kept, problems);
+  const staying = (path: string) => (removed.has(path) ? undefined : now.get(path));
   const linked = new Map<string, { path: string; isNew: boolean }>();
   const made: RevertStep[] = [];
   const folders: RevertStep[] = [];
   for (const entry of wanted) {
-    const before = removed.has(entry.path) ? undefined : now.get(entry.path);
+    const before = staying(entry.path);
+    // Its folder, or that one, was told already.
+    if (isBelowUnseen(entry.path) || (before?.type === 'folder' && entry.type !== 'folder')) continue;
     const reason = whyNotMade(entry, before);
     if (reason !== undefined) {
       problems.push(`${entry.path} ${reason}`);
       continue;
     }
+    // What is mounted has an owner and a mode of its own.
+    if (entry.leftOut !== undefined || before?.leftOut !== undefined) continue;
     if (entry.type === 'folder') {
       if (before === undefined) made.push({ do: 'folder', entry });
       folders.push({ do: 'facts', entry });
@@ -58,7 +64,7 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
   }));
   const touched = changedFolders([...gone.map(({ path }) => path), ...made.map(stepPath)]);
   const facts = folders.filter(
-    (step) => touched.has(stepPath(step)) || !same(now.get(stepPath(step)), then.get(stepPath(step))),
+    (step) => touched.has(stepPath(step)) || !same(staying(stepPath(step)), then.get(stepPath(step))),
   );
   return { steps: [...gone, ...made, ...facts.reverse()], problems };
 }
@@ -87,17 +93,15 @@ function removals(
   problems: string[],
 ): ReadonlySet<string> {
   const removed = new Set<string>();
-  const unknown = new Set(
-    [...then.values()].filter((entry) => entry.type === 'folder' && isUnknown(entry)).map(({ path }) => path),
+  const isBelowUnknown = isBelowOneOf(
+    [...then.values()].filter((entry) => entry.type === 'folder' && isUnknown(entry)),
   );
-  const isBelowUnknown = (path: string): boolean =>
-    unknown.size > 0 && path !== '.' && (unknown.has(parentOf(path)) || isBelowUnknown(parentOf(path)));
   for (const entry of present) {
     const { path } = entry;
     const wanted = then.get(path);
     if (path === '.' || isBelowUnknown(path)) continue;
     if (wanted !== undefined && (wanted.type === 'folder') === (entry.type === 'folder')) continue;
-    if (kept.has(path))
+    if (entry.type === 'folder' && kept.has(path))
       problems.push(`${path} stays: another file system, the states, or what cannot be read, are in it`);
     else removed.add(path);
   }
@@ -106,6 +110,8 @@ function removals(
 
 /** Why an entry is not made as it was; undefined when it can be. */
 function whyNotMade(entry: Entry, before: Entry | undefined): string | undefined {
+  if (before !== undefined && isUnseen(before) && !isUnknown(entry))
+    return `stays as it is, with what is in it: ${whyUnseen(before)}`;
   if (entry.leftOut !== undefined)
     return before === undefined ? 'is missing: it was another file system' : undefined;
   if (entry.unreadable !== undefined)
@@ -159,6 +165,23 @@ function changedFolders(paths: readonly string[]): ReadonlySet<string> {
 
 function isUnknown(entry: Entry): boolean {
   return entry.unreadable !== undefined || entry.leftOut !== undefined;
+}
+
+/** A folder of which nobody saw what is in it: that is saved nowhere, so it is not written over. One that is gone has nothing in it. */
+function isUnseen(entry: Entry): boolean {
+  return entry.type === 'folder' && isUnknown(entry) && entry.unreadable !== 'ENOENT';
+}
+
+function whyUnseen({ leftOut, unreadable }: Entry): string {
+  if (leftOut === undefined) return `it cannot be read now (${unreadable})`;
+  return leftOut === 'mount' ? 'it is another file system now' : 'the states are kept there';
+}
+
+function isBelowOneOf(folders: readonly Entry[]): (path: string) => boolean {
+  const paths = new Set(folders.map(({ path }) => path));
+  const isBelow = (path: string): boolean =>
+    paths.size > 0 && path !== '.' && (paths.has(parentOf(path)) || isBelow(parentOf(path)));
+  return isBelow;
 }
 
 function parentOf(path: string): string {

@@ -300,6 +300,49 @@ describe('planRevert', () => {
     ]);
   });
 
+  it.each<[string, Partial<Entry>, string]>([
+    ['another file system', { leftOut: 'mount' }, 'it is another file system now'],
+    ['where the states are', { leftOut: 'storage' }, 'the states are kept there'],
+    ['not to be read', { unreadable: 'EIO' }, 'it cannot be read now (EIO)'],
+  ])('writes nothing into a folder that is %s now', (_what, more, why) => {
+    const wanted = [root, folder('a'), entry('a/x'), folder('a/y'), entry('a/y/z'), entry('b')];
+    expect(planRevert([root, folder('a', { ...more, mode: '700' })], wanted)).toEqual({
+      steps: [
+        { do: 'file', entry: entry('b') },
+        { do: 'facts', entry: root },
+      ],
+      problems: [`a stays as it is, with what is in it: ${why}`],
+    });
+  });
+
+  it('gives what is mounted no owner and no mode, whatever was mounted there then', () => {
+    const mount = folder('a', { leftOut: 'mount' });
+    const other = folder('a', { leftOut: 'mount', mode: '700', uid: 7 });
+    expect(planRevert([root, other], [root, mount])).toEqual({ steps: [], problems: [] });
+    expect(planRevert([root, folder('a', { mode: '700' })], [root, mount])).toEqual({
+      steps: [],
+      problems: [],
+    });
+  });
+
+  it('puts no file in the place of a folder that has to stay', () => {
+    const present = [root, folder('a'), folder('a/b', { leftOut: 'mount' })];
+    expect(planRevert(present, [root, entry('a', { type: 'link', target: 'b' })]).steps).toEqual([]);
+  });
+
+  it('takes a file away where a folder was with something in it that could not be read', () => {
+    const wanted = [root, folder('a'), folder('a/b', { leftOut: 'mount' })];
+    expect(planRevert([root, entry('a')], wanted)).toEqual({
+      steps: [
+        { do: 'remove', path: 'a', folder: false },
+        { do: 'folder', entry: folder('a') },
+        { do: 'facts', entry: folder('a') },
+        { do: 'facts', entry: root },
+      ],
+      problems: ['a/b is missing: it was another file system'],
+    });
+  });
+
   it('leaves sockets, pipes and devices that are there alone, whoever they belong to now', () => {
     const socket = entry('agent', { type: 'socket' });
     expect(planRevert([root, { ...socket, uid: 7, mtimeNs: '5' }], [root, socket])).toEqual({
