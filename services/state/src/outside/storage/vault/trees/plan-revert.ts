@@ -33,6 +33,8 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
   const removed = removals(present, then, kept, problems);
   const staying = (path: string) => (removed.has(path) ? undefined : now.get(path));
   const linked = new Map<string, { path: string; isNew: boolean }>();
+  /** Files that stay, by what they are now, each with the file it was. */
+  const taken = new Map<string, string>();
   const made: RevertStep[] = [];
   const folders: RevertStep[] = [];
   for (const entry of wanted) {
@@ -52,8 +54,11 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
       continue;
     }
     const first = entry.inode === undefined ? undefined : linked.get(entry.inode);
-    const step = stepFor(entry, before, first, (path) => now.get(path), same);
+    const wasAnother =
+      before?.inode !== undefined && (taken.get(before.inode) ?? entry.inode) !== entry.inode;
+    const step = stepFor(entry, wasAnother ? undefined : before, first, (path) => now.get(path), same);
     if (step !== undefined) made.push(step);
+    else if (before?.inode !== undefined && entry.inode !== undefined) taken.set(before.inode, entry.inode);
     if (entry.inode !== undefined && first === undefined)
       linked.set(entry.inode, { path: entry.path, isNew: step !== undefined });
   }

@@ -132,6 +132,33 @@ describe('revertTree', () => {
     expect(planRevert(await save(), wanted)).toEqual({ steps: [], problems: [] });
   });
 
+  it.each([
+    ['one file now', { a: 'a', b: 'a', c: 'a', d: 'a' }],
+    ['joined crosswise', { a: 'a', c: 'a', b: 'b', d: 'b' }],
+  ])('tells files of two names each apart that are %s', async (_what, now) => {
+    const { tree, save, revert } = await scene();
+    const at = (name: string) => join(tree, name);
+    for (const name of ['a', 'c']) {
+      writeFileSync(at(name), 'equal');
+      utimesSync(at(name), 1, 1);
+    }
+    linkSync(at('a'), at('b'));
+    linkSync(at('c'), at('d'));
+    const [wanted, before] = [await save(), treeFacts(tree)];
+    // As programs do that save space.
+    rmSync(at('b'));
+    writeFileSync(at('b'), 'equal');
+    utimesSync(at('b'), 1, 1);
+    for (const [name, of] of Object.entries(now)) {
+      if (name === of) continue;
+      rmSync(at(name));
+      linkSync(at(of), at(name));
+    }
+    expect(await revert(wanted)).toEqual([]);
+    expect(treeFacts(tree)).toEqual(before);
+    expect(planRevert(await save(), wanted)).toEqual({ steps: [], problems: [] });
+  });
+
   it('leaves extended attributes alone where nobody read those of the state', async (context) => {
     requireAttributes(context);
     const { tree, save, revert } = await scene();
