@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import { join } from 'node:path';
 import xattr from '@napi-rs/xattr';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder, treeFacts } from '../../../../../test/daemon.ts';
+import { makeImmutable } from '../../../../../test/make-immutable.ts';
 import { aMachine } from '../../../../../test/models.ts';
 import { requireAttributes } from '../../../../../test/require-attributes.ts';
 import { fillTree } from '../../../../../test/sample-tree.ts';
@@ -286,6 +288,59 @@ describe('revertTree', () => {
     await revertTree(objects, tree, present, wanted);
     expect(treeFacts(outside)).toEqual(before);
     expect(lstatSync(join(tree, 'file')).mode & 0o7777).toBe(0o4755);
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('what is immutable', () => {
+  it.for<[string, (tree: string) => string, readonly string[]]>([
+    [
+      'a file in the place of one with another name',
+      (tree) => {
+        rmSync(join(tree, 'hosts'));
+        writeFileSync(join(tree, 'hosts'), 'other');
+        rmSync(join(tree, 'sub/hosts-too'));
+        return join(tree, 'hosts');
+      },
+      ['hosts'],
+    ],
+    [
+      'a file in folders that were not there',
+      (tree) => {
+        mkdirSync(join(tree, 'new/er'), { recursive: true });
+        writeFileSync(join(tree, 'new/er/file'), '');
+        writeFileSync(join(tree, 'new/other'), '');
+        return join(tree, 'new/er/file');
+      },
+      ['new/er/file'],
+    ],
+    [
+      'a folder that folders were in',
+      (tree) => {
+        rmSync(join(tree, 'sub/deep'), { recursive: true });
+        return join(tree, 'sub');
+      },
+      ['sub/deep', 'sub'],
+    ],
+  ])('stays, is told, and keeps nothing else from going back: %s', async ([_what, change, told], context) => {
+    const { tree, save, revert } = await scene();
+    fillTree(tree);
+    const [wanted, before] = [await save(), treeFacts(tree)];
+    rmSync(join(tree, 'large'));
+    writeFileSync(join(tree, 'too-much'), '');
+    const undo = makeImmutable(context, change(tree));
+    expect(await revert(wanted)).toEqual(
+      told.map(
+        (path) => `${path} stays as it is: the system does not let it be changed (EPERM), see lsattr(1)`,
+      ),
+    );
+    const after = treeFacts(tree);
+    expect(after['/large']).toBe(before['/large']);
+    expect(readFileSync(join(tree, 'sub/hosts-too'), 'utf8')).toBe('127.0.0.1 localhost\n');
+    expect([existsSync(join(tree, 'too-much')), existsSync(join(tree, 'new/other'))]).toEqual([false, false]);
+    // Once it may be changed, doing it again finishes it.
+    undo();
+    expect(await revert(wanted)).toEqual([]);
+    expect(treeFacts(tree)).toEqual(before);
   });
 });
 

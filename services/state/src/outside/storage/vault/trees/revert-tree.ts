@@ -66,6 +66,9 @@ class Revert {
   readonly #root: string;
   readonly #attributesOf: AttributesOf;
   readonly #seen: Seen;
+  /** Path texts of what the system does not let be changed, and of the folders that it holds. */
+  readonly #refused = new Set<string>();
+  readonly #holding = new Set<string>();
 
   constructor(objects: Objects, root: string, attributesOf: AttributesOf, seen: Seen) {
     this.#objects = objects;
@@ -91,12 +94,14 @@ class Revert {
 
   async #stay({ folder, steps }: Stay): Promise<readonly string[]> {
     const problems: string[] = [];
+    // A folder that could not be made was told.
+    if (folder !== undefined && withParents(folder).some((path) => this.#refused.has(path))) return problems;
     const fd = folder === undefined ? undefined : await openFolder(this.#root, folder);
     try {
       for (const step of steps) {
         const { name } = splitPath(stepPath(step));
         const at = fd === undefined ? this.#root : `/proc/self/fd/${fd}/${name}`;
-        const problem = await this.#step(step, bytesOf(at));
+        const problem = await this.#take(step, bytesOf(at));
         this.#seen.done++;
         if (problem !== undefined) problems.push(problem);
       }
@@ -105,6 +110,20 @@ class Revert {
       if (fd !== undefined) await close(fd);
     }
     return problems;
+  }
+
+  /** What is immutable (`chattr +i`) not even root may change, and the machine has to boot all the same. @returns what is not as it was */
+  async #take(step: RevertStep, at: Buffer): Promise<string | undefined> {
+    const path = stepPath(step);
+    if (this.#refused.has(path) || (step.do !== 'facts' && this.#holding.has(path))) return undefined;
+    try {
+      return await this.#step(step, at);
+    } catch (error) {
+      if (errorCode(error) !== 'EPERM') throw error;
+      this.#refused.add(path);
+      for (const parent of withParents(path)) this.#holding.add(parent);
+      return `${path} stays as it is: the system does not let it be changed (EPERM), see lsattr(1)`;
+    }
   }
 
   /** @returns what is not as it was */
@@ -132,6 +151,7 @@ class Revert {
           return await this.#giveFacts(temporary, step.entry);
         });
       case 'name': {
+        if (this.#refused.has(step.of)) return await this.#step({ ...step, do: 'file' }, at);
         // The folder of the new name is the one that is open; the other name is reached from the root.
         const { parent, name } = splitPath(step.of);
         const other = await openFolder(this.#root, parent);
@@ -161,6 +181,12 @@ function attributesAfter(present: readonly Entry[], wanted: readonly Entry[]): A
       bare === true && type === 'folder' ? undefined : (attributes ?? {});
   const now = new Map(present.map(({ path, attributes }) => [path, attributes]));
   return ({ path }) => now.get(path);
+}
+
+/** A path below the tree, and those of the folders it lies in. */
+function withParents(path: string): readonly string[] {
+  const parts = path.split('/');
+  return parts.map((_part, at) => parts.slice(0, at + 1).join('/'));
 }
 
 /** A home that was deleted as a whole comes back, too. */
