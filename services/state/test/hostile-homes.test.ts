@@ -228,6 +228,57 @@ describe('what is mounted over a home', () => {
   });
 });
 
+describe('a home that is a file system of its own, and is not mounted', () => {
+  /** As one that is decrypted when its user logs in. */
+  async function withMountedHome(context: TestContext) {
+    const { daemon, home } = await withHome();
+    rmSync(join(home, 'file'));
+    const disk = temporaryFolder();
+    writeFileSync(join(disk, 'secret'), 'of the user');
+    bindMount(context, disk, home);
+    expect((await daemon.call('CreateUserData', { user: 'eve', homepath: home })).code).toBe(0);
+    await daemon.save('good');
+    execFileSync('umount', [home]);
+    return { daemon, home, disk };
+  }
+
+  it('is told, its state is partial, and its own save is refused', async (context) => {
+    const { daemon, home } = await withMountedHome(context);
+    const saved = await daemon.call('SaveSystemState', { stateName: 'away' });
+    expect(saved).toMatchObject({ code: 0, results: [{ stateName: 'away' }] });
+    expect(saved.lines).toContain(
+      `warning: ${home}, the home of eve, was not saved: the file system of this home is not mounted there`,
+    );
+    expect((await stateOf(daemon, 'away', 'eve')).partial).toBe(true);
+    const before = await daemon.dump();
+    const refused = await daemon.call('SaveUserState', { userName: 'eve', stateName: 'empty' });
+    expect(refused).toMatchObject({ code: 9, results: [] });
+    expect(refused.details).toContain('the file system of this home is not mounted there');
+    expect(await daemon.dump()).toEqual(before);
+  });
+
+  it.for([
+    ['that has it', 'good', 'it cannot be read now'],
+    ['that was saved while it was away', 'away', 'it was unreadable'],
+  ])('stays as it is when the machine goes back to a state %s', async ([, name = '', why], context) => {
+    const { daemon, home, disk } = await withMountedHome(context);
+    await daemon.save('away');
+    const { id } = await stateOf(daemon, name, null);
+    await daemon.service.close(0);
+    if (name === 'away') execFileSync('mount', ['--bind', disk, home]);
+    const before = treeFacts(home);
+    const cmdline = join(temporaryFolder(), 'cmdline');
+    writeFileSync(cmdline, `statesvc.state=${id} statesvc.revert=userdata\n`);
+    const { folder, tree } = daemon;
+    const again = await startDaemon({ folder, tree, settings: { STATESVC_CMDLINE_FILE: cmdline } });
+    const answer = await again.call('PrepareBoot');
+    expect(answer).toMatchObject({ code: 0, results: [{ changed: true }] });
+    expect(answer.lines.join('\n')).toContain(`${home}/. stays as it is`);
+    expect(answer.lines.join('\n')).toContain(`${why} (ENODEV)`);
+    expect(treeFacts(home)).toEqual(before);
+  });
+});
+
 describe('a folder that is mounted into a home', () => {
   it('is neither saved, nor emptied, nor gone back into', async (context) => {
     const { daemon, home } = await withHome();

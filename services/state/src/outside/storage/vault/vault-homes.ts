@@ -1,7 +1,7 @@
 import { lchown, mkdir, readdir, realpath, rename, rmdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { homeRefused } from '../../../failures.ts';
-import type { Home } from '../../../model/model.ts';
+import type { Dataset, Home } from '../../../model/model.ts';
 import { pathBytes, pathText } from '../../../model/path-text.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import { HomesFile } from '../homes-file.ts';
@@ -109,6 +109,12 @@ export class VaultHomes implements Homes {
     const left = await this.#empty(home, (await this.#kept(home.user))?.emptied);
     await this.link(home, home.machines);
     return left;
+  }
+
+  /** Whether a dataset is a home that was a file system of its own when it was registered, and that is not mounted now. */
+  async isAway({ user, path }: Dataset): Promise<boolean> {
+    const kept = user === undefined ? undefined : await this.#kept(user);
+    return kept?.mounted !== undefined && (await mountedAt(path)).mounted === undefined;
   }
 
   async #kept(user: string): Promise<Kept | undefined> {

@@ -108,7 +108,8 @@ class Vault implements Storage {
         const members: Member[] = [];
         for (const dataset of request.datasets) {
           const cache = await StatCache.open(this.#folder('cache'), dataset.name);
-          members.push(await snapshotDataset(dataset, leaveOut, additions, cache, request));
+          const place = { leaveOut, isAway: await this.homes.isAway(dataset) };
+          members.push(await snapshotDataset(dataset, place, additions, cache, request));
           caches.push(cache);
         }
         const howFar = () => `putting ${sizeText(additions.written)} on the disk`;

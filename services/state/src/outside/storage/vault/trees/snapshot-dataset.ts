@@ -22,16 +22,22 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'lies too deep and was left out',
 };
 
-/** Stores one dataset's tree and its manifest, and tells the caller what could not be stored as it should. */
+/** What a home is saved without that is a file system of its own: what lies in its place is not the home. */
+const AWAY: Reason = { code: 'ENODEV', message: 'the file system of this home is not mounted there' };
+
+/**
+ * Stores one dataset's tree and its manifest, and tells the caller what could not be stored as it should.
+ * @param isAway it is a file system that is not mounted now
+ */
 export async function snapshotDataset(
   dataset: Dataset,
-  leaveOut: Stat,
+  { leaveOut, isAway }: { readonly leaveOut: Stat; readonly isAway: boolean },
   additions: Additions,
   cache: StatCache,
   request: SnapshotRequest,
 ): Promise<Member> {
   const root = pathBytes(dataset.path);
-  const missing = await whyMissing(root);
+  const missing = (await whyMissing(root)) ?? (isAway ? AWAY : undefined);
   // A home that somebody deleted, or filled with files, must not keep the machine and the other homes from being saved.
   const isNeeded = dataset.role !== 'user' || request.datasets.every(({ role }) => role === 'user');
   if (missing !== undefined && isNeeded) throw treeMissing(dataset.path, missing.message);
