@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mountSmallDisk } from '@croft/testing';
 import { describe, expect, it } from 'vitest';
-import { startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
+import { startDaemon, temporaryFolder, treeFacts, vaultFacts } from './daemon.ts';
 
 describe('a full disk', () => {
   it('ends a save with nothing left of it, and the next save works', async (context) => {
@@ -40,5 +40,30 @@ describe('a full disk', () => {
     expect(await daemon.save('room-again')).toBe('room-again');
     execFileSync('sh', ['-c', 'cat /dev/zero >> "$0" || true', join(disk, 'filler')], { stdio: 'ignore' });
     await daemon.service.close(0);
+  });
+
+  it('ends a way back with a reason, and it goes on when there is room', async (context) => {
+    const disk = temporaryFolder();
+    await using _disk = await mountSmallDisk(context, disk, '4m');
+    const [tree, filler] = [join(disk, 'tree'), join(disk, 'filler')];
+    mkdirSync(tree);
+    const [folder, cmdline] = [join(temporaryFolder(), 'state'), join(temporaryFolder(), 'cmdline')];
+    const first = await startDaemon({ folder, tree });
+    writeFileSync(join(tree, 'large'), Buffer.alloc(2_000_000, 'x'));
+    await first.save('good');
+    const before = treeFacts(tree);
+    const id = (await first.dump()).machines[0]?.states[0]?.id;
+    await first.service.close(0);
+    rmSync(join(tree, 'large'));
+    execFileSync('sh', ['-c', 'cat /dev/zero > "$0" || true', filler], { stdio: 'ignore' });
+    writeFileSync(cmdline, `statesvc.state=${id}\n`);
+    const daemon = await startDaemon({ folder, tree, settings: { STATESVC_CMDLINE_FILE: cmdline } });
+    const answer = await daemon.call('PrepareBoot');
+    expect(answer).toMatchObject({ code: 8, results: [] });
+    expect(answer.details).toContain(`not enough free space on the disk of ${tree}`);
+    expect(readdirSync(tree)).toEqual([]);
+    rmSync(filler);
+    expect(await daemon.call('PrepareBoot')).toMatchObject({ code: 0, results: [{ changed: true }] });
+    expect(treeFacts(tree)).toEqual(before);
   });
 });

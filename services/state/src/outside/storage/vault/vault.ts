@@ -191,7 +191,9 @@ class Vault implements Storage {
         const howFar = () => `${now.path}: ${seen.done} of ${seen.steps} changes`;
         const lines = await whileTelling(progress, howFar, () =>
           revertTree(this.#objects, pathBytes(now.path), today ?? [], then ?? [], seen),
-        );
+        ).catch((error) => {
+          throw diskFailure(error, `the disk of ${now.path}`);
+        });
         problems.push(...lines.map((line) => pathIn(now.path, line)));
       }
     }
