@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect as connectHttp2 } from 'node:http2';
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect as connectPlainly } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -91,6 +91,23 @@ async function run(daemon: Daemon, argv: string, { pair, token }: { pair?: Pair;
   }
   const code = await runStateCommand(words, { socket: '/nonexistent', stdout, stderr });
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
+}
+
+/** Makes a call that takes nothing. @returns its gRPC status */
+function callStatus(session: ClientHttp2Session, operation: string, metadata = {}): Promise<unknown> {
+  const headers = {
+    ':method': 'POST',
+    ':path': `/statesvc.StateService/${operation}`,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...metadata,
+  };
+  const stream = session.request(headers).on('error', () => {});
+  stream.resume().end(Buffer.alloc(5));
+  return new Promise((resolve) => {
+    const tell = (found: object) => 'grpc-status' in found && resolve(found['grpc-status']);
+    stream.on('response', tell).on('trailers', tell);
+  });
 }
 
 const REFUSED = / is for .*administrators: root/;
@@ -340,20 +357,7 @@ it('at Reload with another authority, connections that the old one vouched for l
     key: readFileSync(pair.key),
   }).on('error', () => {});
   onTestFinished(() => session.destroy());
-  const lastUsed = async () => {
-    const headers = {
-      ':method': 'POST',
-      ':path': '/statesvc.StateService/UpdateLastUsed',
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    };
-    const stream = session.request(headers).on('error', () => {});
-    stream.resume().end(Buffer.alloc(5));
-    return new Promise((resolve) => {
-      const tell = (found: object) => 'grpc-status' in found && resolve(found['grpc-status']);
-      stream.on('response', tell).on('trailers', tell);
-    });
-  };
+  const lastUsed = () => callStatus(session, 'UpdateLastUsed');
   expect(await lastUsed()).toBe('0');
   expect((await daemon.call('Reload')).code).toBe(0);
   await sleep(700);
@@ -389,6 +393,31 @@ it('attack: connections that show nothing keep out neither a certificate nor a t
   );
   expect((await run(daemon, 'version', { pair: client('/CN=x') })).code).toBe(0);
   expect((await run(daemon, 'last-used', { token: bearer({ role: 'service_role' }) })).code).toBe(0);
+});
+
+it('attack: tokens of users, who may do nothing here, keep nobody out either', async () => {
+  const daemon = await startWithTls();
+  const before = { dump: await daemon.dump(), vault: vaultFacts(daemon.folder) };
+  const ask = async (authorization: string) => {
+    const session = connectHttp2(`https://${addressOf(daemon)}`, { ca: readFileSync(authority.cert) });
+    onTestFinished(() => session.destroy());
+    const status = callStatus(
+      session.on('error', () => {}),
+      'UpdateLastUsed',
+      { authorization },
+    );
+    return { session, status: await status };
+  };
+  // Whoever signs up with auth has as many of them as he likes.
+  const asked: Awaited<ReturnType<typeof ask>>[] = [];
+  for (let user = 0; user < 80; user++)
+    asked.push(await ask(`Bearer ${bearer({ role: 'authenticated', sub: `user-${user}` })}`));
+  expect(new Set(asked.map(({ status }) => status))).toEqual(new Set(['7']));
+  await vi.waitFor(
+    () => expect(asked.filter(({ session }) => !session.destroyed).length).toBeLessThanOrEqual(64),
+    5000,
+  );
+  expect({ dump: await daemon.dump(), vault: vaultFacts(daemon.folder) }).toEqual(before);
 });
 
 describe('starting with LISTEN is refused', () => {

@@ -52,7 +52,8 @@ export class AccessControl {
     // At the unix socket the system says who it is.
     if (caller.kind === 'local' || authorization === undefined) return caller;
     const bearer = this.#bearerOf(String(authorization));
-    if (bearer.kind === 'token') this.#options.connections.identify(wire.getPeer(), bearer);
+    // Anybody may sign up with auth, and would have as many connections as accounts.
+    if (bearer.kind === 'token' && bearer.admin) this.#options.connections.identify(wire.getPeer());
     return bearer;
   }
 

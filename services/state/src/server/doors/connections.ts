@@ -13,7 +13,7 @@ interface Connection {
   readonly socket: Socket;
   caller: Caller;
   /** On whose account it goes. */
-  holder: string;
+  readonly holder: string;
   readonly identified: (() => void) | undefined;
 }
 
@@ -25,7 +25,7 @@ export class Connections {
 
   /**
    * Remembers who is there until the connection closes. Nobody outside has a say in the key.
-   * @param identified called when somebody who came as a stranger shows a token that counts
+   * @param identified called when somebody who came as a stranger shows an administrator's token
    */
   add(socket: Socket, caller: Caller, identified?: () => void): void {
     const key = `connection-${++this.#made}`;
@@ -39,13 +39,9 @@ export class Connections {
     return this.#connections.get(peer)?.caller;
   }
 
-  /** A call on the connection showed a token that counts: from then on the connection goes on that account. */
-  identify(peer: string, caller: Caller): void {
-    const connection = this.#connections.get(peer);
-    if (connection?.caller.kind !== 'stranger' || connection.holder === callerText(caller)) return;
-    if (!this.hasRoom(caller)) connection.socket.destroy();
-    connection.holder = callerText(caller);
-    connection.identified?.();
+  /** A call on the connection showed an administrator's token. */
+  identify(peer: string): void {
+    this.#connections.get(peer)?.identified?.();
   }
 
   /** Whether a caller may have one more connection. */
