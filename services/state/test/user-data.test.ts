@@ -1,7 +1,9 @@
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -10,7 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { mountSmallDisk } from '@croft/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Daemon, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
 import { fillTree } from './sample-tree.ts';
 
@@ -188,6 +191,31 @@ describe('ChangeHomeOnUserData', () => {
     expect(answer).toMatchObject({ code, order: [] });
     expect([await daemon.dump(), treeFacts(folder), treeFacts(path)]).toEqual(before);
     expect(existsSync('/dev/shm/croft-test-home')).toBe(false);
+  });
+
+  it('leaves the empty folder that is there when the home cannot take its place, and nothing changes', async () => {
+    const { daemon, path } = await withHome();
+    fillTree(path);
+    const there = mkdtempSync('/dev/shm/croft-test-');
+    onTestFinished(() => rmSync(there, { recursive: true, force: true }));
+    chmodSync(there, 0o750);
+    const facts = () => [treeFacts(path), treeFacts(there), lstatSync(there).ino];
+    const before = [await daemon.dump(), facts()];
+    const answer = await daemon.call('ChangeHomeOnUserData', { home: path, newHome: there });
+    expect(answer).toMatchObject({ code: 9, order: [] });
+    expect(answer.details).toContain('it is on another file system: copy the home there with "cp -a"');
+    expect([await daemon.dump(), facts()]).toEqual(before);
+  });
+
+  it('says what to do where a disk is mounted, and nothing changes', async (context) => {
+    const { daemon, path } = await withHome();
+    const disk = temporaryFolder();
+    await using _disk = await mountSmallDisk(context, disk, '64k');
+    const before = [await daemon.dump(), treeFacts(path)];
+    const answer = await daemon.call('ChangeHomeOnUserData', { home: path, newHome: disk });
+    expect(answer).toMatchObject({ code: 9, order: [] });
+    expect(answer.details).toContain('where a file system is mounted: mount that of the home there, or copy');
+    expect([await daemon.dump(), treeFacts(path)]).toEqual(before);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { lchown, mkdir, readdir, realpath, rename, rmdir } from 'node:fs/promises';
+import { lchown, mkdir, readdir, realpath, rename } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { homeRefused } from '../../../failures.ts';
 import type { Dataset, Home } from '../../../model/model.ts';
@@ -11,6 +11,7 @@ import { checkMount, identityOf, type MountedHome, mountedAt, mountOfHome } from
 import { ownerOf } from './passwd.ts';
 import { emptyFolder } from './trees/empty-folder.ts';
 
+const COPY = 'copy the home there with "cp -a", then call CreateUserData with the new path';
 const NO_FOLDER = 'the folder it is to lie in is not there';
 
 /** A home as it is written down. */
@@ -173,13 +174,12 @@ async function checkTarget(to: Buffer, path: string): Promise<void> {
   if (there === undefined) return;
   if (!there.isDirectory()) throw homeRefused(path, 'it is a link or no folder');
   if ((await readdir(to)).length > 0) throw homeRefused(path, 'it is not empty');
-  // Replacing it would leave its owner and mode behind, which are the home's and not the place's.
-  await rmdir(to);
 }
 
 function moveError(error: unknown): string {
-  if (errorCode(error) === 'EXDEV')
-    return 'it is on another file system: copy the home there with "cp -a", then call CreateUserData with the new path';
+  if (errorCode(error) === 'EXDEV') return `it is on another file system: ${COPY}`;
+  if (errorCode(error) === 'EBUSY')
+    return `it or the home is where a file system is mounted: mount that of the home there, or ${COPY}`;
   return errorCode(error) === 'ENOENT' ? NO_FOLDER : (error as Error).message;
 }
 
