@@ -38,7 +38,7 @@ export const commandTexts: {
   show: {
     about: 'a machine and its states, newest first',
     more: 'Without a machine it is the one that runs; `croft state list` names them.',
-    options: { json: PRINT_JSON, full: 'also ids, datasets and descriptions' },
+    options: { json: PRINT_JSON, full: 'also ids, datasets, kernels and descriptions' },
     examples: ['show', 'show --full'],
   },
   save: {

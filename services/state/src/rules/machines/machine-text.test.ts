@@ -42,6 +42,39 @@ it('lists machines in columns', () => {
   );
 });
 
+it.each<[string, string | undefined, Partial<Model['states'][0]>[], string]>([
+  ['its last boot', '2026-11-22T10:00:00.000Z', [{}], '2026-11-22 10:00:00 UTC'],
+  ['its last boot without states', '2026-11-22T10:00:00.000Z', [], '2026-11-22 10:00:00 UTC'],
+  ['its newest state after that', '2026-11-19T10:00:00.000Z', [{}], '2026-11-20 00:00:00 UTC'],
+  [
+    'no state from elsewhere',
+    '2026-11-19T10:00:00.000Z',
+    [{ imported: { at: '2026-11-21T00:00:00.000Z', id: 'there', machine: 'vault:/there' } }],
+    '2026-11-19 10:00:00 UTC',
+  ],
+])('tells when a machine that does not run was last used: %s', (_what, lastUsedAt, of, expected) => {
+  const old = aMachine({ id: 'vault:/old', current: false, lastUsedAt });
+  const on = aModel({
+    machines: [old],
+    states: of.map((more) => ({
+      ...state('there', '2026-11-20T00:00:00.000Z', 0),
+      machine: old.id,
+      ...more,
+    })),
+  });
+  expect(machineListText(on)).toMatch(new RegExp(` ${expected}\n$`));
+  expect(machineShowText(on, old, false)).toContain(`Last used:  ${expected}\n`);
+});
+
+it('shows in full the kernels that are known', () => {
+  const [newest, first] = states as [Model['states'][0], Model['states'][0]];
+  const on = { ...model, states: [{ ...newest, kernel: 'vmlinuz-6.2' }, first] };
+  const text = machineShowText(on, { ...machine, kernel: 'vmlinuz-6.1' }, true);
+  expect(text).toContain('Kernel:     vmlinuz-6.1\n');
+  expect(text.match(/^ {2}kernel .*$/gm)).toEqual(['  kernel vmlinuz-6.2']);
+  expect(machineShowText(on, { ...machine, kernel: 'vmlinuz-6.1' }, false)).not.toContain('vmlinuz');
+});
+
 it('shows states so that they can be read back', () => {
   const lines = machineShowText(model, machine, false).split('\n');
   const rows = lines.slice(lines.findIndex((line) => line.startsWith('NAME')) + 1, -1);

@@ -19,6 +19,7 @@ export function machineShowText(model: Model, machine: Machine, full: boolean): 
     ['Last used:', lastUsed(machine, states)],
     ...(machine.bootedState === undefined ? [] : [['Booted from:', machine.bootedState]]),
     ...nextBoot(model, machine),
+    ...(full && machine.kernel !== '' ? [['Kernel:', machine.kernel]] : []),
     ...(full
       ? machine.datasets.map(({ name, role, path }) => ['Dataset:', `${name} (${role}) ${path}`])
       : []),
@@ -92,7 +93,7 @@ function isCounted({ entries }: Member): boolean {
 }
 
 function detailLines(state: State): string[] {
-  const { imported, description } = state;
+  const { imported, description, kernel } = state;
   return [
     '',
     `${state.user === undefined ? '' : `${state.user}@`}${state.name}:`,
@@ -105,6 +106,7 @@ function detailLines(state: State): string[] {
         `${member.torn} torn`,
       ]),
     ),
+    ...(kernel === '' ? [] : [`  kernel ${kernel}`]),
     ...(imported === undefined
       ? []
       : [
@@ -138,7 +140,13 @@ function shownOf(model: Model, machine: Machine): State[] {
 
 function lastUsed(machine: Machine, states: readonly State[]): string {
   if (machine.current) return 'current';
-  return states[0] === undefined ? 'unknown' : timeText(states[0].createdAt);
+  // Somebody saved it there, unless it came from elsewhere.
+  const saved = states.find(({ imported }) => imported === undefined)?.createdAt;
+  const last = [machine.lastUsedAt, saved]
+    .filter((time) => time !== undefined)
+    .sort()
+    .at(-1);
+  return last === undefined ? 'unknown' : timeText(last);
 }
 
 function yesNo(value: boolean): string {
