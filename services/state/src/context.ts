@@ -26,7 +26,8 @@ export interface Boot {
 /** What operations work with. */
 export interface Context {
   readonly version: string;
-  readonly startedAt: Date;
+  /** As `performance.now()`: the clock of the machine may be set. */
+  readonly startedMs: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly storage: Storage;

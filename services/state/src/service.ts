@@ -80,7 +80,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   opened.defer(() => late.close());
   const context: Context = {
     version: options.version,
-    startedAt: clock.now(),
+    startedMs: performance.now(),
     clock,
     log,
     storage,

@@ -25,6 +25,17 @@ describe('a stock gRPC client without metadata', () => {
     expect(lines).toContain('writers: none');
   });
 
+  it.each(['1970-01-01T00:00:00Z', '2099-01-01T00:00:00Z'])(
+    'is told how long the daemon runs, also when the clock is set to %s',
+    async (set) => {
+      let now = new Date();
+      const daemon = await startDaemon({ clock: { now: () => now } });
+      now = new Date(set);
+      const { lines } = await daemon.call('Status');
+      expect(Number(/, up (-?\d+) s$/.exec(lines[0] ?? '')?.[1])).toBeOneOf([0, 1, 2, 3, 4, 5]);
+    },
+  );
+
   it('gets its request id back, unless it is unfit for a log line', async () => {
     const daemon = await startDaemon();
     const ask = async (requestid: string) =>

@@ -12,7 +12,7 @@ const DIRECTORY_WAIT_MS = 200;
 export async function showStatus(call: Call, context: Context): Promise<void> {
   const { model } = context.index;
   const machine = currentMachine(model);
-  const up = context.clock.now().getTime() - context.startedAt.getTime();
+  const up = performance.now() - context.startedMs;
   const states = model.states.filter((state) => state.machine === machine.id).length;
   const storage = await Promise.race([
     storageHealth(context),
