@@ -187,6 +187,28 @@ describe('an import', () => {
     expect((await statesOf(daemon))[0]?.members[0]).toMatchObject({ entries: 100_001, bytes: 350_000 });
   });
 
+  it.each([
+    ['its own', ''],
+    ['another', 'two'],
+  ])(
+    'is refused before its content comes when the name that it is to have is taken: %s',
+    async (_what, stateName) => {
+      const daemon = await daemonWithState();
+      await daemon.save('two');
+      const bytes = await exported(daemon, { stateName: 'one' });
+      const before = await everything(daemon);
+      const stream = openImport(daemon);
+      const answer = collect(stream, {});
+      stream.on('error', () => {});
+      stream.write({ header: { stateName } });
+      // What it is, and no list or content yet; nothing else is ever sent.
+      stream.write({ content: bytes.subarray(0, bytes.indexOf('manifests/')) });
+      expect(await answer).toMatchObject({ code: 6, order: [] });
+      expect((await answer).details).toContain(`a state named "${stateName || 'one'}" exists already`);
+      expect(await everything(daemon)).toEqual(before);
+    },
+  );
+
   it('does not hold the machine while it comes, and leaves nothing when it is cancelled', async () => {
     const daemon = await daemonWithState();
     const bytes = await exported(daemon, { stateName: 'one' });

@@ -39,7 +39,8 @@ export async function importState(
     checkTypedName(wanted);
     const id = randomUUID();
     try {
-      const received = await receive(id, messages, call, context);
+      const checkName = (states: readonly State[]) => nameOf(states, wanted, context);
+      const received = await receive(id, messages, checkName, call, context);
       return await add(id, received, wanted, call, context);
     } catch (error) {
       await storage.discard(id).catch((left) => {
@@ -50,15 +51,21 @@ export async function importState(
   });
 }
 
+/** The name that what comes will have. @throws INVALID_ARGUMENT, ALREADY_EXISTS */
+function nameOf([first]: readonly State[], wanted: string, { index: { model } }: Context): string {
+  return checkImportName(model, currentMachine(model), first as State, wanted);
+}
+
 async function receive(
   id: string,
   messages: AsyncIterator<ImportPart>,
+  check: (states: readonly State[]) => void,
   { signal, warning }: Call,
   { storage, minFree }: Context,
 ): Promise<Received> {
   const budget = spaceToWrite(await storage.space(), minFree);
   const content = contentsOf(messages, signal);
-  return storage.transfer.receive({ id, content, budget, signal, report: warning });
+  return storage.transfer.receive({ id, content, check, budget, signal, report: warning });
 }
 
 /** In the machine's turn, as a save: intent, content, completion mark, record. */
@@ -72,7 +79,8 @@ async function add(
   const { storage, index, turns, clock } = context;
   return await turns.take(currentMachine(index.model).id, call.operation, call.signal, async () => {
     const machine = currentMachine(index.model);
-    const name = checkImportName(index.model, machine, received.states[0] as State, wanted);
+    // Somebody may have taken it meanwhile.
+    const name = nameOf(received.states, wanted, context);
     const choices = { id, newId: randomUUID, now: clock.now() };
     const states = planImport(machine, received, storage.driver, name, choices);
     await index.beginSave(id);

@@ -198,6 +198,8 @@ export interface ReceiveRequest {
   readonly id: string;
   /** What `send` gave, in pieces of any size. Nobody vouches for it. */
   readonly content: AsyncIterable<Uint8Array>;
+  /** Is told what comes, before its content does, and throws what speaks against it. */
+  readonly check: (states: readonly State[]) => void;
   /** Bytes that may be written. */
   readonly budget: number;
   readonly signal: AbortSignal;

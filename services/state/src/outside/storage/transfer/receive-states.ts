@@ -43,6 +43,7 @@ export class StatesReceiver {
     await mkdir(this.#folder, { mode: 0o700 });
     try {
       const { driver, states } = await this.#description();
+      this.#request.check(states);
       const counted = new Map<string, Counted>();
       for (const { snapshot } of states.flatMap(({ members }) => members)) {
         if (!isHash(snapshot)) throw badImport('a member has no list of files');
