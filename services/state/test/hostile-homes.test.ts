@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, type StdioOptions, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
@@ -28,6 +28,7 @@ import {
   treeFacts,
   vaultFacts,
 } from './daemon.ts';
+import { callExtra } from './extras-client.ts';
 import { restore } from './sample-tree.ts';
 import { startProcess } from './spawned-daemon.ts';
 
@@ -353,6 +354,58 @@ describe('a folder that is mounted into a home', () => {
       `warning: ${home}/a/mount stays as it is, with what is in it: it is another file system now`,
     ]);
   });
+});
+
+describe('a mount in a home that nobody answers for any more', () => {
+  /** As of a server that is gone: whoever asks waits; and when the program that asked it has ended, nobody waits. */
+  async function withDeadMount(context: TestContext, isHanging: boolean) {
+    const { daemon, home } = await withHome();
+    const at = join(home, 'a/dead');
+    mkdirSync(at, { recursive: true });
+    await daemon.save('before');
+    let program: number;
+    try {
+      program = openSync('/dev/fuse', 'r+');
+      const options = 'fd=3,rootmode=40000,user_id=0,group_id=0';
+      const stdio: StdioOptions = ['ignore', 'ignore', 'ignore', program];
+      execFileSync('mount', ['-i', '-t', 'fuse', '-o', options, 'server', at], { stdio });
+    } catch {
+      skipWithout(context, 'the right to mount by FUSE');
+    }
+    onTestFinished(() => {
+      if (isHanging) closeSync(program);
+      execFileSync('umount', ['-l', at]);
+    });
+    if (!isHanging) closeSync(program);
+    writeFileSync(join(home, 'a/beside'), 'of the user');
+    return { daemon, home, at };
+  }
+
+  it.for([
+    ['hangs', true],
+    ['has ended', false],
+  ] as const)(
+    'is left out of saves and differences, stays in a home that is emptied, and holds nobody: %s',
+    async ([, isHanging], context) => {
+      const { daemon, home, at } = await withDeadMount(context, isHanging);
+      const saved = await daemon.call('SaveUserState', { userName: 'eve', stateName: 'now' });
+      expect(saved).toMatchObject({ code: 0, results: [{ stateName: 'now' }] });
+      expect(saved.lines).toContain(`warning: ${at} is another file system and was left out`);
+      expect((await stateOf(daemon, 'now', 'eve')).partial).toBe(false);
+      const { target, problems } = await restore(daemon, 'now', 'eve');
+      expect(problems).toEqual([]);
+      expect(readFileSync(join(target, 'a/beside'), 'utf8')).toBe('of the user');
+      expect(readdirSync(join(target, 'a/dead'))).toEqual([]);
+      rmSync(join(home, 'file'));
+      const diff = await callExtra(daemon, 'Diff', { stateName: 'now', userName: 'eve' });
+      expect(diff).toMatchObject({ code: 0 });
+      expect(diff.results.at(-1)).toMatchObject({ summary: { added: 0, removed: 1 } });
+      const emptied = await daemon.call('DissociateUser', { user: 'eve', removeHome: true });
+      expect(emptied).toMatchObject({ code: 0 });
+      expect(emptied.lines).toContain(`warning: ${at} is another file system and was left alone`);
+      expect([readdirSync(home), readdirSync(join(home, 'a'))]).toEqual([['a'], ['dead']]);
+    },
+  );
 });
 
 describe('going back', () => {

@@ -21,7 +21,8 @@ export function entryOf(path: string, stat: Stat, more: Partial<Entry>): Entry {
 }
 
 /**
- * What not even root may look at: somebody mounted it for himself (sshfs). Everything beside it can be read all the same.
+ * What not even root may look at, as somebody mounted it for himself (sshfs), or what may never answer, as its server is gone.
+ * Everything beside it can be read all the same.
  */
 export function closedMount(path: string): Entry {
   return { path, type: 'folder', mode: '700', uid: 0, gid: 0, mtimeNs: '0', leftOut: 'mount' };

@@ -2,6 +2,7 @@ import { readdir, readlink } from 'node:fs/promises';
 import type { Entry } from '../../model/entry.ts';
 import { pathText } from '../../model/path-text.ts';
 import { closedMount, entryOf, MAX_FOLDER_PATH } from './entry-of.ts';
+import { foreignMounts } from './foreign-mounts.ts';
 import {
   bytesOf,
   close,
@@ -53,6 +54,7 @@ export class TreeWalk {
   #batch: Entry[] = [];
   #device = 0n;
   #mount: string | undefined;
+  #foreign: ReadonlySet<string> = new Set();
 
   constructor(root: string, options: WalkOptions, signal: AbortSignal) {
     this.#root = root;
@@ -62,6 +64,7 @@ export class TreeWalk {
 
   async *run(): AsyncGenerator<readonly Entry[]> {
     try {
+      this.#foreign = await foreignMounts(this.#root);
       const stat = await lstat(bytesOf(this.#root));
       this.#device = stat.dev;
       await this.#enter(this.#root, '.', stat);
@@ -134,6 +137,7 @@ export class TreeWalk {
   }
 
   async #look(inside: string, name: string, text: string): Promise<Found> {
+    if (this.#foreign.has(text)) return { name, text, entry: closedMount(text), stat: undefined };
     const at = bytesOf(`${inside}/${name}`);
     let stat: Stat;
     try {

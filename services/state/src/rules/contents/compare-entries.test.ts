@@ -90,6 +90,16 @@ describe('compareEntries', () => {
     });
   });
 
+  it.each([
+    ['is mounted now', folder, 'unknown'],
+    ['was mounted then, too', { ...folder, leftOut: 'mount' }, 'same'],
+  ] as const)('compares no mode, owner or time with what %s', (_what, then, content) => {
+    const mounted: Entry = { ...folder, mode: '700', uid: 0, mtimeNs: '0', leftOut: 'mount' };
+    const found = compareEntries(then, mounted, content, { ...PLAIN, times: true });
+    const unknown = { type: 'folder', oldType: '', ...NONE, unknown: true };
+    expect(found).toEqual(content === 'same' ? undefined : unknown);
+  });
+
   it('takes links of another mode for the same: theirs does not count', () => {
     expect(compareEntries(link, { ...link, mode: '700' }, 'same', { ...PLAIN, times: true })).toBeUndefined();
   });

@@ -34,15 +34,17 @@ export function compareEntries(
   counts: { readonly times: boolean; readonly attributes: boolean },
 ): Difference | undefined {
   const isOther = one.type !== other.type;
+  // What is mounted has facts of its own, which may not even be known.
+  const isMount = one.leftOut !== undefined || other.leftOut !== undefined;
   const found = {
     content: !isOther && content === 'changed',
     unknown: !isOther && content === 'unknown',
     // A link has no permissions that count.
-    mode: !(one.type === 'link' && other.type === 'link') && one.mode !== other.mode,
-    owner: one.uid !== other.uid || one.gid !== other.gid,
+    mode: !isMount && !(one.type === 'link' && other.type === 'link') && one.mode !== other.mode,
+    owner: !isMount && (one.uid !== other.uid || one.gid !== other.gid),
     target: !isOther && one.target !== other.target,
     // Node sets times to the microsecond, so what came back from a state differs in what is below.
-    time: counts.times && one.mtimeNs.slice(0, -3) !== other.mtimeNs.slice(0, -3),
+    time: counts.times && !isMount && one.mtimeNs.slice(0, -3) !== other.mtimeNs.slice(0, -3),
     attributes: counts.attributes && !sameAttributes(one, other),
   };
   if (!isOther && !Object.values(found).includes(true)) return undefined;

@@ -1,8 +1,7 @@
 import { fstatSync, lstatSync, readlinkSync } from 'node:fs';
-import { realpath, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { pathText } from '../../../../model/path-text.ts';
-import { readMounts } from '../../../mounts.ts';
+import { mountsBelow } from '../../foreign-mounts.ts';
 import { bytesOf, type Stat } from '../files.ts';
 
 /** ext2 to ext4, XFS, btrfs, ZFS, F2FS, bcachefs, tmpfs: on a disk or in memory, and no server or program answers. */
@@ -30,12 +29,7 @@ export class QuickLook {
   /** @param root of the tree, as latin1 bytes */
   static async open(root: string): Promise<QuickLook> {
     const { type } = await statfs(bytesOf(root));
-    const real = await realpath(bytesOf(root), { encoding: 'latin1' });
-    const start = real === '/' ? real : `${real}/`;
-    const mounted = (await readMounts())
-      .map(({ path }) => Buffer.from(path).toString('latin1'))
-      .filter((path) => path.startsWith(start) && path !== start)
-      .map((path) => pathText(dirname(path.slice(start.length))));
+    const mounted = (await mountsBelow(root)).map(({ path }) => dirname(path));
     return new QuickLook(process.platform === 'linux' && OWN.has(type), new Set(mounted));
   }
 

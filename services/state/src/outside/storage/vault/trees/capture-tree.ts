@@ -5,6 +5,7 @@ import type { Entry } from '../../../../model/entry.ts';
 import { pathText } from '../../../../model/path-text.ts';
 import { sizeText } from '../../../../rules/machines/sizes.ts';
 import { closedMount, entryOf, MAX_FOLDER_PATH } from '../../entry-of.ts';
+import { foreignMounts } from '../../foreign-mounts.ts';
 import type { Additions } from '../content/additions.ts';
 import { AttributeReader } from '../content/attributes.ts';
 import { QuickLook } from '../content/quick-look.ts';
@@ -64,7 +65,8 @@ export interface Captured {
  * @throws `list_too_long`
  */
 export async function captureTree(capture: Capture): Promise<Captured> {
-  return new TreeCapture(capture, await QuickLook.open(capture.root)).run();
+  const [quick, foreign] = await Promise.all([QuickLook.open(capture.root), foreignMounts(capture.root)]);
+  return new TreeCapture(capture, quick, foreign).run();
 }
 
 /** What stands in the tree for a name. */
@@ -84,6 +86,7 @@ class TreeCapture {
   readonly #capture: Capture;
   readonly #seen: Seen;
   readonly #quick: QuickLook;
+  readonly #foreign: ReadonlySet<string>;
   readonly #workers: Workers;
   readonly #reader: FileReader;
   readonly #unreadable: { path: string; code: string }[] = [];
@@ -95,10 +98,11 @@ class TreeCapture {
   #mount: string | undefined;
   #listBytes = 0;
 
-  constructor(capture: Capture, quick: QuickLook) {
+  constructor(capture: Capture, quick: QuickLook, foreign: ReadonlySet<string>) {
     this.#capture = capture;
     this.#seen = capture.seen ?? { entries: 0, bytes: 0 };
     this.#quick = quick;
+    this.#foreign = foreign;
     this.#workers = new Workers(capture.signal);
     this.#reader = new FileReader(capture.additions, capture.cache, this.#attributes);
   }
@@ -175,6 +179,7 @@ class TreeCapture {
 
   /** Without a promise where nothing has to be waited for: of most files of most saves. */
   #entry(place: Place): Item | Promise<Item> {
+    if (this.#foreign.has(place.text)) return this.#closedMount(place.text);
     if (!place.isQuick) return this.#entryLater(place);
     let stat: Stat | undefined;
     try {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { pathText } from '../../../../model/path-text.ts';
+import { foreignMounts } from '../../foreign-mounts.ts';
 import { bytesOf, close, fstat, lstat, mountOf, open, READ_FOLDER, type Stat } from '../files.ts';
 
 /** So many folders are held open at most. What lies deeper is moved up first: a tree may have thousands of levels. */
@@ -24,9 +25,9 @@ export async function emptyFolder(
   try {
     const stat = await fstat(fd);
     if (!isMeant(stat)) return [`${pathText(root)} is another folder by now and was left alone`];
-    const { dev } = stat;
+    const foreign = new Set([...(await foreignMounts(root))].map((path) => `${pathText(root)}/${path}`));
     for (let pass = 1; ; pass++) {
-      const run = new Emptying(fd, dev);
+      const run = new Emptying(fd, stat.dev, foreign);
       await run.folder(fd, pathText(root), 0);
       // Somebody may make folders faster than they are deleted.
       if (run.movedUp === 0 || pass === MAX_PASSES) return run.left;
@@ -42,11 +43,13 @@ class Emptying {
   movedUp = 0;
   readonly #root: number;
   readonly #device: bigint;
+  readonly #foreign: ReadonlySet<string>;
   readonly #mount: string | undefined;
 
-  constructor(root: number, device: bigint) {
+  constructor(root: number, device: bigint, foreign: ReadonlySet<string>) {
     this.#root = root;
     this.#device = device;
+    this.#foreign = foreign;
     this.#mount = mountOf(root);
   }
 
@@ -54,6 +57,10 @@ class Emptying {
     const here = `/proc/self/fd/${fd}`;
     for (const name of await readdir(here, { encoding: 'latin1' })) {
       const [at, shown] = [bytesOf(`${here}/${name}`), `${text}/${pathText(name)}`];
+      if (this.#foreign.has(shown)) {
+        this.#leave(shown);
+        continue;
+      }
       try {
         const stat = await lstat(at);
         if (!stat.isDirectory()) await unlink(at);

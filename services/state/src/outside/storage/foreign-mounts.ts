@@ -1,0 +1,36 @@
+import { realpath } from 'node:fs/promises';
+import { pathText } from '../../model/path-text.ts';
+import { readMounts } from '../mounts.ts';
+import { bytesOf } from './vault/files.ts';
+
+/** On a disk or in memory: the kernel itself answers. All others may have a server or a program that does not answer any more. */
+const OWN = new Set(
+  'ext2 ext3 ext4 xfs btrfs zfs f2fs bcachefs tmpfs devtmpfs ramfs overlay squashfs erofs iso9660 udf vfat exfat ntfs3 proc sysfs'.split(
+    ' ',
+  ),
+);
+
+/** What is mounted below a folder. */
+interface MountBelow {
+  /** Path text below the folder. */
+  readonly path: string;
+  /** Whoever asks for its facts may wait for ever. */
+  readonly isForeign: boolean;
+}
+
+/** What is mounted below a folder, whatever name that has. @param root as latin1 bytes */
+export async function mountsBelow(root: string): Promise<readonly MountBelow[]> {
+  const real = await realpath(bytesOf(root), { encoding: 'latin1' });
+  const start = real === '/' ? real : `${real}/`;
+  return (await readMounts()).flatMap(({ path, type }) => {
+    const at = Buffer.from(path).toString('latin1');
+    if (!at.startsWith(start) || at === start) return [];
+    return [{ path: pathText(at.slice(start.length)), isForeign: !OWN.has(type) }];
+  });
+}
+
+/** Path texts of those that are not even asked for their facts. */
+export async function foreignMounts(root: string): Promise<ReadonlySet<string>> {
+  const found = await mountsBelow(root);
+  return new Set(found.filter(({ isForeign }) => isForeign).map(({ path }) => path));
+}
