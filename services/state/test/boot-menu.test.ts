@@ -78,7 +78,7 @@ describe('UpdateBootMenu', () => {
     await daemon.call('CreateUserData', { user: 'ada', homepath: join(temporaryFolder(), 'ada') });
     await daemon.save('good');
     const answer = await daemon.call('UpdateBootMenu');
-    expect(answer).toMatchObject({ code: 0, lines: ['boot menu (grub): 1 states, 2 entries'] });
+    expect(answer).toMatchObject({ code: 0, lines: ['boot menu (grub): 1 state, 2 entries'] });
     execFileSync('grub-script-check', [menu]);
     const id = (await daemon.dump()).machines[0]?.states[0]?.id;
     const text = readFileSync(menu, 'utf8');
@@ -93,7 +93,7 @@ describe('UpdateBootMenu', () => {
     await daemon.call('UpdateBootMenu');
     const [first, written] = [readFileSync(menu, 'utf8'), statSync(menu, { bigint: true }).mtimeNs];
     expect((await daemon.call('UpdateBootMenu')).lines).toEqual([
-      'boot menu (grub): 1 states, 1 entries, unchanged',
+      'boot menu (grub): 1 state, 1 entry, unchanged',
     ]);
     expect(statSync(menu, { bigint: true }).mtimeNs).toBe(written);
     await daemon.save('two');

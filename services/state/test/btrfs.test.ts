@@ -103,7 +103,7 @@ describe('a member of a state on btrfs', () => {
     const stream = join(storage.base, 'stream');
     run('btrfs', '-q', 'send', '-f', stream, snapshot);
     run('btrfs', '-q', 'receive', '-f', stream, copies);
-    expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 1 states']);
+    expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 1 state']);
     await daemon.service.close(0);
     // A copy in its place has what it had, and another identity.
     subvolume('delete', snapshot);

@@ -183,7 +183,7 @@ describe('Refresh', () => {
       { stateName: 'long' },
       { onLine: () => void (refreshed ??= daemon.call('Refresh')) },
     );
-    expect((await refreshed)?.lines).toEqual(['nothing differed: 1 states']);
+    expect((await refreshed)?.lines).toEqual(['nothing differed: 1 state']);
     expect(await namesOf(daemon)).toEqual(['long']);
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { counted } from '../src/rules/machines/sizes.ts';
 import { type Answer, type Daemon, type DumpedState, startDaemon, temporaryFolder } from './daemon.ts';
 import type { DumpedMember, OpenedStorage } from './drivers/fixture.ts';
 import type { Files, Model } from './plain-model.ts';
@@ -82,7 +83,7 @@ export async function compare(model: Model, real: Real): Promise<void> {
     [...model.homes].sort().map(([user, { place, linked }]) => [user, real.path(place), linked ? 1 : 0]),
   );
   expect((await call(real, 'Refresh', {}, 0)).lines).toEqual([
-    `nothing differed: ${model.states.length} states`,
+    `nothing differed: ${counted(model.states.length, 'state')}`,
   ]);
   expect(filesIn(real.storage.systemPath)).toEqual(model.system);
   for (const place of PLACES)

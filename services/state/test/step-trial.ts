@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { counted } from '../src/rules/machines/sizes.ts';
 import type { DumpedState } from './daemon.ts';
 import type { SteppingHost } from './stepping-hosts.ts';
 import type { Subject } from './subjects.ts';
@@ -124,7 +125,7 @@ async function checkStored(host: SteppingHost, at: string): Promise<void> {
   expect([at, states.filter(({ partial, removing }) => partial || removing)]).toEqual([at, []]);
   expect([at, (await host.must('Refresh')).lines]).toEqual([
     at,
-    [`nothing differed: ${states.length} states`],
+    [`nothing differed: ${counted(states.length, 'state')}`],
   ]);
 }
 

@@ -113,7 +113,7 @@ describe('an import', () => {
     // What is kept survives a restart, as any other state.
     await there.service.close(0);
     const again = await startDaemon({ folder: there.folder, tree: there.tree });
-    expect((await again.call('Refresh')).lines).toEqual(['nothing differed: 1 states']);
+    expect((await again.call('Refresh')).lines).toEqual(['nothing differed: 1 state']);
     expect(await statesOf(again)).toEqual([state]);
   });
 

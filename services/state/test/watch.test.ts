@@ -83,7 +83,7 @@ describe('a watch', () => {
     const daemon = await startDaemon({ settings });
     const { events } = await watched(daemon);
     const saved = await daemon.call('SaveSystemState', { stateName: 'one', updateBootMenu: true });
-    expect(saved.lines.join('\n')).toContain('boot menu (entries): 1 states');
+    expect(saved.lines.join('\n')).toContain('boot menu (entries): 1 state');
     await until(events, 2);
     expect(events.map(textOf)).toEqual(['saved one', 'menu undefined']);
     expect(events[1]?.['menu']).toEqual({ states: 1, entries: 1 });

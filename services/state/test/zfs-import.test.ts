@@ -114,7 +114,7 @@ it('the empty place of imports that a killed daemon left goes with the next refr
       imports,
     );
   leave();
-  expect((await first.call('Refresh')).lines).toEqual(['nothing differed: 1 states']);
+  expect((await first.call('Refresh')).lines).toEqual(['nothing differed: 1 state']);
   expect(await storage.facts()).toEqual(without);
   await first.service.close(0);
   // Where it goes in the moment in which an import finds it there, the import makes another.

@@ -49,7 +49,7 @@ describe('a save', () => {
     expect(state.members.map(({ dataset }) => dataset)).toEqual([storage.root, `${boot}/debian`]);
     expect(state.oneInstant).toBe(false);
     const again = await daemon.call('Refresh');
-    expect(again.lines).toEqual(['nothing differed: 1 states']);
+    expect(again.lines).toEqual(['nothing differed: 1 state']);
     expect((await daemon.call('Status')).lines.join('\n')).toMatch(/healthy/);
     await daemon.call('RemoveSystemState', { stateName: 'both' });
     expect(snapshots(storage)).toEqual([]);

@@ -4,6 +4,7 @@ import type { BootLoader } from '../outside/boot-loader/boot-loader.ts';
 import { findBootLoaders, listKernels, systemName } from '../outside/boot-loader/find-boot-loaders.ts';
 import { type MenuEntry, menuStates, planMenu } from '../rules/boot/boot-menu.ts';
 import { currentMachine } from '../rules/machines/find-machine.ts';
+import { counted } from '../rules/machines/sizes.ts';
 import type { RequestOf } from '../wire.ts';
 
 const NEVER = new AbortController().signal;
@@ -62,12 +63,12 @@ export async function writeMenu(
     const written = await turns.take('menu', call.operation, NEVER, () => loader.write(plan.entries));
     if (written) context.happenings.tell({ menu: { states: plan.states, entries: plan.entries.length } });
     call.info(
-      `boot menu (${loader.name}): ${plan.states} states, ${plan.entries.length} entries${written ? '' : ', unchanged'}`,
+      `boot menu (${loader.name}): ${counted(plan.states, 'state')}, ${counted(plan.entries.length, 'entry', 'entries')}${written ? '' : ', unchanged'}`,
     );
   }
   if (plan.leftOut > 0)
     call.info(
-      `${plan.leftOut} states are not in the boot menu: it shows at most ${policy.policy.menu.states}`,
+      `${counted(plan.leftOut, 'state is', 'states are')} not in the boot menu: it shows at most ${policy.policy.menu.states}`,
     );
   return plan.entries;
 }

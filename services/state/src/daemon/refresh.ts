@@ -1,4 +1,5 @@
 import type { Call, Context } from '../context.ts';
+import { counted } from '../rules/machines/sizes.ts';
 import { reconcile } from '../rules/states/reconcile.ts';
 
 /** Reads the storage again while nobody writes, believes it, and tells what differed. */
@@ -25,6 +26,6 @@ export async function refresh(call: Call, context: Context): Promise<void> {
     await index.refreshed(scan);
     for (const note of notes) call.info(note);
     if (!homes) call.info('the homes differed and were read anew');
-    if (notes.length === 0 && homes) call.info(`nothing differed: ${scan.states.length} states`);
+    if (notes.length === 0 && homes) call.info(`nothing differed: ${counted(scan.states.length, 'state')}`);
   });
 }

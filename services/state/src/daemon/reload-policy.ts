@@ -1,4 +1,5 @@
 import type { Call, Context } from '../context.ts';
+import { counted } from '../rules/machines/sizes.ts';
 
 /** Reads the policy file and the certificates again; what is wrong stays as it was. */
 export async function reloadPolicy(call: Call, { policy, tls }: Context): Promise<void> {
@@ -9,6 +10,6 @@ export async function reloadPolicy(call: Call, { policy, tls }: Context): Promis
     call.info('new connections over TLS get the certificates as they are now');
   }
   call.info(
-    `${policy.path}: everything of ${keep.days} days and the newest ${keep.newest} states are kept, and of older ones what ${keep.rules.length} rules say; the boot menu shows at most ${menu.states} states`,
+    `${policy.path}: everything of ${counted(keep.days, 'day')} and the newest ${counted(keep.newest, 'state')} are kept, and of older ones what ${counted(keep.rules.length, 'rule says', 'rules say')}; the boot menu shows at most ${counted(menu.states, 'state')}`,
   );
 }

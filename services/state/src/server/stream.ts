@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import { counted } from '../rules/machines/sizes.ts';
 
 /** Lines that wait for a client that reads slowly; what comes on top is counted and left out. */
 const MAX_WAITING = 10_000;
@@ -52,7 +53,9 @@ export class Stream {
 
   #tellLeftOut(): void {
     if (this.#leftOut === 0) return;
-    this.#push({ log: `${this.#leftOut} lines were left out: the client reads too slowly` });
+    this.#push({
+      log: `${counted(this.#leftOut, 'line was', 'lines were')} left out: the client reads too slowly`,
+    });
     this.#leftOut = 0;
   }
 

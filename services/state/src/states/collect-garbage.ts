@@ -2,6 +2,7 @@ import { refreshMenu } from '../boot/update-boot-menu.ts';
 import type { Call, Context } from '../context.ts';
 import { collectionIncomplete } from '../failures.ts';
 import { type Machine, type State, savedWith, storageName } from '../model/model.ts';
+import { counted } from '../rules/machines/sizes.ts';
 import { planCollection, planForSpace } from '../rules/states/gc-plan.ts';
 import { isShortOfSpace, type Pool } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
@@ -47,7 +48,7 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
       failed += forSpace.failed;
     });
   }
-  call.info(removed === 0 ? 'there was nothing to remove' : `removed ${removed} states`);
+  call.info(removed === 0 ? 'there was nothing to remove' : `removed ${counted(removed, 'state')}`);
   if (failed > 0) throw collectionIncomplete(failed);
 }
 

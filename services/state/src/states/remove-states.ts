@@ -4,7 +4,7 @@ import type { Call, Context } from '../context.ts';
 import { needsForce, othersDependOnIt, removalStopped, removalUnfinished } from '../failures.ts';
 import { type State, storageName } from '../model/model.ts';
 import type { Dependant, Storage } from '../outside/storage/storage.ts';
-import { sizeText } from '../rules/machines/sizes.ts';
+import { counted, sizeText } from '../rules/machines/sizes.ts';
 import { findState, type Wanted } from '../rules/states/find-state.ts';
 import type { Removal } from '../rules/states/reconcile.ts';
 import {
@@ -203,7 +203,7 @@ async function areGone(states: readonly State[], storage: Storage): Promise<bool
 export async function freeContent(call: Call, context: Context): Promise<boolean> {
   try {
     const { objects, bytes } = await context.storage.collect();
-    call.debug(`freed ${objects} objects, ${sizeText(bytes)}`);
+    call.debug(`freed ${counted(objects, 'object')}, ${sizeText(bytes)}`);
   } catch (error) {
     // The states are gone all the same, and the next removal or start frees what this one leaves.
     context.log.error({ err: error }, 'content that no state uses could not be freed');

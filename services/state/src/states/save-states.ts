@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Call, Context } from '../context.ts';
 import { isPartial, type Machine, type State } from '../model/model.ts';
 import type { Snapshot } from '../outside/storage/storage.ts';
-import { sizeText } from '../rules/machines/sizes.ts';
+import { counted, sizeText } from '../rules/machines/sizes.ts';
 import {
   checkSaveTarget,
   isShortOfSpace,
@@ -63,7 +63,7 @@ async function execute(plan: SavePlan, call: Call, context: Context): Promise<re
   await recorded(index.saved(plan.id, states), context, plan.name);
   for (const { dataset, entries, bytes } of states.flatMap(({ members }) => members)) {
     // A snapshot is made without looking at what is in it.
-    const size = entries === 0 ? '' : `: ${entries} entries, ${sizeText(bytes)}`;
+    const size = entries === 0 ? '' : `: ${counted(entries, 'entry', 'entries')}, ${sizeText(bytes)}`;
     call.info(`saved ${dataset}${size}`);
   }
   if (states.some(isPartial))

@@ -206,7 +206,7 @@ export function homeScenarios(fixture: StorageFixture): void {
       expect([await statesOf(daemon), await storage.facts()]).toEqual(before);
       expect((await daemon.call('RemoveUserState', { ...request, force: true })).code).toBe(0);
       expect(await namesOf(daemon)).toEqual(['all']);
-      expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 1 states']);
+      expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 1 state']);
       const { member } = await memberOf(daemon, 'all');
       expect(treeFacts(await storage.contentOf(member))).toEqual(treeFacts(storage.systemPath));
       rmSync(join(path, 'file'));

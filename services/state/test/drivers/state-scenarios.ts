@@ -43,7 +43,7 @@ export function stateScenarios(fixture: StorageFixture): void {
       await storage.reopen();
       const again = await start();
       expect(await statesOf(again)).toEqual(states);
-      expect(await again.call('Refresh')).toMatchObject({ code: 0, lines: ['nothing differed: 1 states'] });
+      expect(await again.call('Refresh')).toMatchObject({ code: 0, lines: ['nothing differed: 1 state'] });
       const { member } = await memberOf(again, 'kept');
       expect(treeFacts(await storage.contentOf(member))).toEqual(treeFacts(storage.systemPath));
     });
@@ -108,7 +108,7 @@ export function stateScenarios(fixture: StorageFixture): void {
         // The undo runs after the caller has gone; who reads the storage waits for it. What was complete by then stays.
         const { lines } = await daemon.call('Refresh');
         const isThere = (await namesOf(daemon)).includes('late');
-        expect(lines).toEqual([`nothing differed: ${isThere ? 2 : 1} states`]);
+        expect(lines).toEqual([`nothing differed: ${isThere ? '2 states' : '1 state'}`]);
         expect(isThere || code !== 0).toBe(true);
         if (isThere) await daemon.call('RemoveSystemState', { stateName: 'late' });
         expect(await namesOf(daemon)).toEqual(['before']);

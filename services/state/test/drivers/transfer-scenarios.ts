@@ -91,7 +91,7 @@ export function transferScenarios(fixture: StorageFixture): void {
         stream.write({ header: { stateName: 'slow' } });
         stream.write({ content: bytes.subarray(0, 50_000) });
         await sleep(1500);
-        expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 1 states']);
+        expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 1 state']);
         if (isCancelled) {
           await daemon.save('meanwhile');
           await daemon.call('RemoveSystemState', { stateName: 'meanwhile' });

@@ -3,7 +3,7 @@ import type { Member } from '../../model/model.ts';
 import { close, errorCode } from '../../outside/storage/vault/files.ts';
 import { materialise } from '../../outside/storage/vault/trees/materialise.ts';
 import { openTarget } from '../../outside/storage/vault/trees/open-target.ts';
-import { sizeText } from '../../rules/machines/sizes.ts';
+import { counted, sizeText } from '../../rules/machines/sizes.ts';
 import { findState } from '../../rules/states/find-state.ts';
 import { type CommandCall, dumpText } from '../command-call.ts';
 import { FileTrouble, withFiles } from '../file-trouble.ts';
@@ -109,7 +109,7 @@ async function restoreMember(
     materialise(vault, member.snapshot, at, { onEntry, onLeft, signal }),
   );
   for (const problem of restored.problems) progress(`warning: ${problem}`);
-  progress(`restored ${member.dataset} to ${target}: ${restored.entries} entries`);
+  progress(`restored ${member.dataset} to ${target}: ${counted(restored.entries, 'entry', 'entries')}`);
   return restored.problems.length;
 }
 

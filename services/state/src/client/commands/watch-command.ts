@@ -1,4 +1,5 @@
 import { timeText } from '../../rules/machines/machine-text.ts';
+import { counted } from '../../rules/machines/sizes.ts';
 import type { Happening } from '../../wire-extras.ts';
 import type { CommandCall } from '../command-call.ts';
 
@@ -30,6 +31,6 @@ type About = Readonly<Record<string, string | number | boolean>>;
 
 function textOf({ machine, user, name, id, states }: About): string {
   if (name !== undefined) return `${machine}${user ? `/${user}` : ''}@${name}`;
-  if (states !== undefined) return `${states} states`;
+  if (states !== undefined) return counted(Number(states), 'state');
   return String(user ?? id);
 }

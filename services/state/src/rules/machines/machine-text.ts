@@ -1,5 +1,5 @@
 import { isPartial, type Machine, type Member, type Model, type State } from '../../model/model.ts';
-import { sizeText } from './sizes.ts';
+import { counted, sizeText } from './sizes.ts';
 
 /** Every machine as a table: current first, then by id. */
 export function machineListText(model: Model): string {
@@ -101,7 +101,7 @@ function detailLines(state: State): string[] {
       state.members.map((member) => [
         `  ${member.dataset} (${member.role})`,
         member.path,
-        isCounted(member) ? `${member.entries} entries` : 'not counted',
+        isCounted(member) ? counted(member.entries, 'entry', 'entries') : 'not counted',
         `${member.unreadable} unreadable`,
         `${member.torn} torn`,
       ]),
