@@ -67,4 +67,6 @@ export interface Call {
   readonly debug: (line: string) => void;
   /** How far it is; only for callers that asked for it with the metadata `progress: yes`, so that nobody else pays for it. */
   readonly progress: ((line: string) => void) | undefined;
+  /** The caller is a program, by the metadata `format: json`. */
+  readonly wantsJson: boolean;
 }

@@ -61,6 +61,10 @@ describe('croft state', () => {
     for (const argv of ['dump', 'dump --json'])
       expect(JSON.parse((await run(daemon, argv)).out)).toEqual(await daemon.dump());
     expect((await run(daemon, 'status')).out).toContain('writers: none\n');
+    expect(JSON.parse((await run(daemon, 'status --json')).out)).toMatchObject({
+      version: '1.2.3-test',
+      machine: { states: 1 },
+    });
   });
 
   it('prints what is not known as null, as the dump does, so that programs find every field', async () => {

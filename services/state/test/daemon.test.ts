@@ -25,6 +25,28 @@ describe('a stock gRPC client without metadata', () => {
     expect(lines).toContain('writers: none');
   });
 
+  it('is told the same as JSON when it asks for that', async () => {
+    const daemon = await startDaemon();
+    await daemon.save('one');
+    const { code, lines } = await daemon.call('Status', {}, { metadata: { format: 'json' } });
+    expect(code).toBe(0);
+    expect(JSON.parse(lines.join('\n'))).toEqual({
+      version: '1.2.3-test',
+      upSeconds: expect.any(Number),
+      storage: {
+        driver: 'vault',
+        location: join(daemon.folder, 'vault'),
+        trouble: null,
+        pools: [{ name: expect.any(String), size: expect.any(Number), free: expect.any(Number) }],
+      },
+      machine: { id: `vault:${daemon.tree}`, managed: true, states: 1 },
+      writers: [],
+      notOpenYet: [],
+      errorCount: 0,
+      errors: [],
+    });
+  });
+
   it.each(['1970-01-01T00:00:00Z', '2099-01-01T00:00:00Z'])(
     'is told how long the daemon runs, also when the clock is set to %s',
     async (set) => {

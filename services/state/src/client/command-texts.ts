@@ -152,7 +152,11 @@ export const commandTexts: {
     options: { 'remove-home': 'delete what is in the home', yes: YES },
     examples: ['users dissociate ada', 'users dissociate ada --remove-home'],
   },
-  status: { about: 'how the daemon is', options: {}, examples: ['status'] },
+  status: {
+    about: 'how the daemon is',
+    options: { json: PRINT_JSON },
+    examples: ['status', 'status --json'],
+  },
   dump: {
     about: 'everything the daemon knows, as JSON',
     options: { json: 'it is JSON either way' },

@@ -37,7 +37,7 @@ export class DaemonClient implements Disposable {
   readonly #metadata = new Metadata();
   readonly #client: InstanceType<ReturnType<typeof makeGenericClientConstructor>>;
 
-  constructor(target: Target, options: { debug: boolean; meter?: Meter }) {
+  constructor(target: Target, options: { debug: boolean; json?: boolean; meter?: Meter }) {
     const definition = loadDefinition();
     // No two operations have the same name, so one client has those of both services.
     const methods = { ...stateServiceOf(definition), ...stateExtrasOf(definition) };
@@ -46,6 +46,7 @@ export class DaemonClient implements Disposable {
     this.#client = new Client(target.address, target.credentials);
     if (target.token !== undefined) this.#metadata.set('authorization', `Bearer ${target.token}`);
     if (options.debug) this.#metadata.set('loglevel', 'debug');
+    if (options.json === true) this.#metadata.set('format', 'json');
     this.#meter = options.meter?.isSeen === true ? options.meter : undefined;
     if (this.#meter !== undefined) this.#metadata.set('progress', 'yes');
   }

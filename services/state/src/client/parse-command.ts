@@ -76,7 +76,7 @@ export const COMMANDS = {
   'users create': { needs: ['user', 'home'], may: [], flags: [] },
   'users move': { needs: ['home', 'new home'], may: [], flags: [] },
   'users dissociate': { needs: ['user'], may: [], flags: ['remove-home', 'yes'] },
-  status: { needs: [], may: [], flags: [] },
+  status: { needs: [], may: [], flags: ['json'] },
   version: { needs: [], may: [], flags: ['json'] },
   // It is JSON either way.
   dump: { needs: [], may: [], flags: ['json'] },

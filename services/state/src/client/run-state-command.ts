@@ -43,6 +43,7 @@ export async function runStateCommand(argv: readonly string[], options: CommandO
     }
     using daemon = new DaemonClient(await findDaemon(command, options.socket), {
       debug: command.flags.has('debug'),
+      json: command.flags.has('json'),
       meter,
     });
     const call: CommandCall = {

@@ -136,6 +136,7 @@ function makeCall(
       if (wantsDebug) send(text);
     },
     progress: wantsProgress ? (text) => send(`progress: ${text}`) : undefined,
+    wantsJson: wire.metadata.get('format').at(0) === 'json',
   };
 }
 

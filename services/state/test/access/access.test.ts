@@ -186,6 +186,23 @@ describe('at the socket for everybody', () => {
       (await callAs(user, daemon.service.address, status))[0]?.lines.at(-1);
     expect(await linesOf(users.other)).toBe('errors: 1, which administrators are told');
     expect(await linesOf(users.operator)).toMatch(/^error: /);
+    const json = [{ name: 'Status', request: {}, metadata: { format: 'json' } }];
+    const errorsFor = async (user: OtherUser) => {
+      const [answer] = await callAs(user, daemon.service.address, json);
+      const { errorCount, errors } = JSON.parse(answer?.lines.join('\n') ?? '') as Record<string, unknown>;
+      return [errorCount, errors];
+    };
+    expect(await errorsFor(users.other)).toEqual([1, null]);
+    expect(await errorsFor(users.operator)).toEqual([
+      1,
+      [
+        {
+          at: expect.any(String),
+          operation: 'SaveSystemState',
+          message: expect.stringContaining('not enough free space'),
+        },
+      ],
+    ]);
   });
 
   it('attack: a call claims to be somebody else, in whatever metadata', async () => {

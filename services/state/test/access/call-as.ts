@@ -17,15 +17,17 @@ process.setuid?.(uid);
 async function callAll(): Promise<ShortAnswer[]> {
   const client = new Client(address, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
   const answers: ShortAnswer[] = [];
-  for (const { name, request } of calls) {
+  for (const { name, request, metadata = {} } of calls) {
+    const sent = new Metadata();
+    for (const [key, value] of Object.entries(metadata)) sent.set(key, value);
     const method = client[name] as unknown as (...given: object[]) => AsyncIterable<object>;
     const streams = methods[name]?.requestStream === true;
     const options = { deadline: Date.now() + deadlineMs };
     const answer: ShortAnswer = { name, code: 0, details: '', messages: 0, lines: [] };
     try {
       const answers = streams
-        ? method.call(client, new Metadata(), options)
-        : method.call(client, request, new Metadata(), options);
+        ? method.call(client, sent, options)
+        : method.call(client, request, sent, options);
       if (streams) (answers as unknown as { end(): void }).end();
       for await (const message of answers) {
         answer.messages++;

@@ -31,7 +31,11 @@ export interface CallsAs extends OtherUser {
   readonly connections: number;
   readonly deadlineMs: number;
   /** Of `StateService` and `StateExtras`; one that streams its requests sends none. */
-  readonly calls: readonly { readonly name: string; readonly request: object }[];
+  readonly calls: readonly {
+    readonly name: string;
+    readonly request: object;
+    readonly metadata?: Readonly<Record<string, string>>;
+  }[];
 }
 
 /** What such a call came to. */
