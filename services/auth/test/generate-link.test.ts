@@ -177,6 +177,11 @@ describe('POST /admin/generate_link', () => {
     expect(await to('https://evil.example', query)).toBe('https://app.example/query');
     expect(await to('javascript:alert(1)')).toBe('https://site.example');
     expect(await to(undefined)).toBe('https://site.example');
+    const halved = await generate({ ...link, redirect_to: 'https://app.example/\ud800' });
+    expect([halved.status, halved.body['action_link']]).toEqual([
+      200,
+      expect.stringMatching(/app\.example%2F%EF%BF%BD$/),
+    ]);
   });
 
   it('has no limit of frequency, and each link voids the one before', async () => {

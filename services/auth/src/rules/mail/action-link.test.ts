@@ -27,3 +27,10 @@ test.each([
   expect(url.searchParams.getAll('type')).toEqual(['signup']);
   expect(url.hash).toBe('');
 });
+
+test('half a character in it is none', () => {
+  const url = new URL(
+    actionLink('https://auth.example', '/verify', { ...link, redirectTo: 'https://site.example/\ud800' }),
+  );
+  expect(url.searchParams.get('redirect_to')).toBe('https://site.example/\ufffd');
+});

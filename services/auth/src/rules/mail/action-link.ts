@@ -16,7 +16,7 @@ export interface ActionLink {
 export function actionLink(externalUrl: string, path: string, link: ActionLink): string {
   const redirect = /^[A-Za-z0-9:/._~-]*$/.test(link.redirectTo)
     ? link.redirectTo
-    : encodeURIComponent(link.redirectTo);
+    : encodeURIComponent(link.redirectTo.toWellFormed());
   return `${locate(externalUrl, path)}?token=${link.tokenHash}&type=${link.type}&redirect_to=${redirect}`;
 }
 
