@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { scriptedGit } from './scripted-git.ts';
 
 /** A git that can be made to fail without a word, as one does for which the machine has no memory or no process left. */
 export interface FailingGit {
@@ -15,23 +15,20 @@ export interface FailingGit {
 
 /** Makes one. */
 export async function failingGit(): Promise<FailingGit> {
-  const folder = await mkdtemp(join(tmpdir(), 'croft-failing-git-'));
-  const [command, failing] = [join(folder, 'git'), join(folder, 'failing')];
-  const script = `#!/bin/sh
-if [ -e ${failing} ]; then
+  const failingIn = (folder: string) => join(folder, 'failing');
+  const { command, folder, ...scripted } = await scriptedGit((within) => {
+    const failing = failingIn(within);
+    return `if [ -e ${failing} ]; then
   for word in "$@"; do
     for program in $(cat ${failing}); do [ "$word" = "$program" ] && exit 128; done
   done
-fi
-exec git "$@"
-`;
-  await writeFile(command, script);
-  await chmod(command, 0o755);
+fi`;
+  });
   return {
     command,
-    fail: (...subcommands) => writeFile(failing, subcommands.join('\n')),
-    recover: () => rm(failing, { force: true }),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    fail: (...subcommands) => writeFile(failingIn(folder), subcommands.join('\n')),
+    recover: () => rm(failingIn(folder), { force: true }),
+    ...scripted,
   };
 }
 

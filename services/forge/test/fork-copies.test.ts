@@ -1,27 +1,22 @@
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { scriptedGit } from './scripted-git.ts';
 
 // Commits of forks are copied to where their pull requests go: whoever has nothing to do with it does not notice.
 
 /** Copies wait while there is a file `slow`, and say so with a file `copying`. */
-const folder = await mkdtemp(join(tmpdir(), 'croft-copies-'));
-const [slow, copying] = [join(folder, 'slow'), join(folder, 'copying')];
-const program = join(folder, 'git');
-await writeFile(
-  program,
-  `#!/bin/sh
-case "$*" in *pack-objects*--revs*) while [ -e ${slow} ]; do touch ${copying}; sleep 0.05; done;; esac
-exec git "$@"
-`,
+const program = await scriptedGit(
+  (folder) =>
+    `case "$*" in *pack-objects*--revs*) while [ -e ${folder}/slow ]; do touch ${folder}/copying; sleep 0.05; done;; esac`,
 );
-await chmod(program, 0o755);
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const { folder } = program;
+const [slow, copying] = [join(folder, 'slow'), join(folder, 'copying')];
+afterAll(() => program[Symbol.asyncDispose]());
 
-const scene = useForge({ environment: { FORGE_GIT_COMMAND: program } });
+const scene = useForge({ environment: { FORGE_GIT_COMMAND: program.command } });
 let ada: Person;
 let bob: Person;
 let tree: string;
@@ -90,7 +85,7 @@ it('one that cannot be copied keeps no other from following, and is tried again 
   const good = await pushBranch(forked, 'elsewhere', { elsewhere: '1' });
   // As with a damaged disk.
   await writeFile(
-    program,
+    program.command,
     `#!/bin/sh
 case "$*" in *pack-objects*--revs*) tee ${folder}/wanted | grep -q '^${good}' && exit 1; exec git "$@" < ${folder}/wanted;; esac
 exec git "$@"
@@ -113,7 +108,7 @@ exec git "$@"
   await scene.restart();
   expect(await waiting()).toEqual([{ moves: [] }]);
   expect(await git(bare, 'rev-parse', `refs/pull/${broken}/head`)).toBe(before);
-  await writeFile(program, '#!/bin/sh\nexec git "$@"\n');
+  await writeFile(program.command, '#!/bin/sh\nexec git "$@"\n');
   await scene.restart();
   await expect.poll(() => git(bare, 'rev-parse', `refs/pull/${broken}/head`), SOON).toBe(good);
   await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);

@@ -1,39 +1,32 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLog } from '@croft/runtime';
 import { openDatabase } from '@croft/sql';
 import { git } from '@croft/testing';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { commit, type Person, pushedRepository, useForge } from './forge.ts';
+import { scriptedGit } from './scripted-git.ts';
 
 // git makes folders that it misses: one that is at work while its repository is removed brings a part of it back.
 
 /** A push with a file `held` begins when the folder of the repository is gone, and there is no file `slow`. */
-const folder = await mkdtemp(join(tmpdir(), 'croft-removal-'));
-const [held, slow] = [join(folder, 'held'), join(folder, 'slow')];
-const program = join(folder, 'git');
-await writeFile(
-  program,
-  `#!/bin/sh
-for repository in "$@"; do :; done
+const program = await scriptedGit(
+  (folder) => `for repository in "$@"; do :; done
 case "$*" in *receive-pack*info-refs*) ;; *receive-pack*)
-  if [ -e ${held} ]; then
-    touch ${held}.now
+  if [ -e ${folder}/held ]; then
+    touch ${folder}/held.now
     while [ -e "$repository" ]; do sleep 0.02; done
-    while [ -e ${slow} ]; do sleep 0.02; done
+    while [ -e ${folder}/slow ]; do sleep 0.02; done
     mkdir -p "$repository/objects/pack"
   fi;;
-esac
-exec git "$@"
-`,
+esac`,
 );
-await chmod(program, 0o755);
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const [held, slow] = [join(program.folder, 'held'), join(program.folder, 'slow')];
+afterAll(() => program[Symbol.asyncDispose]());
 
 const SOON = { timeout: 15_000 };
-const scene = useForge({ environment: { FORGE_GIT_COMMAND: program } });
+const scene = useForge({ environment: { FORGE_GIT_COMMAND: program.command } });
 
 let ada: Person;
 beforeAll(() => {

@@ -75,7 +75,7 @@ async function record(
     known.end(push.id);
     return true;
   } catch (error) {
-    if (await isRemoved(context, push.repository_id).catch(() => false)) {
+    if (await clearIfRemoved(context, push.repository_id).catch(() => false)) {
       known.end(push.id);
       return true;
     }
@@ -90,10 +90,11 @@ async function record(
 }
 
 /**
- * Whether the repository has been removed, so that there is nothing to record. git makes folders that it misses: what it made
- * again is taken away; by whoever removes the repository, as long as the row is there.
+ * Takes away what git made again of a repository that has been removed, as it makes folders that it misses. As long as the row is
+ * there, whoever removes the repository does it.
+ * @returns whether it has been removed, or is about to be: then there is nothing to record
  */
-async function isRemoved({ database, git }: Context, repositoryId: number): Promise<boolean> {
+async function clearIfRemoved({ database, git }: Context, repositoryId: number): Promise<boolean> {
   const repository = await repositories.findById(database.autocommit(), repositoryId);
   if (repository === undefined) await removeRepository(git, repositoryId);
   return repository?.state !== 'ready';
@@ -188,7 +189,7 @@ async function takeOver(
     );
     return true;
   });
-  if (!isRecorded) await isRemoved(context, repositoryId);
+  if (!isRecorded) await clearIfRemoved(context, repositoryId);
   context.queues.bell.ring(repositoryId);
 }
 
