@@ -11,7 +11,7 @@ const OWN = new Set(
 );
 
 /** What is mounted below a folder. */
-interface MountBelow {
+export interface MountBelow {
   /** Path text below the folder. */
   readonly path: string;
   /** Whoever asks for its facts may wait for ever. */
@@ -30,7 +30,6 @@ export async function mountsBelow(root: string): Promise<readonly MountBelow[]> 
 }
 
 /** Path texts of those that are not even asked for their facts. */
-export async function foreignMounts(root: string): Promise<ReadonlySet<string>> {
-  const found = await mountsBelow(root);
-  return new Set(found.filter(({ isForeign }) => isForeign).map(({ path }) => path));
+export function foreignAmong(mounts: readonly MountBelow[]): ReadonlySet<string> {
+  return new Set(mounts.filter(({ isForeign }) => isForeign).map(({ path }) => path));
 }

@@ -2,7 +2,7 @@ import { readdir, readlink } from 'node:fs/promises';
 import type { Entry } from '../../model/entry.ts';
 import { pathText } from '../../model/path-text.ts';
 import { closedMount, entryOf, MAX_FOLDER_PATH } from './entry-of.ts';
-import { foreignMounts } from './foreign-mounts.ts';
+import { foreignAmong, mountsBelow } from './foreign-mounts.ts';
 import {
   bytesOf,
   close,
@@ -64,7 +64,7 @@ export class TreeWalk {
 
   async *run(): AsyncGenerator<readonly Entry[]> {
     try {
-      this.#foreign = await foreignMounts(this.#root);
+      this.#foreign = foreignAmong(await mountsBelow(this.#root));
       const stat = await lstat(bytesOf(this.#root));
       this.#device = stat.dev;
       await this.#enter(this.#root, '.', stat);

@@ -1,7 +1,7 @@
 import { fstatSync, lstatSync, readlinkSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { mountsBelow } from '../../foreign-mounts.ts';
+import type { MountBelow } from '../../foreign-mounts.ts';
 import { bytesOf, type Stat } from '../files.ts';
 
 /** ext2 to ext4, XFS, btrfs, ZFS, F2FS, bcachefs, tmpfs: on a disk or in memory, and no server or program answers. */
@@ -26,10 +26,13 @@ export class QuickLook {
     this.#mounted = mounted;
   }
 
-  /** @param root of the tree, as latin1 bytes */
-  static async open(root: string): Promise<QuickLook> {
+  /**
+   * @param root of the tree, as latin1 bytes
+   * @param mounts what is mounted below it
+   */
+  static async open(root: string, mounts: readonly MountBelow[]): Promise<QuickLook> {
     const { type } = await statfs(bytesOf(root));
-    const mounted = (await mountsBelow(root)).map(({ path }) => dirname(path));
+    const mounted = mounts.map(({ path }) => dirname(path));
     return new QuickLook(process.platform === 'linux' && OWN.has(type), new Set(mounted));
   }
 

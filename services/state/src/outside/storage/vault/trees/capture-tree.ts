@@ -5,7 +5,7 @@ import type { Entry } from '../../../../model/entry.ts';
 import { pathText } from '../../../../model/path-text.ts';
 import { sizeText } from '../../../../rules/machines/sizes.ts';
 import { closedMount, entryOf, MAX_FOLDER_PATH } from '../../entry-of.ts';
-import { foreignMounts } from '../../foreign-mounts.ts';
+import { foreignAmong, mountsBelow } from '../../foreign-mounts.ts';
 import type { Additions } from '../content/additions.ts';
 import { AttributeReader } from '../content/attributes.ts';
 import { QuickLook } from '../content/quick-look.ts';
@@ -65,8 +65,9 @@ export interface Captured {
  * @throws `list_too_long`
  */
 export async function captureTree(capture: Capture): Promise<Captured> {
-  const [quick, foreign] = await Promise.all([QuickLook.open(capture.root), foreignMounts(capture.root)]);
-  return new TreeCapture(capture, quick, foreign).run();
+  const mounts = await mountsBelow(capture.root);
+  const quick = await QuickLook.open(capture.root, mounts);
+  return new TreeCapture(capture, quick, foreignAmong(mounts)).run();
 }
 
 /** What stands in the tree for a name. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { pathText } from '../../../../model/path-text.ts';
-import { foreignMounts } from '../../foreign-mounts.ts';
+import { foreignAmong, mountsBelow } from '../../foreign-mounts.ts';
 import { bytesOf, close, fstat, lstat, mountOf, open, READ_FOLDER, type Stat } from '../files.ts';
 
 /** So many folders are held open at most. What lies deeper is moved up first: a tree may have thousands of levels. */
@@ -25,7 +25,9 @@ export async function emptyFolder(
   try {
     const stat = await fstat(fd);
     if (!isMeant(stat)) return [`${pathText(root)} is another folder by now and was left alone`];
-    const foreign = new Set([...(await foreignMounts(root))].map((path) => `${pathText(root)}/${path}`));
+    const foreign = new Set(
+      [...foreignAmong(await mountsBelow(root))].map((path) => `${pathText(root)}/${path}`),
+    );
     for (let pass = 1; ; pass++) {
       const run = new Emptying(fd, stat.dev, foreign);
       await run.folder(fd, pathText(root), 0);
