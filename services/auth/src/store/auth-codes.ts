@@ -1,6 +1,7 @@
 import { fragment, type Tx } from '@croft/sql';
 import type { CodeChallenge, Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { identitiesOf } from './identities-of.ts';
 import { type NewAuthCode, type NewSession, opened } from './openings.ts';
 
 /** A code that was presented. */
@@ -79,7 +80,6 @@ export function exchange(
     ${opened(session, trace, now)},
     audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = person.id) as identities
+      ${identitiesOf(fragment`person.id`)} as identities
     from person`;
 }

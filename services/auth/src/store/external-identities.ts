@@ -2,6 +2,7 @@ import { fragment, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { wrongCodesForgotten } from './factor-locks.ts';
+import { identitiesOf } from './identities-of.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 import { IS_VERIFIED, vouchesFor } from './vouching.ts';
 
@@ -35,8 +36,7 @@ export function listCandidates(tx: Tx, arrival: Arrival): Promise<Candidate[]> {
   const now = tx.now;
   return tx.rows<Candidate>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities,
+      ${identitiesOf(fragment`u.id`)} as identities,
       exists (select from :schema.identities i
         where i.user_id = u.id and i.provider = ${provider} and i.provider_id = ${subject}) as "hasIdentity",
       (u.email = any (${verified}::text[]) and u.email_confirmed_at is not null

@@ -1,6 +1,7 @@
 import { fragment, type Reader, type Tx } from '@croft/sql';
 import type { FactorRow, FactorType, Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { identitiesOf } from './identities-of.ts';
 
 /** A factor as it is when it is made. */
 export interface NewFactor {
@@ -93,8 +94,7 @@ export function findByAccessToken(
 ): Promise<(FoundCaller & { factor: AnsweredFactor | null }) | undefined> {
   return tx.row<FoundCaller & { factor: AnsweredFactor | null }>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities,
+      ${identitiesOf(fragment`u.id`)} as identities,
       exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
       (select s.aal from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as aal,
       (select jsonb_build_object('id', f.id, 'type', f.factor_type, 'status', f.status, 'secret', f.secret,

@@ -1,6 +1,7 @@
 import { enqueued, fragment, type Tx } from '@croft/sql';
 import type { CodeChallenge, Person, TokenType } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { identitiesOf } from './identities-of.ts';
 import { type SendLimit, sendOnce } from './send-limits.ts';
 
 /** A code as it is stored, and the outbox row that brings it. */
@@ -124,8 +125,7 @@ export async function send(tx: Tx, sending: Sending): Promise<Sent> {
     select exists (select from allowed) as allowed,
       (select sent_at from :schema.send_limits where key = ${limit?.key}::bytea) as "lastSentAt",
       (select to_jsonb(person) from person) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = ${userId}::uuid) as identities,
+      ${identitiesOf(fragment`${userId}::uuid`)} as identities,
       -- What nothing reads would not be carried out in this order, but it is carried out.
       (select count(*) from effect) as effects,
       -- For nobody, only an unlogged table is written, and the commit would not wait for the disk: time would tell.
@@ -169,8 +169,7 @@ export function findByLink(
       case when t.code_challenge is not null
         then jsonb_build_object('challenge', t.code_challenge, 'method', t.code_challenge_method) end as challenge,
       t.pending_data is not null and t.pending_password is null as "dropsPassword",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities
+      ${identitiesOf(fragment`u.id`)} as identities
     from :schema.one_time_tokens t join :schema.users u on u.id = t.user_id
     where t.link_hash = ${linkHash} and t.token_type = any (${types}::text[]) and u.deleted_at is null`;
 }
@@ -199,8 +198,7 @@ export function guess(
     select t.token_type as "tokenType", t.token_hash as "tokenHash", t.relates_to as "relatesTo",
       t.expires_at as "expiresAt", to_jsonb(u) as "user",
       t.pending_data is not null and t.pending_password is null as "dropsPassword",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities
+      ${identitiesOf(fragment`u.id`)} as identities
     from tried t join :schema.users u on u.id = t.user_id
     where t.token_hash = ${tokenHash} and (select count(*) from logged) >= 0
     order by t.created_at desc, t.token_type limit 1`;

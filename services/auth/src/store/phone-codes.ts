@@ -1,5 +1,6 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Person, TokenType } from '../rows.ts';
+import { identitiesOf } from './identities-of.ts';
 import type { FoundCode } from './one-time-tokens.ts';
 
 /** Who has a number, and what was last sent there. */
@@ -12,8 +13,7 @@ export interface Waiting extends Person {
 export function findWaiting(tx: Tx, phone: string): Promise<Waiting | undefined> {
   return tx.row<Waiting>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities,
+      ${identitiesOf(fragment`u.id`)} as identities,
       (select t.token_type from :schema.one_time_tokens t where t.user_id = u.id and t.relates_to = ${phone}
         and t.token_type in ('phone_token', 'confirmation_token') order by t.created_at desc, t.token_type limit 1) as "lastType"
     from :schema.users u
@@ -40,8 +40,7 @@ export function takeAttempt(
       returning t.token_hash, t.token_type, t.relates_to, t.expires_at, t.created_at, t.user_id)
     select t.token_type as "tokenType", t.token_hash as "tokenHash", t.relates_to as "relatesTo",
       t.expires_at as "expiresAt", to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities
+      ${identitiesOf(fragment`u.id`)} as identities
     from tried t join :schema.users u on u.id = t.user_id
     order by t.created_at desc, t.token_type`;
 }

@@ -1,6 +1,7 @@
 import { fragment, type Reader, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { identitiesOf } from './identities-of.ts';
 
 /** How many codes a set has, and how many of them were not used. */
 export interface RecoveryCodeCount {
@@ -25,8 +26,7 @@ export function findByAccessToken(
 ): Promise<(FoundCaller & FoundSet) | undefined> {
   return tx.row<FoundCaller & FoundSet>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities,
+      ${identitiesOf(fragment`u.id`)} as identities,
       exists (select from :schema.mfa_factors f join :schema.mfa_recovery_codes c on c.factor_id = f.id
         where f.user_id = u.id and c.code_hash = ${codeHash}::text and c.used_at is null) as "isUnused",
       exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",

@@ -1,6 +1,7 @@
 import { fragment, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { identitiesOf } from './identities-of.ts';
 
 /** How a session was opened, as the access token repeats it. */
 export interface AmrClaim {
@@ -97,8 +98,7 @@ export function rotate(
       family.revoked_at as "revokedAt", u.not_after as "notAfter", u.begun_at as "createdAt",
       family.rotated_at as "refreshedAt", exists (select from newer where one) as "hasNewer", u.aal,
       to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities,
+      ${identitiesOf(fragment`u.id`)} as identities,
       (select coalesce(jsonb_agg(jsonb_build_object('method', c.authentication_method,
           'timestamp', floor(extract(epoch from c.updated_at))::bigint) order by c.updated_at desc, c.authentication_method desc), '[]')
         from :schema.mfa_amr_claims c where c.session_id = ${sessionId}::uuid) as amr

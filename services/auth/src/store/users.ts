@@ -2,6 +2,7 @@ import { enqueued, fragment, type Reader, type Tx } from '@croft/sql';
 import type { IdentityRow, Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { wrongCodesForgotten } from './factor-locks.ts';
+import { identitiesOf } from './identities-of.ts';
 import { codesJson, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
 import { type SendLimit, sendOnce } from './send-limits.ts';
@@ -10,8 +11,7 @@ import { type SendLimit, sendOnce } from './send-limits.ts';
 export function findByEmail(tx: Tx, email: string): Promise<Person | undefined> {
   return tx.row<Person>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities
+      ${identitiesOf(fragment`u.id`)} as identities
     from :schema.users u
     where u.email = ${email} and u.is_sso_user = false and u.deleted_at is null`;
 }
@@ -20,8 +20,7 @@ export function findByEmail(tx: Tx, email: string): Promise<Person | undefined> 
 export function findByPhone(tx: Tx, phone: string): Promise<Person | undefined> {
   return tx.row<Person>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities
+      ${identitiesOf(fragment`u.id`)} as identities
     from :schema.users u
     where u.phone = ${phone} and u.deleted_at is null`;
 }
@@ -30,8 +29,7 @@ export function findByPhone(tx: Tx, phone: string): Promise<Person | undefined> 
 export function findById(tx: Tx, id: string): Promise<Person | undefined> {
   return tx.row<Person>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities
+      ${identitiesOf(fragment`u.id`)} as identities
     from :schema.users u
     where u.id = ${id}::uuid and u.deleted_at is null`;
 }
@@ -60,8 +58,7 @@ export function findByAccessToken(
 ): Promise<(Person & { hasSession: boolean; aal: string | null }) | undefined> {
   return tx.row<Person & { hasSession: boolean; aal: string | null }>`
     select to_jsonb(u) as "user",
-      (select coalesce(jsonb_agg(to_jsonb(i) order by i.created_at, i.provider), '[]') from :schema.identities i
-        where i.user_id = u.id) as identities,
+      ${identitiesOf(fragment`u.id`)} as identities,
       exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
       (select s.aal from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as aal
     from :schema.users u
