@@ -12,6 +12,8 @@ const common = {
   // What waits until something is not busy any more gives up after 15 s here, which is 40 beside others.
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  // Where mkfs and losetup are, which root has not on its path after `su`.
+  env: { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` },
   // What is waited for comes; a busy machine takes longer than the second that is the default.
   expect: { poll: { timeout: 15_000 } },
 } as const;
