@@ -13,7 +13,8 @@ const common = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   // Where mkfs and losetup are, which root has not on its path after `su`.
-  env: { PATH: `${process.env['PATH']}:/usr/sbin:/sbin` },
+  // oxlint-disable-next-line node/no-process-env -- it is added to, for every process of the tests
+  env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
   // What is waited for comes; a busy machine takes longer than the second that is the default.
   expect: { poll: { timeout: 15_000 } },
 } as const;
