@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { missingForBtrfs, openBtrfs } from '../services/state/test/drivers/btrfs-image.ts';
+import { missingForBtrfs, openBtrfs, run } from '../services/state/test/drivers/btrfs-image.ts';
 import { type Figure, median } from './figure.ts';
 import { type Daemon, startDaemon } from './state/daemon.ts';
 
@@ -64,6 +64,7 @@ async function* saveAndRemove(daemon: Daemon, root: string): AsyncGenerator<Figu
       took.snapshot.push(await timed(places.map(({ source, place }) => ['snapshot', '-r', source, place])));
       change(root, megabytes);
       took.saveCommand.push(await daemon.time('save', `c${round}`));
+      run('btrfs', 'filesystem', 'sync', root);
       took.remove.push(await daemon.timeRemoval(`s${round}`));
       // What went into a state goes again: both, in every other round with the promise that they do not come back.
       const isCommitted = round % 2 === 1;
@@ -89,7 +90,9 @@ async function* saveAndRemove(daemon: Daemon, root: string): AsyncGenerator<Figu
   }
 }
 
+/** What the call before left to be flushed is no part of the next. */
 function change(root: string, megabytes: number): void {
+  run('btrfs', 'filesystem', 'sync', root);
   writeFileSync(join(root, '@/etc/changed'), `${Math.random()}`);
   writeFileSync(join(root, '@/etc/large'), randomBytes(megabytes * 1024 * 1024));
 }

@@ -3,14 +3,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StartError } from '@croft/runtime';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest';
 import { programsIn } from '../src/outside/programs.ts';
 import { StatesOnDisk } from '../src/outside/storage/btrfs/states-on-disk.ts';
 import { Subvolumes } from '../src/outside/storage/btrfs/subvolumes.ts';
@@ -38,17 +40,85 @@ async function withState(context: TestContext) {
 
 describe('a save on btrfs', () => {
   it('survives a power cut right after it is answered, unlike what was written beside it', async (context) => {
-    const { storage, daemon, state, snapshot, states } = await withState(context);
-    const record = join(states, `records/${state.id}.json`);
-    const before = readFileSync(record, 'utf8');
+    const { storage, start, states } = await withImage(context);
+    writeFileSync(join(storage.systemPath, 'file'), 'good');
+    const daemon = await start();
+    const home = { user: 'ada', homepath: join(storage.homesFolder, 'ada') };
+    expect((await daemon.call('CreateUserData', home)).code).toBe(0);
+    const held = await holdRecords();
+    await daemon.save('one');
+    const before = await statesOf(daemon);
+    expect(before).toHaveLength(2);
     writeFileSync(join(storage.systemPath, 'later'), 'not flushed');
-    await storage.losePower(() => daemon.service.close(0));
+    await storage.losePower(held.release(() => daemon.service.close(0)));
     expect(existsSync(join(storage.systemPath, 'later'))).toBe(false);
-    expect(readdirSync(join(states, 'records'))).toEqual([`${state.id}.json`]);
-    expect(readFileSync(record, 'utf8')).toBe(before);
-    expect(readFileSync(join(snapshot, 'file'), 'utf8')).toBe('good');
+    // So nobody had waited for it.
+    expect(readdirSync(join(states, 'records')).filter((name) => name.endsWith('.json'))).toEqual([]);
+    const again = await start();
+    expect(await statesOf(again)).toEqual(before);
+    const { member } = await memberOf(again, 'one');
+    expect(readFileSync(join(storage.root, member.snapshot, 'file'), 'utf8')).toBe('good');
+    // From now on it lasts by itself.
+    const [record = ''] = readdirSync(join(states, 'records'));
+    await storage.losePower(() => again.service.close(0));
+    expect(readdirSync(join(states, 'records'))).toEqual([record]);
+    rmSync(storage.folder, { recursive: true });
+    expect(await statesOf(await start())).toEqual(before);
+  });
+
+  it('of which a power cut takes a snapshot is none', async (context) => {
+    const { storage, start, states } = await withImage(context);
+    const daemon = await start();
+    const held = await holdRecords();
+    await daemon.save('one');
+    await storage.losePower(held.release(() => daemon.service.close(0)));
+    const [save = ''] = readdirSync(states).filter((name) => name.length === 36);
+    subvolume('delete', join(states, save, 'system'));
+    const again = await start();
+    expect(await statesOf(again)).toEqual([]);
+    expect(readdirSync(states).filter((name) => name.length === 36)).toEqual([]);
+    expect(await again.save('one')).toBe('one');
   });
 });
+
+describe('a removal on btrfs', () => {
+  it('survives a power cut right after it is answered', async (context) => {
+    const { storage, start, daemon, states, state } = await withState(context);
+    const held = await holdRecords();
+    expect((await daemon.call('RemoveSystemState', { stateName: 'one' })).code).toBe(0);
+    expect(await statesOf(daemon)).toEqual([]);
+    await storage.losePower(held.release(() => daemon.service.close(0)));
+    expect(readdirSync(join(states, 'records'))).toEqual([`${state.id}.json`]);
+    const again = await start();
+    expect(await statesOf(again)).toEqual([]);
+    expect(readdirSync(join(states, 'records'))).toEqual([]);
+    expect(readdirSync(states)).not.toContain(state.id);
+    await storage.losePower(() => again.service.close(0));
+    expect(readdirSync(join(states, 'records'))).toEqual([]);
+  });
+});
+
+/** Flushes of the folder of records wait, and so does what waits for them. */
+async function holdRecords() {
+  const handle = await open('/dev/null');
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with the handle it is called on
+  const { sync } = prototype;
+  const gate = Promise.withResolvers<void>();
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    if (readlinkSync(`/proc/self/fd/${this.fd}`).endsWith('/records')) await gate.promise;
+    await sync.call(this);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return {
+    /** They go on with something that is done. */
+    release: (then: () => Promise<unknown>) => async () => {
+      gate.resolve();
+      await then();
+    },
+  };
+}
 
 describe('a member of a state on btrfs', () => {
   it('is known by its uuid: another subvolume in its place is left alone', async (context) => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { withOwnMounts } from '@croft/testing';
 import { onTestFinished } from 'vitest';
 import { type Answer, callAt, type Dump, temporaryFolder } from './daemon.ts';
@@ -175,7 +176,29 @@ export class SteppingHost {
   }
 
   async watch(mode: Ending, passing: readonly string[]): Promise<void> {
+    await this.#written();
     await this.#order({ do: 'watch', name: this.name, mode, passing });
+  }
+
+  /** What ended before is written down, which nobody waits for; but for a removal that has stopped. */
+  async #written(): Promise<void> {
+    const journal = join(this.folder, 'journal.jsonl');
+    const isOpen = () => {
+      const open = new Set<string>();
+      for (const line of existsSync(journal)
+        ? readFileSync(journal, 'utf8').split('\n').filter(Boolean)
+        : []) {
+        const { event, id, intent } = JSON.parse(line) as {
+          event: string;
+          id: string;
+          intent: { id: string };
+        };
+        if (event === 'begun') open.add(intent.id);
+        else open.delete(id);
+      }
+      return open.size > 0;
+    };
+    for (let waited = 0; isOpen() && waited < 2000; waited += 10) await setTimeout(10);
   }
 
   async unwatch(): Promise<void> {

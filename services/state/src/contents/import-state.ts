@@ -88,11 +88,13 @@ async function add(
       await storage.transfer.place(id);
       call.signal.throwIfAborted();
       await storage.complete(states);
+      // What comes from outside cannot be completed by a start.
+      await storage.lasting?.();
     } catch (error) {
       await undoSave(id, context);
       throw error;
     }
-    await recorded(index.saved(id, states), context, name);
+    await recorded(id, states, context);
     for (const state of states) {
       const bytes = state.members.reduce((sum, member) => sum + member.bytes, 0);
       call.info(`imported ${storageName(state)}, ${sizeText(bytes)}, saved ${state.createdAt}`);

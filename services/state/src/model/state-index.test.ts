@@ -54,7 +54,8 @@ it('knows which states one removal takes, until it has ended', async () => {
   expect(index.model).toMatchObject({ removing: new Set(['b']), removals: [['a', 'b']] });
   await index.beginRemoval({ ids: ['c', 'b'], dependants: [] });
   expect(index.model).toMatchObject({ removing: new Set(['b', 'c']), removals: [['c', 'b']] });
-  await index.removed(['c', 'b'], { collected: true });
+  index.removed(['c', 'b']);
+  await index.collected();
   expect(index.model).toMatchObject({ states: [], removing: new Set(), removals: [] });
   await index.close();
   expect(await remembered(folder)).toEqual({ states: [], intents: [] });

@@ -1,9 +1,12 @@
 import { addIntent, type Intent, type Removal } from '../rules/states/reconcile.ts';
+import type { PlannedSave } from '../rules/states/save-plan.ts';
 import type { Journal } from './journal.ts';
 import type { Machine, Model, State } from './model.ts';
 
 /** The journal is replaced by a checkpoint when it has so many lines. */
 const CHECKPOINT_LINES = 1000;
+
+type Ending = Extract<Parameters<Journal['append']>[0], { readonly id: string }>;
 
 /** Of states that were saved together, the one that a write of them goes by first. */
 type Ids = Removal['ids'];
@@ -17,15 +20,21 @@ export class StateIndex {
   readonly #open = new Map<string, Intent>();
   #told: (before: Model, after: Model) => void = () => {};
   readonly #uncollected: Ids[] = [];
+  /** What is written down as soon as it lasts. */
+  readonly #endings = new Set<Promise<void>>();
 
-  /** @param removals that wait for somebody to ask again, or for the next start; they are written down already */
+  /**
+   * @param removals that wait for somebody to ask again, or for the next start; they are written down already
+   * @param saves that wait for the next start
+   */
   constructor(
     journal: Journal,
     found: Pick<Model, 'machines' | 'homes' | 'states'>,
     removals: readonly Removal[],
+    saves: readonly Intent[] = [],
   ) {
     this.#journal = journal;
-    for (const removal of removals) addIntent(this.#open, intentOf(removal));
+    for (const intent of [...removals.map(intentOf), ...saves]) addIntent(this.#open, intent);
     const removing = new Set(removals.flatMap(({ ids }) => ids));
     this.#model = freeze({ ...found, removing, removals: this.#removals() });
   }
@@ -41,8 +50,8 @@ export class StateIndex {
   }
 
   /** Before the first step of a save. */
-  async beginSave(id: string): Promise<void> {
-    const intent = { do: 'save', id } as const;
+  async beginSave(id: string, plan?: PlannedSave): Promise<void> {
+    const intent: Intent = { do: 'save', id, ...(plan === undefined ? {} : { plan }) };
     // A checkpoint that is written meanwhile has it.
     addIntent(this.#open, intent);
     await this.#journal.append({ event: 'begun', intent }).catch((error) => {
@@ -51,12 +60,13 @@ export class StateIndex {
     });
   }
 
-  /** The states have their completion mark. They are there even if this cannot be written down. */
-  async saved(id: string, states: readonly State[]): Promise<void> {
-    await this.#end(
-      { event: 'saved', id, states },
-      { states: newestFirst([...states, ...this.#model.states]) },
-    );
+  /**
+   * The states have their completion mark. They are there even if this cannot be written down.
+   * @param lasting waits until they last, and until then it stays begun; it ends at once when there is none
+   */
+  async saved(id: string, states: readonly State[], lasting?: () => Promise<void>): Promise<void> {
+    this.#change({ states: newestFirst([...states, ...this.#model.states]) });
+    await this.#end({ event: 'saved', id, states }, lasting?.());
   }
 
   /** Something else is written down of states. */
@@ -68,7 +78,8 @@ export class StateIndex {
 
   /** Nothing is left of a save, or nothing was done of a removal. */
   async undone(id: string, ids: readonly string[] = [id]): Promise<void> {
-    await this.#end({ event: 'undone', id }, { removing: without(this.#model.removing, ids) });
+    this.#change({ removing: without(this.#model.removing, ids) });
+    await this.#end({ event: 'undone', id });
   }
 
   /**
@@ -93,16 +104,21 @@ export class StateIndex {
     });
   }
 
-  /** The states are gone. @param collected what only they used is gone, too; else the removal ends with {@link collected} */
-  async removed(ids: Ids, { collected }: { collected: boolean }): Promise<void> {
+  /** The states are gone; the removal ends with {@link collected}. */
+  removed(ids: Ids): void {
     this.partlyRemoved(ids);
-    if (collected) await this.#end({ event: 'removed', id: ids[0], ids });
-    else this.#uncollected.push(ids);
+    this.#uncollected.push(ids);
   }
 
-  /** Nothing is left of what was removed; until this is written down, the next start looks for it. */
-  async collected(): Promise<void> {
-    for (const ids of this.#uncollected.splice(0)) await this.#end({ event: 'removed', id: ids[0], ids });
+  /**
+   * Nothing is left of what was removed; until this is written down, the next start looks for it.
+   * @param lasting as for {@link saved}
+   */
+  async collected(lasting?: () => Promise<void>): Promise<void> {
+    const removals = this.#uncollected.splice(0);
+    if (removals.length === 0) return;
+    const lasted = lasting?.();
+    for (const ids of removals) await this.#end({ event: 'removed', id: ids[0], ids }, lasted);
   }
 
   /** What the storage says of machines and homes, which only it remembers. */
@@ -118,6 +134,7 @@ export class StateIndex {
 
   /** Leaves a checkpoint. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.#endings);
     // On a full disk the journal is as good: it only takes longer to read.
     await this.checkpoint().catch(() => {});
     await this.#journal.close();
@@ -129,12 +146,17 @@ export class StateIndex {
     await this.#journal.writeCheckpoint(this.#model.states, [...this.#open.values()]);
   }
 
-  async #end(
-    entry: Extract<Parameters<Journal['append']>[0], { readonly id: string }>,
-    changes: Partial<Model> = {},
-  ): Promise<void> {
+  async #end(entry: Ending, lasted?: Promise<void>): Promise<void> {
+    if (lasted === undefined) return await this.#forget(entry);
+    const ending = lasted.then(() => this.#forget(entry));
+    this.#endings.add(ending);
+    await ending.finally(() => this.#endings.delete(ending));
+  }
+
+  async #forget(entry: Ending): Promise<void> {
+    const isRemoval = this.#open.get(entry.id)?.do === 'remove';
     this.#open.delete(entry.id);
-    this.#change(changes);
+    if (isRemoval) this.#change({});
     await this.#write(entry);
   }
 

@@ -74,6 +74,7 @@ async function* partsGone(
     if (isDependant(part)) await storage.release?.([part]);
     else {
       await storage.destroy(part);
+      await storage.lasting?.();
       yield part.map(({ id }) => id);
     }
   }

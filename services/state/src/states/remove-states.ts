@@ -132,7 +132,8 @@ export async function removeStates(
         collected = isSure && (await freeContent(call, context));
         break;
       case 'forget':
-        await index.removed(ids, { collected }).catch(unwritten(context));
+        index.removed(ids);
+        if (collected) await forget(context);
         break;
     }
   }
@@ -210,8 +211,15 @@ export async function freeContent(call: Call, context: Context): Promise<boolean
     call.warning(`its content was not freed: ${(error as Error).message}`);
     return false;
   }
-  await context.index.collected().catch(unwritten(context));
+  await forget(context);
   return true;
+}
+
+/** Nothing is left of removals. Where a power cut may still bring it back, that is written down later, and nobody waits for it. */
+async function forget(context: Context): Promise<void> {
+  const { index, storage } = context;
+  const written = index.collected(storage.lasting?.bind(storage)).catch(unwritten(context));
+  if (storage.lasting === undefined) await written;
 }
 
 function removalOf(parts: readonly Part<Dependant>[]): Removal {

@@ -6,6 +6,7 @@ import { counted, sizeText } from '../rules/machines/sizes.ts';
 import {
   checkSaveTarget,
   isShortOfSpace,
+  type PlannedSave,
   planSave,
   type SavePlan,
   type SaveRequest,
@@ -40,7 +41,9 @@ export async function saveStates(
 /** Intent, snapshots, completion mark, record: whatever breaks before the mark leaves nothing, after it whole states. */
 async function execute(plan: SavePlan, call: Call, context: Context): Promise<readonly [State, ...State[]]> {
   const { index, storage } = context;
-  await index.beginSave(plan.id);
+  // Without that nothing can be completed but what has its mark.
+  const { states: planned, datasets } = plan;
+  await index.beginSave(plan.id, storage.recover === undefined ? undefined : { states: planned, datasets });
   call.info(`saving ${plan.name}: ${plan.datasets.map(({ name, path }) => `${name} ${path}`).join(', ')}`);
   let states: readonly State[];
   try {
@@ -54,13 +57,13 @@ async function execute(plan: SavePlan, call: Call, context: Context): Promise<re
       progress: call.progress,
     });
     call.signal.throwIfAborted();
-    states = madeOf(plan, snapshot);
+    states = statesOf(plan, snapshot);
     await storage.complete(states);
   } catch (error) {
     await undoSave(plan.id, context);
     throw error;
   }
-  await recorded(index.saved(plan.id, states), context, plan.name);
+  await recorded(plan.id, states, context);
   for (const { dataset, entries, bytes } of states.flatMap(({ members }) => members)) {
     // A snapshot is made without looking at what is in it.
     const size = entries === 0 ? '' : `: ${counted(entries, 'entry', 'entries')}, ${sizeText(bytes)}`;
@@ -72,7 +75,7 @@ async function execute(plan: SavePlan, call: Call, context: Context): Promise<re
 }
 
 /** Each user's state has the members that are his, the system state all others. */
-function madeOf(plan: SavePlan, { members, oneInstant }: Snapshot): readonly State[] {
+export function statesOf(plan: PlannedSave, { members, oneInstant }: Snapshot): readonly State[] {
   return plan.states.map((state) => ({
     ...state,
     oneInstant,
@@ -94,9 +97,19 @@ export async function undoSave(id: string, { index, storage, log }: Context): Pr
   }
 }
 
-/** A journal that cannot be written to does not make a complete state incomplete. */
-export async function recorded(writing: Promise<void>, { log }: Context, name: string): Promise<void> {
-  await writing.catch((error) =>
-    log.error({ err: error, name }, 'the journal could not be written; the storage has the state'),
-  );
+/**
+ * A save has its mark. A journal that cannot be written to does not make a complete state incomplete. Where a power cut may still take
+ * the mark, that it ended is written down later, and nobody waits for it: what was begun says how to complete it.
+ */
+export async function recorded(
+  id: string,
+  states: readonly State[],
+  { index, storage, log }: Context,
+): Promise<void> {
+  const written = index
+    .saved(id, states, storage.lasting?.bind(storage))
+    .catch((error) =>
+      log.error({ err: error, save: id }, 'the journal could not be written; the storage has the state'),
+    );
+  if (storage.lasting === undefined) await written;
 }

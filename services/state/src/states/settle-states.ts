@@ -4,6 +4,7 @@ import type { Home } from '../model/model.ts';
 import { StateIndex, worthKnowing } from '../model/state-index.ts';
 import type { Storage } from '../outside/storage/storage.ts';
 import { reconcile } from '../rules/states/reconcile.ts';
+import { completeSaves } from './complete-saves.ts';
 import { finishRemovals } from './finish-removals.ts';
 
 /** The index as it is opened. */
@@ -20,9 +21,11 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
   const { journal, remembered } = await Journal.open(folder);
   await using opened = new AsyncDisposableStack();
   opened.defer(() => journal.close());
+  const incomplete = await completeSaves(remembered.intents, storage, log);
+  const intents = remembered.intents.filter((intent) => !incomplete.includes(intent));
   const scan = await storage.scan({ alone: true });
   const doubts = { ...scan, canKeep: storage.keep !== undefined };
-  const plan = reconcile(remembered.states, remembered.intents, scan.states, scan.leftovers, doubts);
+  const plan = reconcile(remembered.states, intents, scan.states, scan.leftovers, doubts);
   for (const note of [...(scan.notes ?? []), ...plan.notes]) log.warn({}, note);
   const removals = await finishRemovals(plan.finish, scan, storage, log);
   const { unfinished } = removals;
@@ -42,7 +45,7 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
     );
   const machines = worthKnowing(scan.machines, states);
   const homes = await finishEmptying(scan.homes, storage, log);
-  const index = new StateIndex(journal, { machines, homes, states }, unfinished);
+  const index = new StateIndex(journal, { machines, homes, states }, unfinished, incomplete);
   opened.move();
   return {
     index,

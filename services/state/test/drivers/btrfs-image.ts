@@ -2,11 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -34,7 +37,8 @@ export interface BtrfsImage extends OpenedStorage {
   readonly root: string;
   readonly device: string;
   /**
-   * Mounts what the disk would have if the power went now: what was written but not flushed is lost.
+   * Mounts what the disk would have if the power went now: what was written but not flushed is lost. The daemon's folder, on another
+   * disk, is as it is now, with what was not flushed.
    * @param stop ends whoever uses it, who may write what he will
    */
   losePower(stop: () => Promise<unknown>): Promise<void>;
@@ -97,10 +101,13 @@ export async function openBtrfs({ megabytes = 512, disk = '' }: ImageOptions = {
     settings: { STATESVC_STORAGE: 'btrfs', STATESVC_BTRFS_ROOT: root },
     async losePower(stop) {
       copyFileSync(at('disk/image'), at('disk/kept'));
+      cpSync(at('state'), at('kept'), { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
       await stop();
       unmountAll();
       copyFileSync(at('disk/kept'), at('disk/image'));
       rmSync(at('disk/kept'));
+      rmSync(at('state'), { recursive: true });
+      renameSync(at('kept'), at('state'));
       run('blockdev', '--flushbufs', device);
       mountAll();
     },

@@ -104,8 +104,15 @@ export interface Storage {
   space(): Promise<readonly Pool[]>;
   /** Takes the members of a save; its states do not exist until `complete`. */
   snapshotGroup(request: SnapshotRequest): Promise<Snapshot>;
-  /** The completion mark of a save: from here on its states are there, all of them, whatever happens. */
+  /** The completion mark of a save: from here on its states are there, all of them, whatever happens; see {@link lasting}. */
   complete(states: readonly State[]): Promise<void>;
+  /**
+   * Waits until no power cut undoes what was completed and destroyed so far. Without it that is so when they return; with it a
+   * begun save is not forgotten before, as `recover` and another `complete` put it right, nor a begun removal.
+   */
+  lasting?(): Promise<void>;
+  /** The members of a save without a completion mark, when all of them are there: from now on they are no leftover. */
+  recover?(id: string, datasets: readonly Dataset[]): Promise<Snapshot | undefined>;
   /** Undoes an uncompleted save; nothing happens if there is none. */
   discard(id: string): Promise<void>;
   /** Has a save that lost its mark told as `kept` from now on, where the driver can do that. */

@@ -1,4 +1,5 @@
 import { isPartial, type Remembered, type State, storageName } from '../../model/model.ts';
+import type { PlannedSave } from './save-plan.ts';
 
 /** All that a removal takes. */
 export interface Removal {
@@ -13,6 +14,8 @@ export interface Intent extends Partial<Removal> {
   readonly do: 'save' | 'remove';
   /** Id of the state; of a save that of its first. */
   readonly id: string;
+  /** What a save will make, where that can be completed from what it made. */
+  readonly plan?: PlannedSave;
 }
 
 /**

@@ -22,14 +22,18 @@ export interface SaveRequest {
 /** A state that a save will make. */
 export type PlannedState = Omit<State, 'members' | 'oneInstant'>;
 
-/** What a save will do. */
-export interface SavePlan {
-  /** Id of the first state, by which the storage knows the save. */
-  readonly id: string;
-  readonly name: string;
+/** What a save will make of which datasets. */
+export interface PlannedSave {
   /** The system state and one for each of its users, or one user's. */
   readonly states: readonly PlannedState[];
   readonly datasets: readonly Dataset[];
+}
+
+/** What a save will do. */
+export interface SavePlan extends PlannedSave {
+  /** Id of the first state, by which the storage knows the save. */
+  readonly id: string;
+  readonly name: string;
   /** Bytes that may be written before the pools' limit is reached. */
   readonly budget: number;
 }

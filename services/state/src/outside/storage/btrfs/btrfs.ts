@@ -19,7 +19,7 @@ import { STATES } from './layout.ts';
 import { LiveSubvolumes } from './live-subvolumes.ts';
 import { StatesOnDisk } from './states-on-disk.ts';
 import { Subvolumes } from './subvolumes.ts';
-import { takeSnapshots } from './take-snapshots.ts';
+import { areThere, listSnapshots, takeSnapshots } from './take-snapshots.ts';
 
 /** What the driver is opened with. */
 interface BtrfsOptions {
@@ -98,6 +98,20 @@ export class Btrfs implements Storage {
 
   async complete(states: readonly State[]): Promise<void> {
     await this.#explained(() => this.#states.complete(states));
+  }
+
+  /** The snapshots are on the disk when they are there, and with them a file that was flushed before: only the names of records may not. */
+  async lasting(): Promise<void> {
+    await this.#explained(() => this.#states.sync());
+  }
+
+  async recover(id: string, datasets: readonly Dataset[]): Promise<Snapshot | undefined> {
+    return await this.#explained(async () => {
+      if (this.#states.isRecorded(id) || !(await areThere(id, datasets, this.#subvolumes))) return undefined;
+      // Until it is completed nobody takes it for a leftover.
+      this.#states.resume(id);
+      return await listSnapshots(id, datasets, this.#subvolumes);
+    });
   }
 
   async discard(id: string): Promise<void> {

@@ -1,8 +1,10 @@
 import { mkdir, readdir, rmdir } from 'node:fs/promises';
-import { removalUnfinished, storageChanged, storageRefused } from '../../../failures.ts';
+import { storageChanged } from '../../../failures.ts';
 import type { Member, State } from '../../../model/model.ts';
+import { syncNames } from '../../write-durably.ts';
 import { errorCode } from '../vault/files.ts';
 import {
+  annotateRecord,
   changeRecord,
   readRecord,
   readRecords,
@@ -63,9 +65,25 @@ export class StatesOnDisk {
     await mkdir(this.#subvolumes.at(`${STATES}/${id}`), { mode: 0o700 });
   }
 
+  /** A save that was cut off goes on. */
+  resume(id: string): void {
+    this.#begun.add(id);
+  }
+
+  /** What is done to the records lasts from {@link sync} on. */
   async complete(states: readonly State[]): Promise<void> {
     await writeRecord(this.#subvolumes.at(RECORDS), saveOf(states), states);
     this.#begun.delete(saveOf(states));
+  }
+
+  /** No power cut undoes what was done to the records. */
+  async sync(): Promise<void> {
+    await syncNames(this.#subvolumes.at(RECORDS));
+  }
+
+  /** Whether a save has its record. */
+  isRecorded(id: string): boolean {
+    return readRecord(this.#subvolumes.at(RECORDS), id) !== undefined;
   }
 
   /** Uuids of read-only subvolumes. @throws ABORTED when one is not there */
@@ -81,6 +99,7 @@ export class StatesOnDisk {
   /** Removes whatever there is of a save, recorded or not. */
   async discard(id: string): Promise<void> {
     await removeRecord(this.#subvolumes.at(RECORDS), id);
+    await this.sync();
     await this.#clear(id);
     this.#begun.delete(id);
   }
@@ -91,29 +110,14 @@ export class StatesOnDisk {
     const uuids = await this.#uuidsAt(members.map(({ snapshot }) => snapshot));
     for (const member of members) this.#check(member, uuids.get(member.snapshot));
     const kept = (all: readonly State[]) => all.filter(({ id }) => !states.some((state) => state.id === id));
-    const wasThere = await changeRecord(this.#subvolumes.at(RECORDS), states, kept).catch((error) =>
-      this.#explain(error, states),
-    );
-    if (!wasThere) return;
+    if (!(await changeRecord(this.#subvolumes.at(RECORDS), states, kept))) return;
     for (const { snapshot, guid } of members)
       if (uuids.get(snapshot) === guid) this.#garbage.set(snapshot, guid);
   }
 
-  /** Without their record there are no states any more, though a power cut may bring it back. */
-  #explain(error: Error, states: readonly State[]): never {
-    const left = readRecord(this.#subvolumes.at(RECORDS), saveOf(states)) ?? [];
-    if (left.some(({ id }) => states.some((state) => state.id === id))) throw error;
-    throw removalUnfinished(storageRefused('the record was not removed for good', error.message));
-  }
-
   async annotate(states: readonly State[]): Promise<void> {
-    const found = await changeRecord(this.#subvolumes.at(RECORDS), states, (stored) =>
-      stored.map((one) => {
-        const { pinned, description } = states.find(({ id }) => id === one.id) ?? one;
-        return { ...one, pinned, description };
-      }),
-    );
-    if (!found) throw storageChanged(`state ${states[0]?.id}`);
+    await annotateRecord(this.#subvolumes.at(RECORDS), states);
+    await this.sync();
   }
 
   /** Deletes the snapshots that no record needs, as long as they are what was found. @returns how many */

@@ -47,6 +47,27 @@ export async function takeSnapshots(
   return { members, oneInstant: false };
 }
 
+/** Whether all snapshots of a save that was cut off are there. */
+export async function areThere(
+  id: string,
+  datasets: readonly Dataset[],
+  subvolumes: Subvolumes,
+): Promise<boolean> {
+  for (const path of datasets.map(({ name }) => memberPath(id, name)))
+    if (!(await subvolumes.isThere(path)) || !(await subvolumes.isReadOnly(path))) return false;
+  return true;
+}
+
+/** The same as members of a state. */
+export async function listSnapshots(
+  id: string,
+  datasets: readonly Dataset[],
+  subvolumes: Subvolumes,
+): Promise<Snapshot> {
+  const members = await membersOf(id, datasets, await subvolumes.listIn(STATES), subvolumes);
+  return { members, oneInstant: false };
+}
+
 /** Paths below it of those that lie in it. */
 async function nestedIn(
   path: string,

@@ -3,8 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { contentDamaged, storageChanged } from '../../../failures.ts';
 import type { State } from '../../../model/model.ts';
-import { syncFolder } from '../../sync-folder.ts';
-import { writeDurably } from '../../write-durably.ts';
+import { writeWhole } from '../../write-durably.ts';
 import { errorCode } from './files.ts';
 
 /** The layout of a record; a newer daemon's vault is refused rather than misread. */
@@ -15,9 +14,12 @@ const VERSION = 3;
  */
 const BATCH = 100;
 
-/** Writes the record of states that were saved together, which goes by the id of the first save: the completion mark. */
+/**
+ * Writes the record of states that were saved together, which goes by the id of the first save: the completion mark. Until the
+ * names in the folder are synced a power cut may undo that, as all that is done to records here.
+ */
 export async function writeRecord(folder: string, id: string, states: readonly State[]): Promise<void> {
-  await writeDurably(fileOf(folder, id), folder, `${JSON.stringify({ version: VERSION, states })}\n`);
+  await writeWhole(fileOf(folder, id), folder, `${JSON.stringify({ version: VERSION, states })}\n`);
 }
 
 /** The states of a save; undefined when there is none. @throws FAILED_PRECONDITION when it cannot be read */
@@ -73,6 +75,17 @@ export async function changeRecord(
   return true;
 }
 
+/** Writes down `pinned` and `description` of states of one save. @throws ABORTED when they are not what is stored */
+export async function annotateRecord(folder: string, states: readonly State[]): Promise<void> {
+  const found = await changeRecord(folder, states, (stored) =>
+    stored.map((one) => {
+      const { pinned, description } = states.find(({ id }) => id === one.id) ?? one;
+      return { ...one, pinned, description };
+    }),
+  );
+  if (!found) throw storageChanged(`state ${states[0]?.id}`);
+}
+
 /** The id of the save that states were made by. */
 export function saveOf([first]: readonly State[]): string {
   return first?.system ?? first?.id ?? '';
@@ -84,8 +97,8 @@ function guids(state: State): string {
 
 /** Removes a record if there is one, or what was written of one: from here on its states are gone. */
 export async function removeRecord(folder: string, id: string): Promise<void> {
-  for (const end of ['', '.new']) await rm(fileOf(folder, id) + end, { force: true });
-  await syncFolder(folder);
+  // In this order: what fails has not removed it.
+  for (const end of ['.new', '']) await rm(fileOf(folder, id) + end, { force: true });
 }
 
 function fileOf(folder: string, id: string): string {

@@ -1,11 +1,12 @@
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
-import { contentDamaged, storageChanged } from '../../../failures.ts';
+import { contentDamaged } from '../../../failures.ts';
 import type { Dataset, Machine, Member, State } from '../../../model/model.ts';
 import { pathBytes, pathIn } from '../../../model/path-text.ts';
 import { diskFailure } from '../../../rules/machines/disk-failure.ts';
 import { sizeText } from '../../../rules/machines/sizes.ts';
 import type { Pool } from '../../../rules/states/save-plan.ts';
 import { Turns } from '../../../turns.ts';
+import { syncNames } from '../../write-durably.ts';
 import { knownMachines } from '../known-machines.ts';
 import type { EntryTree, Freed, MachineMarks, Scan, Snapshot, SnapshotRequest, Storage } from '../storage.ts';
 import { walkedTree } from '../walked-tree.ts';
@@ -16,7 +17,7 @@ import { Objects } from './content/objects.ts';
 import { StoreFailed } from './content/read-file.ts';
 import { StatCache } from './content/stat-cache.ts';
 import { lstat } from './files.ts';
-import { changeRecord, readRecords, removeRecord, saveOf, writeRecord } from './records.ts';
+import { annotateRecord, changeRecord, readRecords, removeRecord, saveOf, writeRecord } from './records.ts';
 import { entriesOf, readManifest } from './trees/manifest.ts';
 import { revertTree } from './trees/revert-tree.ts';
 import { snapshotDataset } from './trees/snapshot-dataset.ts';
@@ -124,9 +125,12 @@ class Vault implements Storage {
 
   async complete(states: readonly State[]): Promise<void> {
     const id = saveOf(states);
-    await writeRecord(this.#folder('states'), id, states).catch((error) => {
+    try {
+      await writeRecord(this.#folder('states'), id, states);
+      await syncNames(this.#folder('states'));
+    } catch (error) {
       throw this.#explain(error);
-    });
+    }
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     this.transfer.forget(id);
@@ -139,6 +143,7 @@ class Vault implements Storage {
     this.transfer.forget(id);
     // Writing the mark may have failed half way.
     await removeRecord(this.#folder('states'), id);
+    await syncNames(this.#folder('states'));
     await rm(`${this.#folder('staging')}/${id}`, { recursive: true, force: true });
   }
 
@@ -146,18 +151,16 @@ class Vault implements Storage {
     await changeRecord(this.#folder('states'), states, (stored) =>
       stored.filter(({ id }) => !states.some((state) => state.id === id)),
     );
+    await syncNames(this.#folder('states'));
   }
 
   async annotate(states: readonly State[]): Promise<void> {
-    const found = await changeRecord(this.#folder('states'), states, (stored) =>
-      stored.map((one) => {
-        const { pinned, description } = states.find(({ id }) => id === one.id) ?? one;
-        return { ...one, pinned, description };
-      }),
-    ).catch((error) => {
+    try {
+      await annotateRecord(this.#folder('states'), states);
+      await syncNames(this.#folder('states'));
+    } catch (error) {
       throw this.#explain(error);
-    });
-    if (!found) throw storageChanged(`state ${states[0]?.id}`);
+    }
   }
 
   async savedTree({ snapshot }: Member): Promise<EntryTree> {
