@@ -421,6 +421,8 @@ describe('a btrfs', () => {
     const daemon = await start();
     await daemon.save('one');
     const before = await statesOf(daemon);
+    // A log that the disk took half of would keep the kernel from mounting it again.
+    run('btrfs', 'filesystem', 'sync', storage.root);
     // The kernel makes the file system read-only when a write to the disk fails.
     const filler = join(storage.base, 'disk/filler');
     run('sh', '-c', 'cat /dev/zero > "$0" || true', filler);

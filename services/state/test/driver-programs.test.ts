@@ -3,47 +3,85 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Daemon, temporaryFolder } from './daemon.ts';
 import { type BtrfsImage, btrfs } from './drivers/btrfs-image.ts';
-import { memberOf, openHost } from './drivers/fixture.ts';
+import { memberOf, openHost, statesOf } from './drivers/fixture.ts';
 import { daemonOn, poolFor } from './drivers/zfs-daemon.ts';
 import { ZFS_PATH } from './drivers/zfs-programs.ts';
 
 // What an operation costs is what it starts: a program takes as long as the step that it is for.
 
+function writeProgram(file: string, script: string): void {
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+}
+
 /** A search path in which a program writes down its arguments first, and what it was asked since the last look. */
 function counted(name: string, words: number) {
   const folder = temporaryFolder();
   const [file, log] = [join(folder, name), join(folder, 'log')];
-  writeFileSync(file, `#!/bin/sh\necho "$${words}" >> ${log}\nPATH=${ZFS_PATH} exec ${name} "$@"\n`);
-  chmodSync(file, 0o755);
+  writeProgram(file, `echo "$${words}" >> ${log}\nPATH=${ZFS_PATH} exec ${name} "$@"`);
   const asked = () => {
     const text = existsSync(log) ? readFileSync(log, 'utf8') : '';
     rmSync(log, { force: true });
-    return text.trim().split('\n').sort();
+    return text.split('\n').filter(Boolean).sort();
   };
-  return { search: `${folder}:${ZFS_PATH}`, asked };
+  return { folder, search: `${folder}:${ZFS_PATH}`, asked };
 }
 
 const remove = async (daemon: Daemon, stateName: string) =>
   expect((await daemon.call('RemoveSystemState', { stateName })).code).toBe(0);
 
-it('btrfs lists subvolumes once in a save, and in a removal only what it does not know', async (context) => {
+/** How the kernel is asked for snapshots on btrfs: `perl` is a script in its place. */
+const ways: readonly { way: string; perl?: string; snapshots: string[]; deletion: string[] }[] = [
+  { way: 'by calls of the kernel', snapshots: [], deletion: [] },
+  {
+    way: 'by programs where Perl cannot be started',
+    perl: 'exit 1',
+    snapshots: ['snapshot', 'snapshot'],
+    deletion: ['delete'],
+  },
+];
+
+it.for(ways)(
+  'btrfs lists subvolumes once in a save, and in a removal only what it does not know, $way',
+  async ({ perl, snapshots, deletion }, context) => {
+    const { storage, start } = await openHost(context, btrfs);
+    const { folder, search, asked } = counted('btrfs', 2);
+    if (perl !== undefined) writeProgram(join(folder, 'perl'), perl);
+    const open = () => start({ settings: { STATESVC_SEARCH_PATH: search } });
+    const daemon = await open();
+    const { homesFolder } = storage as BtrfsImage;
+    await daemon.call('CreateUserData', { user: 'ada', homepath: join(homesFolder, 'ada') });
+    asked();
+    await daemon.save('one');
+    expect(asked()).toEqual(['list', ...snapshots]);
+    await remove(daemon, 'one');
+    expect(asked()).toEqual(deletion);
+    for (const name of ['two', 'three']) await daemon.save(name);
+    const saved = await statesOf(daemon);
+    await daemon.service.close(0);
+    const next = await open();
+    // What lies there has the uuids that were written down.
+    expect(await statesOf(next)).toEqual(saved);
+    expect(saved.some(({ partial }) => partial)).toBe(false);
+    asked();
+    await remove(next, 'two');
+    expect(asked()).toEqual([...deletion, 'list']);
+  },
+);
+
+it('a Perl that ends in the middle of a call costs that call, and nothing is left of it', async (context) => {
   const { storage, start } = await openHost(context, btrfs);
-  const { search, asked } = counted('btrfs', 2);
-  const open = () => start({ settings: { STATESVC_SEARCH_PATH: search } });
-  const daemon = await open();
-  const { homesFolder } = storage as BtrfsImage;
-  await daemon.call('CreateUserData', { user: 'ada', homepath: join(homesFolder, 'ada') });
+  const { folder, search, asked } = counted('btrfs', 2);
+  writeProgram(join(folder, 'perl'), 'echo ready; read line; exit 1');
+  const daemon = await start({ settings: { STATESVC_SEARCH_PATH: search } });
+  const before = await storage.facts();
+  const answer = await daemon.call('SaveSystemState', { stateName: 'one' });
+  expect(answer).toMatchObject({ code: 9, results: [], details: expect.stringContaining('perl ended') });
+  expect(await storage.facts()).toEqual(before);
+  expect(await statesOf(daemon)).toEqual([]);
   asked();
-  await daemon.save('one');
-  expect(asked()).toEqual(['list', 'snapshot', 'snapshot']);
-  await remove(daemon, 'one');
-  expect(asked()).toEqual(['delete']);
-  for (const name of ['two', 'three']) await daemon.save(name);
-  await daemon.service.close(0);
-  const next = await open();
-  asked();
-  await remove(next, 'two');
-  expect(asked()).toEqual(['delete', 'list']);
+  expect(await daemon.save('one')).toBe('one');
+  expect(asked()).toEqual(['list', 'snapshot']);
 });
 
 it('ZFS reads before and after what it changes, and no more', async (context) => {

@@ -51,7 +51,7 @@ export const FORCED_REMOVAL: Subject = {
   tells: /boot menu was not updated/,
   has: {
     vault: /^rm state\/vault\/states/,
-    btrfs: /^spawn btrfs → subvolume → delete/,
+    btrfs: /^call destroy →/,
     zfs: /^spawn zfs → destroy → ROOT\/debian-clone/,
   },
 };

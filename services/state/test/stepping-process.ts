@@ -1,7 +1,7 @@
 // Several daemons in one process, for tests that stop them at a step and kill the process.
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import type { Log } from '@croft/runtime';
-import { type Ending, interceptSteps, unwatch, watch } from './steps.ts';
+import { type Ending, interceptCalls, interceptSteps, unwatch, watch } from './steps.ts';
 
 /** What the test asks the process to do. */
 export type Order =
@@ -34,6 +34,9 @@ await interceptSteps((ended, before) => report({ ended, before }));
 const { silentLog } = await import('@croft/runtime');
 const { readSettings } = await import('@croft/settings');
 const { startState, stateSettings } = await import('../src/index.ts');
+const { KernelCalls } = await import('../src/outside/storage/btrfs/kernel-calls.ts');
+const failed = { ok: false, stderr: 'out of luck', why: 'out of luck' };
+interceptCalls({ owner: KernelCalls.prototype, name: 'call', failed });
 
 /** Tells the test what is worth a warning: why a start left something behind is said nowhere else. */
 function warningsOf(name: string): Log {

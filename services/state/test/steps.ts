@@ -67,6 +67,23 @@ const SYNCS = new Set(['fdatasync', 'fsync', 'datasync', 'sync']);
 /** Programs that only look. */
 const LOOKS = /^spawn (btrfs → subvolume → (list|show|get-default)|zfs → (get|list)|zpool → (get|list)) /;
 
+/** A helper that stays, and what a call of it that failed gives. */
+interface Calls {
+  readonly owner: object;
+  readonly name: string;
+  readonly failed: object;
+}
+
+/** Calls of a helper that stays are programs as well, though none is started for them. */
+export function interceptCalls({ owner, name, failed }: Calls): void {
+  const textsOf = ([call, args]: unknown[]) => [String(call), ...(args as string[])];
+  intercept(owner as Owner, name, textsOf, async (mode, _name, _args, go) => {
+    if (mode === 'stop') return await new Promise(() => {});
+    if (mode === 'lie') await go();
+    return failed;
+  });
+}
+
 /** Puts itself between the program and the system. Before anything of the program is loaded, which may keep what it imports. */
 export async function interceptSteps(tell: Told): Promise<void> {
   told = tell;
@@ -140,7 +157,7 @@ function endingOf(call: string, paths: string[] | undefined): Watch['mode'] | un
   const [name, watching] = found;
   if (watching.ended) return watching.mode === 'stop' ? 'stop' : undefined;
   if (watching.mode === 'stop' && SYNCS.has(call)) return undefined;
-  if (watching.mode === 'lie' && call !== 'spawn') return undefined;
+  if (watching.mode === 'lie' && !['spawn', 'call'].includes(call)) return undefined;
   const step = `${call} ${nameOf(text.replaceAll(new RegExp(`(?:/[^\\s":]*/)?${name}/`, 'g'), '').replaceAll(name, 'POOL'))}`;
   if (LOOKS.test(step)) return undefined;
   // Beyond that it is the same step for the same thing, such as another object.

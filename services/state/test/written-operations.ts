@@ -47,7 +47,7 @@ export const WRITES: readonly Subject[] = [
     happened: ({ states }, round) => states.includes(`system s${round} 1`),
     has: {
       vault: /^rename state\/vault\/states\/ID.json.new/,
-      btrfs: /^spawn btrfs → subvolume → snapshot → -r/,
+      btrfs: /^call snapshot →/,
       zfs: /^spawn zfs → snapshot/,
     },
   },
@@ -62,7 +62,7 @@ export const WRITES: readonly Subject[] = [
     happened: ({ states }, round) => states.includes(`ada s${round} 1`),
     has: {
       vault: /^rename state\/vault\/states\/ID.json.new/,
-      btrfs: /^spawn btrfs → subvolume → snapshot → -r/,
+      btrfs: /^call snapshot →/,
       zfs: /^spawn zfs → snapshot/,
     },
   },
@@ -78,7 +78,7 @@ export const WRITES: readonly Subject[] = [
     happened: ({ states }, round) => !states.includes(`system s${round} 1`),
     has: {
       vault: /^rm state\/vault\/states/,
-      btrfs: /^spawn btrfs → subvolume → delete/,
+      btrfs: /^call destroy →/,
       zfs: /^spawn zfs → destroy/,
     },
   },
@@ -96,7 +96,7 @@ export const WRITES: readonly Subject[] = [
     happened: ({ states }, round) => !states.includes(`ada s${round} 1`),
     has: {
       vault: /^rename state\/vault\/states\/ID.json.new/,
-      btrfs: /^spawn btrfs → subvolume → delete/,
+      btrfs: /^call destroy →/,
       zfs: /^spawn zfs → destroy/,
     },
   },
@@ -115,7 +115,7 @@ export const WRITES: readonly Subject[] = [
     goesOn: true,
     has: {
       vault: /^unlink state\/vault\/objects/,
-      btrfs: /^spawn btrfs → subvolume → delete/,
+      btrfs: /^call destroy →/,
       zfs: /^spawn zfs → destroy/,
     },
   },

@@ -28,7 +28,7 @@ export class BootCopies {
     if (isGood) await this.#file.put(state, copy.uuid);
     if (isGood || (await this.#subvolumes.isMounted(path))) return path;
     if (copy !== undefined && !(await this.#deleted(state))) await this.#putAside(path, copy.uuid, warn);
-    await this.#subvolumes.snapshot(saved, path, { readOnly: false });
+    await this.#subvolumes.copy(saved, path);
     const made = await this.#subvolumes.show(path);
     if (made !== undefined) await this.#file.put(state, made.uuid);
     return path;

@@ -18,13 +18,12 @@ import { GoingBack } from './going-back.ts';
 import { STATES } from './layout.ts';
 import { LiveSubvolumes } from './live-subvolumes.ts';
 import { StatesOnDisk } from './states-on-disk.ts';
-import { Subvolumes } from './subvolumes.ts';
+import type { Subvolumes } from './subvolumes.ts';
 import { areThere, listSnapshots, takeSnapshots } from './take-snapshots.ts';
 
 /** What the driver is opened with. */
 interface BtrfsOptions {
-  /** Where the top level is mounted. */
-  readonly root: string;
+  readonly subvolumes: Subvolumes;
   /** The machine that runs. */
   readonly machine: Machine;
   /** The subvolume that is its system, and the folder of homes, from the top level on. */
@@ -53,9 +52,9 @@ export class Btrfs implements Storage {
   readonly #goingBack: GoingBack;
 
   constructor(options: BtrfsOptions) {
-    this.location = options.root;
+    this.location = options.subvolumes.root;
     this.#options = options;
-    this.#subvolumes = new Subvolumes(options.root, options.run);
+    this.#subvolumes = options.subvolumes;
     this.#states = new StatesOnDisk(this.#subvolumes);
     this.#marks = new VaultMarks(this.#subvolumes.at(STATES));
     this.homes = new BtrfsHomes(this.#subvolumes, options.homes);

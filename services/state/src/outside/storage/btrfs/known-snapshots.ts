@@ -34,6 +34,14 @@ export class KnownSnapshots {
     return uuids;
   }
 
+  /** Snapshots that were just made, by path. */
+  async add(uuids: Iterable<readonly [string, string | undefined]>): Promise<void> {
+    for (const [path, uuid] of uuids) {
+      const look = await this.#subvolumes.lookOf(path);
+      if (uuid !== undefined && look !== undefined) this.#known.set(path, { uuid, look });
+    }
+  }
+
   /** They are gone. */
   forget(paths: readonly string[]): void {
     for (const path of paths) this.#known.delete(path);

@@ -8,6 +8,7 @@ import { programsIn, type RunProgram } from '../../programs.ts';
 import { runningMachine } from '../known-machines.ts';
 import type { Storage } from '../storage.ts';
 import { Btrfs } from './btrfs.ts';
+import { KernelCalls } from './kernel-calls.ts';
 import { BOOT, RECORDS, STATES, WORK } from './layout.ts';
 import { isSubvolume, Subvolumes } from './subvolumes.ts';
 import { machineId, whichSystem } from './which-system.ts';
@@ -46,7 +47,10 @@ export async function openBtrfs(
     throw refuse(
       `STATESVC_BTRFS_SYSTEM=${system} is no subvolume of the file system at ${root}. "btrfs subvolume list ${root}" lists them.`,
     );
-  const subvolumes = new Subvolumes(root, run);
+  const calls = new KernelCalls(settings.SEARCH_PATH);
+  opened.defer(() => calls.close());
+  calls.start();
+  const subvolumes = new Subvolumes(root, run, calls);
   try {
     await makeLayout(subvolumes);
     opened.use(lockFolder(subvolumes.at(STATES), 'The folder of states'));
@@ -56,7 +60,7 @@ export async function openBtrfs(
   }
   const machine = await machineOf(settings, system, root);
   const resources = opened.move();
-  return new Btrfs({ root, machine, system, homes, run, warn, close: () => resources.disposeAsync() });
+  return new Btrfs({ subvolumes, machine, system, homes, run, warn, close: () => resources.disposeAsync() });
 }
 
 async function openRoot(

@@ -4,6 +4,7 @@ import { notEnoughSpace, storageRefused, storageUnavailable } from '../../../fai
 import { isBelow, type Mount, mountOf, readMounts } from '../../mounts.ts';
 import type { Ran, RunProgram } from '../../programs.ts';
 import { errorCode, lstat as lstatExactly } from '../vault/files.ts';
+import type { KernelCalls } from './kernel-calls.ts';
 import { type ListedSubvolume, parseList, parseShow, type ShownSubvolume } from './subvolume-text.ts';
 
 /** The inode of every subvolume's own folder, and of no other folder on btrfs. */
@@ -15,15 +16,22 @@ const CLEANER_MS = 20_000;
 /** A list of all is longer than this where somebody makes them without end. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
-/** Subvolumes of one file system, by the program `btrfs`. Paths are relative to its top level. */
+/** Subvolumes of one file system, by the program `btrfs` and by calls, where those are given. Paths are relative to its top level. */
 export class Subvolumes {
   /** Where the top level is mounted. */
   readonly root: string;
   readonly #run: RunProgram;
+  readonly #calls: KernelCalls | undefined;
 
-  constructor(root: string, run: RunProgram) {
+  constructor(root: string, run: RunProgram, calls?: KernelCalls) {
     this.root = root;
     this.#run = run;
+    this.#calls = calls;
+  }
+
+  /** Snapshots are made without a program, and tell their uuids. */
+  get asksKernel(): boolean {
+    return this.#calls?.isThere ?? false;
   }
 
   /** Where a subvolume is found. */
@@ -96,12 +104,19 @@ export class Subvolumes {
     return shown;
   }
 
-  /** When this returns, the snapshot survives a crash. */
-  async snapshot(from: string, to: string, { readOnly }: { readOnly: boolean }): Promise<void> {
-    const only = readOnly ? ['-r'] : [];
-    const ran = await this.#btrfs('snapshot', ...only, '--', this.at(from), this.at(to));
+  /** A read-only snapshot. When this returns, it survives a crash. @returns its uuid, where the kernel tells it at once */
+  async snapshot(from: string, to: string): Promise<string | undefined> {
+    const called = await this.#calls?.snapshot(this.at(from), this.at(to));
+    const ran = called ?? (await this.#btrfs('snapshot', '-r', '--', this.at(from), this.at(to)));
     // What the program says of itself is not the truth: what counts is what is there.
     if (!ran.ok || !(await this.isThere(to))) throw this.#refusal(`no snapshot of ${from} was made`, ran);
+    return called?.uuid;
+  }
+
+  /** A snapshot that can be written to. When this returns, it survives a crash. */
+  async copy(from: string, to: string): Promise<void> {
+    const ran = await this.#btrfs('snapshot', '--', this.at(from), this.at(to));
+    if (!ran.ok || !(await this.isThere(to))) throw this.#refusal(`no copy of ${from} was made`, ran);
   }
 
   async create(path: string): Promise<void> {
@@ -126,7 +141,8 @@ export class Subvolumes {
     const there: string[] = [];
     for (const path of paths) if (await this.isThere(path)) there.push(path);
     if (there.length === 0) return;
-    const ran = await this.#btrfs('delete', '--', ...there.map((path) => this.at(path)));
+    const all = there.map((path) => this.at(path));
+    const ran = (await this.#calls?.destroy(all)) ?? (await this.#btrfs('delete', '--', ...all));
     for (const path of there)
       if (await this.isThere(path)) throw this.#refusal(`the subvolume ${path} could not be deleted`, ran);
   }
@@ -176,7 +192,7 @@ export class Subvolumes {
     return this.#run('btrfs', ['subvolume', ...args]);
   }
 
-  #refusal(what: string, { stderr, why }: Ran): Error {
+  #refusal(what: string, { stderr, why }: Pick<Ran, 'stderr' | 'why'>): Error {
     if (/No space left on device|Disk quota exceeded/.test(stderr))
       return notEnoughSpace(`the btrfs at ${this.root}`, 'nothing', 'more');
     if (/Read-only file system|Input\/output error/.test(stderr))

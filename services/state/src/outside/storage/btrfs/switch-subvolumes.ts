@@ -71,7 +71,7 @@ export class SubvolumeSwitch {
     const nested = await this.#nested.movable(live, saved);
     const booted = await this.#bootedCopyOf(saved);
     const work = booted ?? `${WORK}/${randomUUID()}`;
-    if (booted === undefined) await this.#subvolumes.snapshot(saved, work, { readOnly: false });
+    if (booted === undefined) await this.#subvolumes.copy(saved, work);
     const [oldUuid, newUuid] = [await this.#uuidOf(live), await this.#uuidOf(work)];
     if (oldUuid === undefined) throw storageRefused(`${live} cannot be replaced`, 'it is no subvolume');
     if (newUuid === undefined) throw storageChanged(work);

@@ -23,26 +23,31 @@ export async function takeSnapshots(
     sources.set(dataset, source);
   }
   // At once, to be as near to one instant as there is; and each to its end, so that none comes after the undo.
-  const made = await Promise.allSettled(
-    [...sources].map(([{ name }, source]) =>
-      subvolumes.snapshot(source, memberPath(id, name), { readOnly: true }),
-    ),
+  const making = Promise.allSettled(
+    [...sources].map(async ([{ name }, source]): Promise<[string, string | undefined]> => {
+      const path = memberPath(id, name);
+      return [path, await subvolumes.snapshot(source, path)];
+    }),
   );
-  for (const one of made) if (one.status === 'rejected') throw one.reason;
-  // One list for both: each is a program that reads the tree of all subvolumes.
-  let listed: readonly ListedSubvolume[] = [];
-  const paths = datasets.map(({ name }) => memberPath(id, name));
-  await known.uuidsAt(paths, async () => {
-    listed = (await subvolumes.listAll()) ?? (await subvolumes.listIn(STATES));
-    return new Map(listed.map(({ path, uuid }) => [path, uuid]));
+  // Each is a program that reads the tree of all subvolumes. Where the kernel tells the uuids it runs beside the snapshots.
+  const list = async () => (await subvolumes.listAll()) ?? (await subvolumes.listIn(STATES));
+  const beside = subvolumes.asksKernel ? list() : undefined;
+  beside?.catch(() => {});
+  const told = (await making).map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
   });
+  const isTold = told.every((one): one is [string, string] => one[1] !== undefined);
+  const listed = await (isTold && beside !== undefined ? beside : list());
+  const uuids = isTold ? new Map(told) : uuidsIn(listed);
+  await known.add(told.map(([path]) => [path, uuids.get(path)]));
   for (const [{ path }, source] of sources) {
     const nested = await nestedIn(source, listed, subvolumes).catch(() => undefined);
     if (nested === undefined) report(`subvolumes in ${path} could not be listed and were left out`);
     const lines = (nested ?? []).map((below) => `${below} is a subvolume of its own and was left out`);
     reportSome(lines, { path }, report);
   }
-  const members = await membersOf(id, datasets, listed, subvolumes);
+  const members = await membersOf(id, datasets, uuids, subvolumes);
   // Not even of one subvolume: what programs wrote and nobody synced may be in the snapshot or not, later writes before earlier.
   return { members, oneInstant: false };
 }
@@ -64,7 +69,8 @@ export async function listSnapshots(
   datasets: readonly Dataset[],
   subvolumes: Subvolumes,
 ): Promise<Snapshot> {
-  const members = await membersOf(id, datasets, await subvolumes.listIn(STATES), subvolumes);
+  const uuids = uuidsIn(await subvolumes.listIn(STATES));
+  const members = await membersOf(id, datasets, uuids, subvolumes);
   return { members, oneInstant: false };
 }
 
@@ -81,19 +87,30 @@ async function nestedIn(
   return nested.map((one) => one.path.slice(path.length + 1));
 }
 
+/** By path, of those that have one line: a second one with its path is one that somebody wrote into the list. */
+function uuidsIn(listed: readonly ListedSubvolume[]): ReadonlyMap<string, string> {
+  const uuids = new Map<string, string>();
+  const twice = new Set<string>();
+  for (const { path, uuid } of listed) {
+    if (uuids.has(path)) twice.add(path);
+    uuids.set(path, uuid);
+  }
+  for (const path of twice) uuids.delete(path);
+  return uuids;
+}
+
 /** What is there counts, and that nobody can write to it. */
 async function membersOf(
   id: string,
   datasets: readonly Dataset[],
-  listed: readonly ListedSubvolume[],
+  uuids: ReadonlyMap<string, string>,
   subvolumes: Subvolumes,
 ): Promise<readonly Member[]> {
   const members: Member[] = [];
   for (const { name, role, user, path } of datasets) {
     const snapshot = memberPath(id, name);
-    // A second line with its path is one that somebody wrote into the list.
-    const [guid, ...others] = listed.filter((one) => one.path === snapshot).map(({ uuid }) => uuid);
-    if (guid === undefined || others.length > 0 || !(await subvolumes.isReadOnly(snapshot)))
+    const guid = uuids.get(snapshot);
+    if (guid === undefined || !(await subvolumes.isReadOnly(snapshot)))
       throw storageRefused(`no snapshot of ${path} was made`, 'it is not there');
     const whose = user === undefined ? {} : { user };
     // What it holds is not counted: that would read all of it.
