@@ -9,6 +9,8 @@ export interface MigrateOptions {
   values?: Readonly<Record<string, string>>;
   /** For tasks beside a service that may be running: its tables are left as its own version knows them. */
   unlessRunning?: boolean;
+  /** What to do where the schema is another program's, after a sentence that says so. */
+  ifTaken?: string;
 }
 
 /**
@@ -16,14 +18,14 @@ export interface MigrateOptions {
  * under an advisory lock, so processes that start together wait for one another and a failure leaves nothing behind.
  * @returns the names that were applied now
  * @throws StartError when a later version made the tables, or, with `unlessRunning`, when something is to be applied
- *   while a service works with them
+ *   while a service works with them, or when the schema has tables of another program
  */
 export async function migrate(
   database: Database,
   folder: URL,
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  const { values = {}, unlessRunning = false } = options;
+  const { values = {}, unlessRunning = false, ifTaken = 'Give Croft a schema of its own.' } = options;
   const { schema } = database;
   const migrations = await readMigrations(folder);
   return await database.transaction(async (tx) => {
@@ -39,7 +41,8 @@ export async function migrate(
       await tx.run`select set_config('croft.' || ${name}, ${value}, true)`;
     }
     for (const { name, text, checksum } of pending) {
-      await tx.script(text.replaceAll(':schema', quoteIdentifier(schema)));
+      const script = tx.script(text.replaceAll(':schema', quoteIdentifier(schema)));
+      await (applied.size === 0 ? script.catch(explainTaken(schema, ifTaken)) : script);
       await tx.run`insert into :schema.croft_migrations (name, checksum, applied_at) values (${name}, ${checksum}, ${tx.now})`;
     }
     return pending.map(({ name }) => name);
@@ -84,6 +87,20 @@ function explainForbidden(schema: string) {
     const name = quoteIdentifier(schema);
     throw new StartError(
       `The user that Croft signs in to the database as may not make the schema ${name} or tables in it. As an administrator of the server run: grant create on database <name> to <user>; or, for this schema alone: create schema if not exists ${name}; alter schema ${name} owner to <user>;`,
+      { cause: error },
+    );
+  };
+}
+
+/** SQLSTATEs of a table, a type and a function that are there already. */
+const TAKEN = ['42P07', '42710', '42723'];
+
+/** The first try of whoever moves here from another program: on its own database, in the schema that it has. */
+function explainTaken(schema: string, advice: string) {
+  return (error: Error & { code?: string }): never => {
+    if (error.code === undefined || !TAKEN.includes(error.code)) throw error;
+    throw new StartError(
+      `The schema "${schema}" is in use by another program: ${error.message}. Nothing in it was changed. ${advice}`,
       { cause: error },
     );
   };

@@ -52,6 +52,30 @@ it('refuses tables of a later version, names what it does not know and says what
   expect(await migrate(database, later)).toEqual([]);
 });
 
+it('leaves the schema of another program as it is, and says what to do', async () => {
+  await using home = await testDatabase();
+  const database = openDatabase({ url: home.url, schema: 'bank', log: silentLog, poolSize: 1 });
+  const run = database.autocommit();
+  const relations = () => run.rows`
+    select relname from pg_class where relnamespace = 'bank'::regnamespace order by relname`;
+  try {
+    await run.script('create schema bank; create table bank.accounts (number text)');
+    const before = await relations();
+    for (const options of [{}, { ifTaken: 'Ask Ada.' }]) {
+      await expect(migrate(database, migrations, options)).rejects.toMatchObject({
+        name: 'StartError',
+        message: `The schema "bank" is in use by another program: relation "accounts" already exists. Nothing in it was changed. ${options.ifTaken ?? 'Give Croft a schema of its own.'}`,
+      });
+    }
+    expect(await relations()).toEqual(before);
+    // Tables of other names are in nobody's way.
+    await run.script('alter table bank.accounts rename to books');
+    expect(await migrate(database, migrations)).toContain('0001_accounts');
+  } finally {
+    await database.close();
+  }
+});
+
 it('beside a running service changes nothing, and says what to do', async () => {
   await using upgrade = await upgradeOf('create table :schema.later (id int)');
   const { database, later, url } = upgrade;

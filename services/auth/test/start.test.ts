@@ -13,6 +13,7 @@ import {
   startAuth,
 } from '../src/index.ts';
 import { JWT_SECRET, PASSWORD, readMail, someone } from './harness.ts';
+import { gotrueDatabase } from './support/gotrue-database.ts';
 
 type TestDatabase = Awaited<ReturnType<typeof testDatabase>>;
 const environment = {
@@ -211,6 +212,23 @@ describe('the schema', () => {
     };
     expect(await migrateAuth(options)).toContain('0001_users-and-sessions');
     expect(await migrateAuth(options)).toEqual([]);
+  });
+
+  test("on GoTrue's own schema it does not start, changes nothing there, and says what to do", async () => {
+    await using fresh = await testDatabase();
+    await using gotrue = await gotrueDatabase(fresh.url, 'head', 'auth');
+    const rows = openDatabase({ url: fresh.url, schema: gotrue.schema, log: silentLog, poolSize: 1 });
+    const relations = () => rows.autocommit().rows`
+      select relname from pg_class where relnamespace = 'auth'::regnamespace order by relname`;
+    const before = await relations();
+    await expect(start({}, fresh.url)).rejects.toMatchObject({
+      name: 'StartError',
+      message: expect.stringMatching(
+        /^The schema "auth" is in use by another program: .*AUTHSVC_DB_NAMESPACE.*"Moving in from GoTrue" in docs\/operations\.md/,
+      ),
+    });
+    expect(await relations()).toEqual(before);
+    await rows.close();
   });
 
   test('policies can use uid(), role(), email() and jwt(), as the roles they are written for', async () => {
