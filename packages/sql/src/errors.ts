@@ -9,6 +9,13 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
+const READ_ONLY = '25006';
+
+/** Whether the server may change nothing, as one that only follows another. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === READ_ONLY;
+}
+
 /** SQLSTATE classes and errors of sockets and names that mean "not now" rather than "never". */
 const UNAVAILABLE = new Set([
   'EAI_AGAIN',
@@ -22,6 +29,8 @@ const UNAVAILABLE = new Set([
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
+  // Where another server has become the primary, connections may have been made to the one before.
+  READ_ONLY,
   '57P01',
   '57P02',
   '57P03',

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isDatabaseUnavailable } from './errors.ts';
+import { isDatabaseUnavailable, isReadOnly } from './errors.ts';
 
 /** Connections that many statements share at a time: they are sent one behind the other, without waiting for answers. */
 export interface SharedReads {
@@ -68,8 +68,8 @@ function openLane(config: pg.ClientConfig): Lane {
       try {
         return await (await mine).query(command);
       } catch (error) {
-        // A server that says goodbye is about to hang up.
-        if (isDatabaseUnavailable(error)) forget(mine);
+        // A server that says goodbye is about to hang up; who wanted to change something here was refused by us.
+        if (isDatabaseUnavailable(error) && !isReadOnly(error)) forget(mine);
         throw error;
       } finally {
         count--;

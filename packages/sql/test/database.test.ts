@@ -200,6 +200,30 @@ describe('transaction', () => {
     expect(await names()).toEqual([]);
   });
 
+  it.each<[string, (one: Database) => Promise<unknown>]>([
+    [
+      'a statement',
+      (one) => one.autocommit().run`insert into :schema.accounts (name, balance) values ('a', 1)`,
+    ],
+    [
+      'a transaction',
+      (one) => one.transaction((tx) => tx.run`insert into :schema.accounts (name, balance) values ('a', 1)`),
+    ],
+  ])('does not keep a connection to a server that only follows another: %s', async (_what, write) => {
+    const one = openDatabase({ url: home.url, schema: 'bank', log: silentLog, poolSize: 1 });
+    try {
+      // What a standby says to everybody.
+      await one.autocommit().script('set default_transaction_read_only = on');
+      const error = await write(one).catch((reason: unknown) => reason);
+      expect(isDatabaseUnavailable(error)).toBe(true);
+      expect(await names()).toEqual([]);
+      await write(one);
+      expect(await names()).toEqual(['a']);
+    } finally {
+      await one.close();
+    }
+  });
+
   it('fails when a statement in it failed and nobody noticed', async () => {
     await expect(
       database.transaction(async (tx) => {
