@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { outgoingHttp } from '@croft/http/outgoing';
@@ -12,6 +13,7 @@ import { migrations } from '../src/open-context.ts';
 import { type OutgoingSms, SmsRefused } from '../src/outside/sms/outgoing.ts';
 import { openSms, remoteVerification } from '../src/outside/sms/sms.ts';
 import { authSettings } from '../src/settings/index.ts';
+import { startSubject } from './harness.ts';
 import type { FormAnswer } from './support/form-server.ts';
 import { type SmsEmulator, type SmsProviderName, smsEmulator, TWILIO_CODE } from './support/sms-emulators.ts';
 
@@ -361,7 +363,13 @@ describe('the outbox', () => {
       factorTemplate: template,
       clock,
       database: pool,
+      makesCodes: false,
     };
+    // Of a factor: whose code it is stands in the row.
+    const userId = randomUUID();
+    await pool.autocommit().run`
+      insert into :schema.users (id, aud, role, created_at, updated_at)
+      values (${userId}::uuid, 'authenticated', 'authenticated', ${clock.now()}, ${clock.now()})`;
     const outbox = startOutbox({ database: pool, handlers: { sms: smsEffect(delivery) }, log: silentLog });
     const expiresAt = new Date(clock.now().getTime() + 60_000);
     return {
@@ -373,6 +381,7 @@ describe('the outbox', () => {
           channel: 'sms',
           code,
           expiresAt,
+          userId,
         });
         await enqueue(pool.autocommit(), 'sms', payload);
         await outbox.drain();
@@ -428,6 +437,43 @@ describe('the outbox', () => {
     expect(await outbox.counts()).toEqual({ waiting: 0, parked: 1 });
     expect(await outbox.lastError()).toBe('the code expired before the message could be sent');
     expect(emulator.requests).toHaveLength(1);
+  });
+
+  it('of several codes for a number brings the last one alone, also where it comes before the others', async () => {
+    await using emulator = await smsEmulator('vonage');
+    await using subject = await startSubject({
+      ...emulator.environment,
+      AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true',
+      AUTHSVC_SMS_MAX_FREQUENCY: '1s',
+      AUTHSVC_SMS_OTP_EXP: '1h',
+    });
+    const ask = async () => {
+      expect((await subject.post('/otp', { phone: SMS.phone })).status).toBe(200);
+      await (await subject.outbox()).drain();
+      subject.clock.advance(2_000);
+    };
+    emulator.answerNext({ status: 503, body: '' }, { status: 503, body: '' });
+    await ask();
+    await ask();
+    await ask();
+    subject.clock.advance(60_000);
+    await (await subject.outbox()).drain();
+    const texts = emulator.taken.map(({ text }) => String(text));
+    expect(texts).toHaveLength(1);
+    const token = /\d{6}/.exec(texts[0] ?? '')?.[0];
+    expect((await subject.post('/verify', { type: 'sms', phone: SMS.phone, token })).status).toBe(200);
+    expect(await countOutbox(subject.rows.autocommit())).toEqual({ waiting: 0, parked: 0 });
+  });
+
+  it('asks a provider that makes the codes for each message', async () => {
+    await using emulator = await smsEmulator('twilio_verify');
+    await using subject = await startSubject({
+      ...emulator.environment,
+      AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true',
+    });
+    expect((await subject.post('/otp', { phone: SMS.phone })).status).toBe(200);
+    await (await subject.outbox()).drain();
+    expect(emulator.taken).toHaveLength(1);
   });
 
   it('parks at once what the provider refuses for good', async () => {

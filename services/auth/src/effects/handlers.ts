@@ -32,6 +32,7 @@ export function effectHandlers(
       clock,
       database,
       hook: hooks.send_sms,
+      makesCodes: outside.verifySms !== undefined,
     }),
     user_created: creationEffect(database, hooks.after_user_created),
   };

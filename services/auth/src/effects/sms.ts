@@ -58,14 +58,16 @@ export interface SmsDelivery {
   database: Database;
   /** Takes the place of the provider. */
   hook?: Hook | undefined;
+  /** Whether the provider makes the codes, and sends its present one whichever message asks for it; without a hook only. */
+  makesCodes: boolean;
 }
 
 /**
- * Sends the message of an outbox row. Where the hook `send_sms` is on, it is told instead, unless nobody could use the
- * code any more.
+ * Sends the message of an outbox row. Where the hook `send_sms` is on, it is told instead. Nothing is sent of a code nobody
+ * could use any more: of several messages that waited for a provider, in no order, only the one that counts arrives.
  */
 export function smsEffect(delivery: SmsDelivery): Deliver {
-  const { atRest, sms, clock, hook } = delivery;
+  const { atRest, sms, clock, hook, makesCodes } = delivery;
   return async (row, signal) => {
     const stored = row.payload as StoredSms;
     const { phone, channel, expiresAt, sealed, messageId: id = smsId(row) } = stored;
@@ -73,10 +75,11 @@ export function smsEffect(delivery: SmsDelivery): Deliver {
       throw new PermanentFailure('the code expired before the message could be sent');
     }
     const code = openSealed(atRest, sealed);
-    if (hook !== undefined) {
+    if (!makesCodes) {
       const person = await findHolder(delivery, stored, code);
       if (person === undefined) return;
-      return await askHook(hook, row, { user: userJson(person), sms: { otp: code, phone } });
+      if (hook !== undefined)
+        return await askHook(hook, row, { user: userJson(person), sms: { otp: code, phone } });
     }
     const template = stored.userId === undefined ? delivery.template : delivery.factorTemplate;
     try {
