@@ -25,6 +25,12 @@ describe('settings that fit together', () => {
     { SMS_PROVIDER: 'twilio' },
     {
       EXTERNAL_PHONE_ENABLED: 'true',
+      SMS_PROVIDER: 'twilio',
+      HOOK_SEND_SMS_ENABLED: 'true',
+      HOOK_SEND_SMS_URI: 'pg-functions://postgres/public/send_sms',
+    },
+    {
+      EXTERNAL_PHONE_ENABLED: 'true',
       SMS_PROVIDER: 'textlocal',
       SMS_TEXTLOCAL_API_KEY: 'k',
       SMS_TEXTLOCAL_SENDER: 's',
@@ -54,6 +60,12 @@ describe('settings that do not', () => {
       { EXTERNAL_PHONE_ENABLED: 'true', SMS_PROVIDER: 'vonage', SMS_VONAGE_API_KEY: 'k' },
       [/^AUTHSVC_SMS_VONAGE_API_SECRET is required/, /^AUTHSVC_SMS_VONAGE_FROM is required/],
     ],
+    ...['MFA_PHONE_ENROLL_ENABLED', 'MFA_PHONE_VERIFY_ENABLED'].map(
+      (name): [Record<string, string>, RegExp[]] => [
+        { [name]: 'true', SMS_PROVIDER: 'textlocal', SMS_TEXTLOCAL_SENDER: 's' },
+        [/^AUTHSVC_SMS_TEXTLOCAL_API_KEY is required/],
+      ],
+    ),
     [
       { EXTERNAL_X_ENABLED: 'true', EXTERNAL_X_CLIENT_ID: ' , ' },
       [

@@ -58,8 +58,10 @@ function checkMail(settings: AuthSettings): string[] {
 }
 
 function checkSms(settings: AuthSettings): string[] {
-  const provider = settings.SMS_PROVIDER;
-  if (!settings.EXTERNAL_PHONE_ENABLED || provider === undefined) return [];
+  const { SMS_PROVIDER: provider, MFA_PHONE_ENROLL_ENABLED, MFA_PHONE_VERIFY_ENABLED } = settings;
+  const sends = settings.EXTERNAL_PHONE_ENABLED || MFA_PHONE_ENROLL_ENABLED || MFA_PHONE_VERIFY_ENABLED;
+  // The hook sends in its place.
+  if (!sends || provider === undefined || settings.HOOK_SEND_SMS_ENABLED) return [];
   return SMS_CREDENTIALS[provider]
     .filter((name) => settings[name] === undefined)
     .map((name) => `AUTHSVC_${name} is required with AUTHSVC_SMS_PROVIDER=${provider}`);
