@@ -32,6 +32,17 @@ if (process.argv[2] === 'wait') { process.on('SIGTERM', () => process.exit(3)); 
 console.log(JSON.stringify({ args: process.argv.slice(2), node: process.execPath, flags: process.execArgv }));
 if (process.argv[2] === 'fail') process.exit(7);`;
 
+/** How many hashes ended, of as many as there are cores, before a file could be looked at beside them. */
+const HASHES_AND_A_FILE = `
+import { pbkdf2 } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+let ended = 0;
+for (let n = 0; n < availableParallelism(); n++) pbkdf2('a', 'b', 400_000, 64, 'sha512', () => ended++);
+await stat('.');
+console.log(ended, process.env.UV_THREADPOOL_SIZE);
+process.kill(process.pid, 'SIGKILL'); // an exit would wait for the hashes`;
+
 const NPM = `#!/bin/sh
 echo "$@" >> npm-runs
 sleep 0.5
@@ -250,6 +261,20 @@ describe('installs', () => {
     expect(await finish(run(folder, ['main.ts']))).toMatchObject({ code: 0 });
     expect(readdirSync(folder)).not.toContain('.install.tmp');
   });
+});
+
+/** A machine of eight cores. */
+const EIGHT_CORES = `
+import os from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+os.availableParallelism = () => 8;
+syncBuiltinESMExports();`;
+
+it('files are not behind password hashes, of which there are as many at once as cores', async () => {
+  const folder = checkout();
+  writeFileSync(join(folder, 'hashes.ts'), HASHES_AND_A_FILE);
+  const { out, errors } = await finish(run(folder, ['hashes.ts'], { pretend: EIGHT_CORES }));
+  expect(out, errors).toBe('0 12\n');
 });
 
 describe('passes through', () => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPackages, isInstalled } from './install.js';
@@ -6,6 +7,12 @@ import { chooseNode, runOn } from './node.js';
 import { Refusal } from './refusal.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * What Node has for everything: files, names of hosts, compression. Password hashes run on the same threads, as many at once
+ * as there are cores, and would hold up all of that.
+ */
+const OTHER_THREADS = 4;
 
 /** Plain JavaScript for Node 20 without dependencies, like all of this folder: nothing is installed yet. */
 export async function bootstrap(words, environment, refuse) {
@@ -20,8 +27,11 @@ export async function bootstrap(words, environment, refuse) {
         `${path} is missing. When it is a development tool, install those too: npm ci --ignore-scripts --include=dev.`,
       );
     }
-    const cache = join(ROOT, 'node_modules/.cache/node'); // compiled code: half of a start
-    await runOn(chooseNode(ROOT), path, args, { NODE_COMPILE_CACHE: cache, ...environment });
+    const own = {
+      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node'), // compiled code: half of a start
+      UV_THREADPOOL_SIZE: String(availableParallelism() + OTHER_THREADS),
+    };
+    await runOn(chooseNode(ROOT), path, args, { ...own, ...environment });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     refuse(error.message);
