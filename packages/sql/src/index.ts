@@ -12,4 +12,5 @@ export {
   finishAll,
   type OutboxRow,
 } from './outbox-rows.ts';
+export { findMark, insertMark } from './schema-mark.ts';
 export { type Fragment, fragment, quoteIdentifier } from './statement.ts';

@@ -10,6 +10,7 @@ import { migrateTables } from './migrate-tables.ts';
 import { type AuthOptions, openContext } from './open-context.ts';
 import { chooseMailer } from './outside/mail/mailer.ts';
 import { openSms } from './outside/sms/sms.ts';
+import { pairAtRestKey } from './pair-at-rest-key.ts';
 import { doubtsAboutAuthSettings } from './settings/index.ts';
 import { openAuthTelemetry } from './telemetry.ts';
 
@@ -41,6 +42,7 @@ export async function startAuth(options: AuthOptions): Promise<RunningService> {
     const sms = openSms(settings, context.outside.http, dataFolder, log, clock);
     telemetry = await openAuthTelemetry({ settings, version, log });
     await migrateTables(database, settings);
+    await pairAtRestKey(context);
     outbox = startOutbox({ database, handlers: effectHandlers(context, { mailer, sms }), log });
     app = await createAuthApp(context, telemetry);
     const at = { host: settings.API_HOST, port: settings.API_PORT, portSetting: 'AUTHSVC_API_PORT' };

@@ -36,14 +36,14 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
-const start = (more?: Record<string, string>, databaseUrl = database.url) =>
+const start = (more?: Record<string, string>, databaseUrl = database.url, key = secrets.atRestKey) =>
   startAuth({
     settings: settingsFor(more),
     databaseUrl,
     dataFolder: folder.path,
     log: silentLog,
     version: '1.2.3',
-    secrets,
+    secrets: { atRestKey: key },
   });
 
 describe('the service as the launcher runs it', () => {
@@ -85,6 +85,30 @@ describe('the service as the launcher runs it', () => {
     const answers = await Promise.all([one, two, one, two].map(({ address }) => refresh(address)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     await Promise.all([one.close(1_000), two.close(1_000)]);
+  });
+
+  test('with another at-rest key than the tables were written with it does not start, until that is what is wanted', async () => {
+    await using fresh = await testDatabase();
+    const other = new Secret('another key');
+    const mine = await start({ AUTHSVC_MAILER_AUTOCONFIRM: 'true' }, fresh.url);
+    const body = JSON.stringify({ email: someone(), password: PASSWORD });
+    const session = await (await fetch(`${mine.address}/signup`, { method: 'POST', body })).text();
+    // Beside the first one as well: every other answer of the two would be that nobody knows the token.
+    await expect(start({}, fresh.url, other)).rejects.toMatchObject({
+      name: 'StartError',
+      message: expect.stringMatching(/^The tables of the schema "auth" .*CROFT_AT_REST_KEY.*secrets\.json/),
+    });
+    await mine.close(1_000);
+    const again = await start({}, fresh.url);
+    const refresh = `${again.address}/token?grant_type=refresh_token`;
+    expect((await fetch(refresh, { method: 'POST', body: session })).status).toBe(200);
+    await again.close(1_000);
+
+    const rows = openDatabase({ url: fresh.url, schema: 'auth', log: silentLog, poolSize: 1 });
+    await rows.autocommit().script('comment on table auth.croft_migrations is null');
+    await rows.close();
+    await (await start({}, fresh.url, other)).close(1_000);
+    await expect(start({}, fresh.url)).rejects.toThrow(/another at-rest key/);
   });
 
   test('a busy port is named, and nothing stays open', async () => {

@@ -1,28 +1,15 @@
-import { quoteIdentifier, type Tx } from '@croft/sql';
+import { findMark, insertMark, type Tx } from '@croft/sql';
 
-const PREFIX = 'data folder ';
+const KIND = 'data folder';
 
-/**
- * The id of the data folder that belongs to the schema. It is a comment of the ledger of migrations, not a row: a dump of the
- * schema takes it along, and our own backup does not, so that a restore makes a new pair of schema and folder.
- */
-export async function findId(tx: Tx, schema: string): Promise<string | undefined> {
-  const row = await tx.row<{ comment: string | null }>`
-    select obj_description(c.oid, 'pg_class') as comment
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = ${schema} and c.relname = 'croft_migrations'`;
-  const comment = row?.comment ?? '';
-  return comment.startsWith(PREFIX) ? comment.slice(PREFIX.length) : undefined;
+/** The id of the data folder that belongs to the schema. */
+export function findId(tx: Tx, schema: string): Promise<string | undefined> {
+  return findMark(tx, schema, KIND);
 }
 
 /** Writes the id down unless there is one already; returns the one that is there then. */
-export async function insertId(tx: Tx, schema: string, id: string): Promise<string> {
-  await tx.run`select pg_advisory_xact_lock(hashtext('croft data folder of ' || ${schema}))`;
-  const other = await findId(tx, schema);
-  if (other !== undefined) return other;
-  const comment = `${PREFIX}${id}`.replaceAll("'", "''");
-  await tx.script(`comment on table ${quoteIdentifier(schema)}.croft_migrations is '${comment}'`);
-  return id;
+export function insertId(tx: Tx, schema: string, id: string): Promise<string> {
+  return insertMark(tx, schema, KIND, id);
 }
 
 /** Whether there is a repository that has a folder. */
