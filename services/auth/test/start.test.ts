@@ -9,7 +9,9 @@ import {
   type AuthSettings,
   authSettings,
   createAdministrator,
+  importFromGoTrue,
   migrateAuth,
+  openAdminTasks,
   startAuth,
 } from '../src/index.ts';
 import { JWT_SECRET, PASSWORD, readMail, someone } from './harness.ts';
@@ -99,6 +101,24 @@ describe('the service as the launcher runs it', () => {
       message: expect.stringMatching(/^The tables of the schema "auth" .*CROFT_AT_REST_KEY.*secrets\.json/),
     });
     await mine.close(1_000);
+    const options = {
+      settings: settingsFor(),
+      databaseUrl: fresh.url,
+      log: silentLog,
+      version: '1.2.3',
+      secrets: { atRestKey: other },
+    };
+    await using tasks = new AsyncDisposableStack();
+    const admin = tasks.adopt(await openAdminTasks(options), (one) => one.close());
+    const order = { type: 'magiclink', email: someone(), newEmail: '', password: '', redirectTo: '' };
+    await expect(admin.generateLink(order)).rejects.toThrow(/another at-rest key/);
+    await using gotrue = await gotrueDatabase(fresh.url, 'head');
+    const from = { from: undefined, dump: undefined, schema: gotrue.schema };
+    const run = { auditLog: false, onProgress: () => {} };
+    await importFromGoTrue(options, from, { ...run, dryRun: true });
+    await expect(importFromGoTrue(options, from, { ...run, dryRun: false })).rejects.toThrow(
+      /another at-rest key/,
+    );
     const again = await start({}, fresh.url);
     const refresh = `${again.address}/token?grant_type=refresh_token`;
     expect((await fetch(refresh, { method: 'POST', body: session })).status).toBe(200);

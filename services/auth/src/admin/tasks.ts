@@ -3,6 +3,7 @@ import { userJson } from '../account/user-json.ts';
 import * as failures from '../failures.ts';
 import { migrateTables } from '../migrate-tables.ts';
 import { type AuthOptions, openContext } from '../open-context.ts';
+import { checkAtRestKey } from '../pair-at-rest-key.ts';
 import { acceptNewPassword } from '../passwords/accept-new-password.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { isPermitted } from '../rules/redirects/redirect.ts';
@@ -90,6 +91,7 @@ export async function openAdminTasks(
           `${link.redirectTo} is neither on the site nor in AUTHSVC_URI_ALLOW_LIST`,
         );
       }
+      await checkAtRestKey(context);
       return linkJson(
         await generateLink(context, OPERATOR, { ...link, data: {}, redirect: {}, origin: ORIGIN }),
       );

@@ -1,6 +1,7 @@
 import { StartError } from '@croft/runtime';
 import { migrateTables } from '../migrate-tables.ts';
 import { type AuthOptions, openContext } from '../open-context.ts';
+import { pairAtRestKey } from '../pair-at-rest-key.ts';
 import { openDumpSource } from './dump/dump-source.ts';
 import { importGoTrue } from './import-gotrue.ts';
 import { openLiveSource } from './live-source.ts';
@@ -18,7 +19,7 @@ export interface ImportFrom {
 
 /**
  * Imports from a GoTrue database or a dump of one (`croft auth import`). Works beside a running auth.
- * @throws StartError when the source is none, or cannot be read as it is
+ * @throws StartError when the source is none, or cannot be read as it is, or when the service has another at-rest key
  */
 export async function importFromGoTrue(
   options: Pick<AuthOptions, 'settings' | 'databaseUrl' | 'log' | 'secrets' | 'version'>,
@@ -33,6 +34,7 @@ export async function importFromGoTrue(
   const context = openContext(options);
   try {
     await migrateTables(context.database, options.settings, true);
+    if (!order.dryRun) await pairAtRestKey(context);
     const source =
       dump === undefined
         ? await openLiveSource(from ?? options.databaseUrl, schema, options.log)
