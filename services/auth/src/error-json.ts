@@ -18,6 +18,7 @@ export const errorDialect: ErrorDialect = {
   timedOut: () => failures.requestTimedOut(),
   fromError(error) {
     if (isDatabaseUnavailable(error)) return failures.databaseUnavailable(error);
+    if (failures.isRaised(error)) return new failures.RefusedByTrigger(error);
     return hasTimedOut(error) ? failures.requestTimedOut() : failures.unexpected();
   },
   render: renderError,
@@ -59,7 +60,8 @@ function renderError(failure: Failure, request: ErrorContext): ErrorAnswer {
 }
 
 function statusOf(failure: Failure): number {
-  if (failure instanceof failures.RefusedByHook) return failure.status;
+  if (failure instanceof failures.RefusedByHook || failure instanceof failures.RefusedByTrigger)
+    return failure.status;
   return failure.code === failures.UNEXPECTED ? 500 : httpStatus[failure.kind];
 }
 

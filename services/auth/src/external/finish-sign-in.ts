@@ -1,7 +1,7 @@
 import { Failure } from '@croft/failure';
-import { isDatabaseUnavailable } from '@croft/sql';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
+import { errorDialect } from '../error-json.ts';
 import * as failures from '../failures.ts';
 import { askBeforeLinking, CONFIRMATION_FIELD } from '../identities/ask-before-linking.ts';
 import { finishLinking } from '../identities/finish-linking.ts';
@@ -63,8 +63,9 @@ export async function finishSignIn(context: AuthContext, back: Return): Promise<
       return { status: 200, ...(await askBeforeLinking(context, taken, fields, target)) };
     return { status: 302, url: await exchange(context, flow, back, target), cookie };
   } catch (error) {
-    const failure = isDatabaseUnavailable(error) ? failures.databaseUnavailable(error) : error;
-    if (!(failure instanceof Failure)) throw error;
+    // The browser is to get back to its application, whatever it was.
+    if (!(error instanceof Failure)) context.log.error({ err: error }, 'a sign-in could not be finished');
+    const failure = error instanceof Failure ? error : errorDialect.fromError(error as Error);
     return { status: 302, url: withAnswer(target, oauthError(failure)), cookie };
   }
 }

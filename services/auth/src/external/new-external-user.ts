@@ -44,7 +44,7 @@ export async function insertUnlessTaken(
   try {
     return await insertUser(context, tx, user);
   } catch (error) {
-    if (isUniqueViolation(error)) return undefined;
+    if (isUniqueViolation(error, 'identities_provider_id_provider_key')) return undefined;
     throw error;
   }
 }

@@ -21,6 +21,38 @@ function kindOf(status: number): FailureKind {
   return exact ?? (status < 500 ? 'invalid' : 'unavailable');
 }
 
+/** What PostgreSQL says of an error that a trigger raised. */
+interface Raised {
+  code: string;
+  message: string;
+  hint?: string | undefined;
+  detail?: string | undefined;
+}
+
+/**
+ * A trigger of the operator's on our tables said no, in its own words: `raise exception`, answered 500, or with a code such
+ * as `PT422`, which names the status (as in GoTrue and PostgREST).
+ */
+export class RefusedByTrigger extends Failure {
+  readonly status: number;
+
+  constructor({ code, message, hint, detail }: Raised) {
+    const status = code === RAISED ? 500 : Number(code.slice(2));
+    const words = { code, message, ...(hint ? { hint } : {}), ...(detail ? { detail } : {}) };
+    super(kindOf(status), status === 500 ? UNEXPECTED : 'unknown', message, { body: words });
+    this.status = status;
+  }
+}
+
+/** SQLSTATE raise_exception. */
+const RAISED = 'P0001';
+
+/** Whether a trigger raised it for whoever asks: nothing of our own does, and functions that are hooks have words of their own. */
+export function isRaised(error: object): error is Raised {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && (code === RAISED || /^PT[45]\d\d$/.test(code));
+}
+
 export const hookTimedOut = (milliseconds: number, cause?: unknown): Failure =>
   new Failure(
     'unprocessable',
