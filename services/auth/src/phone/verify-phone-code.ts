@@ -5,6 +5,7 @@ import * as failures from '../failures.ts';
 import { instant, type TokenType } from '../rows.ts';
 import { checkPhoneNumber } from '../rules/addresses/phone-number.ts';
 import { auditEntry, BY_PHONE } from '../rules/audit.ts';
+import { SENT_METHOD } from '../rules/codes/one-time-code.ts';
 import { isBanned } from '../rules/users/ban.ts';
 import { type IssuedSession, issueFirstTokens, prepareSession } from '../sessions/issue-tokens.ts';
 import * as sessions from '../store/sessions.ts';
@@ -41,7 +42,7 @@ export async function verifyPhoneCode(
   const tx = context.database.autocommit();
   if (isBanned(instant(user.banned_until), tx.now)) throw failures.userBanned();
 
-  const session = prepareSession('otp');
+  const session = prepareSession(SENT_METHOD);
   const isFirst = user.phone_confirmed_at === null;
   const confirms = type === 'phone_change' ? 'phone_change' : isFirst ? 'phone' : undefined;
   const action = type === 'phone_change' ? 'user_modified' : isFirst ? 'user_signedup' : 'login';

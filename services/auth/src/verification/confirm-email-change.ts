@@ -11,6 +11,7 @@ import {
   NEW_CONFIRMED,
 } from '../rules/addresses/email-change.ts';
 import { auditEntry } from '../rules/audit.ts';
+import { methodOfLink, SENT_METHOD } from '../rules/codes/one-time-code.ts';
 import { isBanned } from '../rules/users/ban.ts';
 import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import type { FoundCode } from '../store/one-time-tokens.ts';
@@ -57,7 +58,9 @@ async function change(
 ): Promise<SignedIn> {
   const { user, challenge } = found;
   const tx = context.database.autocommit();
-  const signIn = prepareSignIn(context, 'otp', challenge ? { challenge } : undefined);
+  const signIn = challenge
+    ? prepareSignIn(context, methodOfLink('email_change'), { challenge })
+    : prepareSignIn(context, SENT_METHOD, undefined);
   const opened = await sessions
     .open(tx, {
       userId: user.id,

@@ -9,6 +9,8 @@ import {
   codeHashOf,
   isVerificationType,
   MAX_WRONG_GUESSES,
+  methodOfLink,
+  SENT_METHOD,
   tokenTypesOf,
 } from '../rules/codes/one-time-code.ts';
 import { isStillFor } from '../rules/codes/still-for.ts';
@@ -84,7 +86,10 @@ export async function verifyCode(context: AuthContext, verification: Verificatio
   if (isBanned(instant(user.banned_until), tx.now)) throw failures.userBanned();
 
   const newPasswordHash = await firstPassword(context, found, verification.password);
-  const signIn = prepareSignIn(context, 'otp', challenge ? { challenge } : undefined);
+  const answered = isVerificationType(type) ? answeredType(type, tokenType) : type;
+  const signIn = challenge
+    ? prepareSignIn(context, methodOfLink(answered), { challenge })
+    : prepareSignIn(context, SENT_METHOD, undefined);
   const confirms = user.email_confirmed_at === null ? 'email' : undefined;
   const audit = confirms ? auditEntry(user, 'user_signedup', BY_EMAIL) : auditEntry(user, 'login', BY_EMAIL);
   const opened = await sessions.open(tx, {
@@ -100,7 +105,7 @@ export async function verifyCode(context: AuthContext, verification: Verificatio
   if (opened === undefined) throw invalid();
   return {
     ...(await signIn.end(opened, tx.now, origin)),
-    type: isVerificationType(type) ? answeredType(type, tokenType) : type,
+    type: answered,
   };
 }
 

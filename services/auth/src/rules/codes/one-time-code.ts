@@ -41,3 +41,26 @@ export function answeredType(asked: VerificationType, found: TokenType): string 
   if (asked !== 'email') return asked;
   return found === 'confirmation_token' ? 'signup' : 'magiclink';
 }
+
+/** `amr.method` of a session that was opened by what was sent, whatever that was for. */
+export const SENT_METHOD = 'otp';
+
+const LINK_METHODS: Readonly<Record<string, string>> = {
+  signup: 'email/signup',
+  invite: 'invite',
+  recovery: 'recovery',
+  magiclink: 'magiclink',
+  email_change: 'email_change',
+};
+
+/** All of them: who has the session read a mail or a message. */
+export const SENT_METHODS: readonly string[] = [SENT_METHOD, ...Object.values(LINK_METHODS)];
+
+/**
+ * `amr.method` of a session that the verifier of a link's code opens: there the protocol tells what the link was for, by which
+ * applications know that somebody is about to choose a new password.
+ * @param type what the answer calls the verification
+ */
+export function methodOfLink(type: string): string {
+  return LINK_METHODS[type] ?? SENT_METHOD;
+}

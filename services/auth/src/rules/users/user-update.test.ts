@@ -65,6 +65,7 @@ test.each([
 
 test.each([
   ['just now, by mail or message', [{ method: 'otp', timestamp: 1_000 }], 1_000, true],
+  ['just now, by the verifier of a link', [{ method: 'recovery', timestamp: 1_000 }], 1_000, true],
   ['an hour ago', [{ method: 'otp', timestamp: 1_000 }], 4_600, false],
   ['a moment less', [{ method: 'otp', timestamp: 1_000 }], 4_599, true],
   ['by a password', [{ method: 'password', timestamp: 1_000 }], 1_000, false],

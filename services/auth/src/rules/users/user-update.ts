@@ -1,5 +1,6 @@
 import * as failures from '../../failures.ts';
 import type { UserRow } from '../../rows.ts';
+import { SENT_METHODS } from '../codes/one-time-code.ts';
 import { isLow } from '../factors/assurance.ts';
 
 /** What somebody wants to change of their own account, as far as it decides whether they may. */
@@ -77,6 +78,8 @@ const RECOVERING_MS = 3_600_000;
 export function isRecovering(amr: unknown, now: Date): boolean {
   const ways: readonly (Partial<AmrClaim> | null)[] = Array.isArray(amr) ? amr : [];
   return ways.some(
-    (way) => way?.method === 'otp' && now.getTime() - Number(way.timestamp) * 1000 < RECOVERING_MS,
+    (way) =>
+      SENT_METHODS.some((method) => method === way?.method) &&
+      now.getTime() - Number(way?.timestamp) * 1000 < RECOVERING_MS,
   );
 }
