@@ -63,6 +63,6 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver;
 }
 
-/** What signs a body, as every receiver computes it. */
+/** What signs a payload, as every receiver computes it. */
 export const signature = (algorithm: 'sha1' | 'sha256', secret: string, text: string) =>
   createHmac(algorithm, secret).update(text).digest('hex');

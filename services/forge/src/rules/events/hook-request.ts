@@ -15,8 +15,8 @@ export interface HookRequest {
 }
 
 /**
- * Headers and body of a delivery (reference §4.1). Signatures are made of the body as it is sent; without a secret
- * they are there, and empty.
+ * Headers and body of a delivery (reference §4.1). Signatures are made of the payload, in a form too, where receivers of the
+ * reference's read it before they check it; without a secret they are there, and empty.
  */
 export function writeHookRequest(hook: HookRequest): {
   headers: Record<string, string>;
@@ -30,7 +30,7 @@ export function writeHookRequest(hook: HookRequest): {
           text: new URLSearchParams({ payload: hook.payload }).toString(),
         };
   const digest = (algorithm: string) =>
-    hook.secret === '' ? '' : createHmac(algorithm, hook.secret).update(body.text).digest('hex');
+    hook.secret === '' ? '' : createHmac(algorithm, hook.secret).update(hook.payload).digest('hex');
   const sha256 = digest('sha256');
   const named = {
     Delivery: hook.uuid,
