@@ -40,7 +40,7 @@ describe('what is told', () => {
 
   it('of pushes: branches and tags that appear, move and go', async () => {
     const tree = await pushedRepository(ada, 'pushed', scene.folder);
-    await hookUp('pushed', ['push', 'create', 'delete']);
+    const hook = await hookUp('pushed', ['push', 'create', 'delete']);
     const first = await git(tree, 'rev-parse', 'HEAD');
     for (let n = 0; n < 7; n++) await commit(tree, { [`file-${n}`]: `${n}` }, `commit ${n}`);
     await commit(tree, { 'README.md': 'changed', 'lines.txt': null }, 'last\n\nwith a body');
@@ -92,6 +92,31 @@ describe('what is told', () => {
         ['refs/tags/v1', last],
       ]),
     );
+
+    // Of notes nothing.
+    receiver.clear();
+    await git(tree, 'push', '-q', 'origin', ':refs/tags/v1', 'main:refs/notes/commits');
+    expect(await receiver.take('delete')).toMatchObject([{ ref: 'v1', ref_type: 'tag' }]);
+    expect(await receiver.take('push')).toMatchObject([
+      { ref: 'refs/tags/v1', before: last, after: ZERO, head_commit: null },
+    ]);
+    await expect.poll(() => scene.sql.rows`select id from :schema.outbox`).toEqual([]);
+    const { items: log } = await ada.call('GET', `${hook}/deliveries`);
+    const told = log.map(({ event, request }) => {
+      const { ref } = JSON.parse((request as { payload: string }).payload) as { ref: string };
+      return `${String(event)} ${ref}`;
+    });
+    expect(told.sort()).toEqual([
+      'create topic/x',
+      'create v1',
+      'delete topic/x',
+      'delete v1',
+      'push refs/heads/main',
+      'push refs/heads/topic/x',
+      'push refs/heads/topic/x',
+      'push refs/tags/v1',
+      'push refs/tags/v1',
+    ]);
     // Nothing moves, nothing is told.
     receiver.clear();
     await git(tree, 'push', '-q', 'origin', 'main');

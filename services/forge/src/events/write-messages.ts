@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
-import { NO_COMMIT } from '../outside/git/refs.ts';
-import type { HookEventType } from '../rules/events/hook-events.ts';
+import { eventsOfMove, type HookEventType } from '../rules/events/hook-events.ts';
 import * as users from '../store/people/users.ts';
 import { userJson } from '../users/user-json.ts';
 import type { Happening, IssueEvent } from './announce.ts';
@@ -52,8 +51,7 @@ export function eventTypesOf(happening: Happening, { issue }: Place): HookEventT
     case 'review':
       return [`pull_request_review_${happening.verdict}`];
     case 'ref':
-      if (happening.before === NO_COMMIT) return ['create', 'push'];
-      return happening.after === NO_COMMIT ? ['delete', 'push'] : ['push'];
+      return eventsOfMove(happening);
     case 'status':
       return ['status'];
     case 'release':

@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
 import { NO_COMMIT } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
+import { eventsOfMove } from '../rules/events/hook-events.ts';
+import { branchOf, tagOf } from '../rules/git/push-request.ts';
 import type { RefEvent } from './announce.ts';
 import { readPushedCommits } from './pushed-commits.ts';
 import type { HookMessage } from './write-messages.ts';
@@ -12,15 +14,16 @@ export async function writeRefMessages(
   found: VisibleRepository,
   about: { repository: object; sender: object },
 ): Promise<HookMessage[]> {
-  const { ref, before, after } = event;
-  const [, kind, name = ''] = /^refs\/(heads|tags)\/(.*)$/s.exec(ref) ?? [];
-  const named = { ref: name, ref_type: kind === 'tags' ? 'tag' : 'branch' };
+  const { ref, after } = event;
+  const branch = branchOf(ref);
+  const named = { ref: branch ?? tagOf(ref) ?? ref, ref_type: branch === undefined ? 'tag' : 'branch' };
   const messages: HookMessage[] = [];
-  if (kind !== undefined && before === NO_COMMIT)
-    messages.push({ type: 'create', ref, payload: { sha: after, ...named, ...about } });
-  if (kind !== undefined && after === NO_COMMIT)
-    messages.push({ type: 'delete', ref, payload: { ...named, pusher_type: 'user', ...about } });
-  messages.push({ type: 'push', ref, payload: await pushPayload(context, event, found, about) });
+  for (const type of eventsOfMove(event)) {
+    if (type === 'create') messages.push({ type, ref, payload: { sha: after, ...named, ...about } });
+    else if (type === 'delete')
+      messages.push({ type, ref, payload: { ...named, pusher_type: 'user', ...about } });
+    else messages.push({ type, ref, payload: await pushPayload(context, event, found, about) });
+  }
   return messages;
 }
 

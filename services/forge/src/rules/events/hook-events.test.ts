@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { coarseEvent, readHookEvents } from './hook-events.ts';
+import { coarseEvent, eventsOfMove, readHookEvents } from './hook-events.ts';
 
 describe('readHookEvents', () => {
   it.each([
@@ -43,4 +43,23 @@ it.each([
   ['repository', 'repository'],
 ] as const)('coarseEvent of %s is %s', (type, coarse) => {
   expect(coarseEvent(type)).toBe(coarse);
+});
+
+const NONE = '0'.repeat(40);
+const OLD = 'a'.repeat(40);
+const NEW = 'b'.repeat(40);
+
+it.each([
+  ['refs/heads/a/b', NONE, NEW, ['create', 'push']],
+  ['refs/heads/main', OLD, NEW, ['push']],
+  ['refs/heads/main', OLD, NONE, ['delete', 'push']],
+  ['refs/tags/v1', NONE, NEW, ['create', 'push']],
+  ['refs/tags/v1', OLD, NEW, ['push']],
+  ['refs/tags/v1', OLD, NONE, ['delete', 'push']],
+  ['refs/notes/commits', NONE, NEW, []],
+  ['refs/notes/commits', OLD, NEW, []],
+  ['refs/queue/main/pr-1', NONE, NEW, ['push']],
+  ['refs/queue/main/pr-1', OLD, NEW, ['push']],
+])('of %s from %s to %s hooks are told %j', (ref, before, after, events) => {
+  expect(eventsOfMove({ ref, before, after })).toEqual(events);
 });

@@ -1,4 +1,5 @@
 import { unacceptable } from '../../failures.ts';
+import { branchOf, kindOf, type PushCommand, tagOf } from '../git/push-request.ts';
 
 /** Events that hooks can be made for; each is what `X-Gitea-Event-Type` says of a delivery. */
 const EVENT_TYPES = [
@@ -72,4 +73,22 @@ export function coarseEvent(type: HookEventType): string {
   const review = /^pull_request_review_(approved|rejected|comment)$/.exec(type);
   if (review !== null) return `pull_request_${review[1]}`;
   return type.startsWith('pull_request') ? 'pull_request' : type;
+}
+
+/**
+ * What hooks are told of a ref that moved. Of notes that is nothing: whoever notes what came of a build would be told to build
+ * again. Refs that are no branches and tags either are those of merge queues.
+ */
+export function eventsOfMove(move: PushCommand): HookEventType[] {
+  const { ref } = move;
+  if (branchOf(ref) === undefined && tagOf(ref) === undefined)
+    return ref.startsWith('refs/notes/') ? [] : ['push'];
+  switch (kindOf(move)) {
+    case 'create':
+      return ['create', 'push'];
+    case 'update':
+      return ['push'];
+    case 'delete':
+      return ['delete', 'push'];
+  }
 }
