@@ -124,6 +124,32 @@ describe('what is told', () => {
     await receiver.take('push', 1);
   });
 
+  it('of annotated tags: with the commit they lead to', async () => {
+    const tree = await pushedRepository(ada, 'tagged', scene.folder);
+    await hookUp('tagged', ['push', 'create']);
+    const made = await commit(tree, { new: '1' }, 'for the tag');
+    await git(tree, 'tag', '-a', '-m', 'version one', 'v1');
+    await git(tree, 'push', '-q', 'origin', 'v1');
+    const tag = await git(tree, 'rev-parse', 'v1');
+    expect(await receiver.take('create')).toMatchObject([{ ref: 'v1', ref_type: 'tag', sha: tag }]);
+    expect(await receiver.take('push')).toMatchObject([
+      {
+        ref: 'refs/tags/v1',
+        after: tag,
+        total_commits: 1,
+        commits: [{ id: made }],
+        head_commit: { id: made, message: 'for the tag\n', added: ['new'] },
+      },
+    ]);
+    // Of what is no commit.
+    receiver.clear();
+    await git(tree, 'tag', '-a', '-m', 'a text', 'text', 'HEAD:README.md');
+    await git(tree, 'push', '-q', 'origin', 'text');
+    expect(await receiver.take('push')).toMatchObject([
+      { ref: 'refs/tags/text', total_commits: 0, commits: [], head_commit: null },
+    ]);
+  });
+
   it('only of branches that a filter lets through', async () => {
     const tree = await pushedRepository(ada, 'filtered', scene.folder);
     await hookUp('filtered', ['push'], { branch_filter: '{main,release/*}' });

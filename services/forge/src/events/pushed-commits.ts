@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts';
 import { listCommits } from '../outside/git/reading/history.ts';
+import { describeObject } from '../outside/git/reading/objects.ts';
 import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
+import { tagOf } from '../rules/git/push-request.ts';
 import type { RefEvent } from './announce.ts';
 import { presentPayloadCommits } from './payload-commits.ts';
 
@@ -12,7 +14,7 @@ const MAX_COMMITS = 5;
 export interface PushedCommits {
   commits: object[];
   total: number;
-  /** Where the ref is now; null when it is gone or is no commit. */
+  /** The commit the ref leads to now; null when it is gone or leads to none. */
   head: object | null;
 }
 
@@ -27,11 +29,16 @@ export async function readPushedCommits(
 ): Promise<PushedCommits> {
   const { git } = context;
   const { repository } = found;
-  if (after === NO_COMMIT) return { commits: [], total: 0, head: null };
+  const nothing = { commits: [], total: 0, head: null };
+  if (after === NO_COMMIT) return nothing;
+  // An annotated tag is an object of its own.
+  const tip =
+    tagOf(ref) === undefined ? after : (await describeObject(git, repository.id, `${after}^{commit}`))?.id;
+  if (tip === undefined) return nothing;
   const main = branchRef(repository.default_branch);
   const known = before !== NO_COMMIT || ref === main ? before : await readRef(git, repository.id, main);
   const query = {
-    from: after,
+    from: tip,
     not: known === undefined || known === NO_COMMIT ? [] : [known],
     path: '',
     since: undefined,
@@ -39,6 +46,6 @@ export async function readPushedCommits(
   };
   const listed = await listCommits(git, repository.id, query, { offset: 0, limit: MAX_COMMITS });
   const ids = listed?.ids ?? [];
-  const [head = null, ...commits] = await presentPayloadCommits(context, found, [after, ...ids]);
+  const [head = null, ...commits] = await presentPayloadCommits(context, found, [tip, ...ids]);
   return { commits: commits.filter((commit) => commit !== null), total: listed?.total ?? 0, head };
 }
