@@ -70,6 +70,14 @@ describe('branches', () => {
     });
   });
 
+  it('tell when their commit was written, as pushes do, not when it was put where it is', async () => {
+    await ada.call('POST', '/user/repos', { name: 'dated' });
+    const dates = { author: '2020-01-02T03:04:05Z', committer: '2024-05-06T07:08:09Z' };
+    await ada.call('POST', '/repos/ada/dated/contents/a', { content: 'YQ==', branch: 'main', dates });
+    const { body } = await ada.call('GET', '/repos/ada/dated/branches/main');
+    expect(body).toMatchObject({ commit: { timestamp: '2020-01-02T03:04:05Z' } });
+  });
+
   it.each([
     ['a slash', 'feature/one', 'feature/one'],
     ['an encoded slash', 'feature%2Fone', 'feature/one'],

@@ -85,7 +85,7 @@ function payloadCommitJson(
     author: person(commit.author),
     committer: person(commit.committer),
     verification: verificationJson(commit),
-    timestamp: wireTime(commit.committer.at),
+    timestamp: wireTime(commit.author.at),
     added: null,
     removed: null,
     modified: null,
