@@ -125,6 +125,13 @@ describe('one file', () => {
       422,
       /already exists/,
     );
+    // What is not there has nothing that could be moved.
+    await refused(
+      () => ada.call('PUT', `${contents}/from-nowhere`, { from_path: 'nowhere', content: '' }),
+      404,
+      'repository file does not exist [path: nowhere]',
+    );
+    expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
   });
 
   it('is deleted with a body in a DELETE, and its folder when that is empty then', async () => {

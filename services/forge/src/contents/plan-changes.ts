@@ -80,7 +80,10 @@ async function apply(
   if (blob !== undefined) blobs.set(blob.id, blob);
   if (content !== undefined && !isHarmlessModules(path, content))
     throw unacceptable(`${path} would make git run or overwrite what it should not`);
-  const entry = { mode, id: blob?.id ?? there?.id ?? '' };
+  const id = blob?.id ?? there?.id;
+  // Who moves a file says nothing of its content, and there is none.
+  if (id === undefined) throw missingFile(from);
+  const entry = { mode, id };
   if (from !== path) await editor.remove(from);
   try {
     await editor.set(path, entry);
@@ -94,8 +97,10 @@ async function apply(
 const LINK = '120000';
 const SUBMODULE = '160000';
 
+const missingFile = (path: string) => notFound(`repository file does not exist [path: ${path}]`);
+
 function checkKnown(path: string, there: RawEntry | undefined, sha: string): void {
-  if (there === undefined) throw notFound(`repository file does not exist [path: ${path}]`);
+  if (there === undefined) throw missingFile(path);
   if (there.mode === FOLDER || there.mode === SUBMODULE) throw unacceptable(`${path} is no file`);
   if (sha === '') throw unacceptable('[SHA]: Required');
   if (there.id !== sha.toLowerCase())
