@@ -953,7 +953,7 @@ export interface ForgeRoutes {
       | undefined;
     signoff?: boolean | null | undefined;
     files:
-      | readonly ({ operation: 'create' | 'update' | 'delete'; path: string; content?: string | null | undefined; sha?: string | null | undefined; from_path?: string | null | undefined })[];
+      | readonly ({ operation: 'create' | 'update' | 'upload' | 'rename' | 'delete'; path: string; content?: string | null | undefined; sha?: string | null | undefined; from_path?: string | null | undefined })[];
   };
   /** A file with its content, or what is in a folder; a file as it is when `Accept` asks for that */
   'GET /repos/{owner}/{repo}/contents/{path}': {

@@ -208,6 +208,49 @@ describe('several files', () => {
     expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
   });
 
+  it('are uploaded whether they are there or not, and renamed as they are', async () => {
+    const [kept, before] = [await shaOf('box'), await tip()];
+    const { status, body } = await ada.call('POST', contents, {
+      files: [
+        { operation: 'upload', path: 'up/new', content: base64('new') },
+        { operation: 'upload', path: 'topic.txt', content: base64('over\n') },
+        { operation: 'upload', path: 'topic.txt', content: base64('over again\n') },
+        { operation: 'rename', path: 'up/box', from_path: 'box', content: base64('left out') },
+      ],
+    });
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        files: [
+          { path: 'up/new' },
+          { path: 'topic.txt' },
+          { path: 'topic.txt' },
+          { path: 'up/box', sha: kept },
+        ],
+        commit: { parents: [{ sha: before }] },
+      },
+    });
+    expect(await show('up/new')).toBe('new');
+    expect(await show('topic.txt')).toBe('over again');
+    await expect(shaOf('box')).rejects.toThrow();
+    const rename = { operation: 'rename', path: 'box', from_path: 'up/box' };
+    for (const [file, answer, message] of [
+      [{ operation: 'rename', path: 'box' }, 422, '[FromPath]: Required'],
+      [{ ...rename, from_path: 'nowhere' }, 404, 'repository file does not exist [path: nowhere]'],
+      [{ ...rename, path: 'topic.txt' }, 422, 'repository file already exists [path: topic.txt]'],
+      [{ ...rename, sha: before }, 422, /sha does not match/],
+      [
+        { operation: 'upload', path: 'topic.txt', content: base64('x'), sha: before },
+        422,
+        /sha does not match/,
+      ],
+      [{ operation: 'upload', path: 'up', content: base64('x') }, 422, 'up is no file'],
+    ] as const)
+      await refused(() => ada.call('POST', contents, { files: [file] }), answer, message);
+    expect((await ada.call('POST', contents, { files: [rename] })).status).toBe(201);
+    expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+  });
+
   it('are all or none', async () => {
     const files = [
       { operation: 'create', path: 'fine', content: base64('fine') },

@@ -6,8 +6,11 @@ import { isHarmlessModules, mayBeLink } from '../rules/files/file-path.ts';
 
 /** What is wanted of one file; paths and content are checked. */
 export interface FileChange {
-  /** `put` updates, and creates when there is no file and none is expected. */
-  operation: 'create' | 'update' | 'put' | 'delete';
+  /**
+   * `put` and `upload` update, and create when there is no file and none is expected; `upload` and `rename` need not know what is
+   * there, and `rename` leaves it as it is.
+   */
+  operation: 'create' | 'update' | 'put' | 'upload' | 'rename' | 'delete';
   path: string;
   content: Buffer | undefined;
   /** The blob that is there as far as the caller knows; empty when he did not say. */
@@ -57,20 +60,20 @@ async function apply(
   change: FileChange,
   blobs: Map<string, GitObject>,
 ): Promise<PlannedFile> {
-  const { path, sha, content } = change;
+  const { operation, path, sha, content } = change;
   const from = change.fromPath ?? path;
   const there = await editor.find(from);
   const target = from === path ? there : await editor.find(path);
-  const creates =
-    change.operation === 'create' || (change.operation === 'put' && there === undefined && sha === '');
+  const mayCreate = operation === 'put' || operation === 'upload';
+  const creates = operation === 'create' || (mayCreate && there === undefined && sha === '');
   if (creates) {
     if (target !== undefined) throw unacceptable(`repository file already exists [path: ${path}]`);
   } else {
-    checkKnown(from, there, sha);
+    checkKnown(from, there, sha, operation !== 'upload' && operation !== 'rename');
     if (from !== path && target !== undefined)
       throw unacceptable(`repository file already exists [path: ${path}]`);
   }
-  if (change.operation === 'delete') {
+  if (operation === 'delete') {
     await editor.remove(path);
     return { path, entry: undefined, content: undefined, created: false };
   }
@@ -99,10 +102,10 @@ const SUBMODULE = '160000';
 
 const missingFile = (path: string) => notFound(`repository file does not exist [path: ${path}]`);
 
-function checkKnown(path: string, there: RawEntry | undefined, sha: string): void {
+function checkKnown(path: string, there: RawEntry | undefined, sha: string, mustKnow: boolean): void {
   if (there === undefined) throw missingFile(path);
   if (there.mode === FOLDER || there.mode === SUBMODULE) throw unacceptable(`${path} is no file`);
-  if (sha === '') throw unacceptable('[SHA]: Required');
-  if (there.id !== sha.toLowerCase())
+  if (sha === '' && mustKnow) throw unacceptable('[SHA]: Required');
+  if (sha !== '' && there.id !== sha.toLowerCase())
     throw unacceptable(`sha does not match [given: ${sha.slice(0, 40)}, expected: ${there.id}]`);
 }

@@ -114,7 +114,7 @@ export const several = endpoint({
     files: z
       .array(
         z.object({
-          operation: z.enum(['create', 'update', 'delete']),
+          operation: z.enum(['create', 'update', 'upload', 'rename', 'delete']),
           path: requiredText,
           content: optional.text,
           sha: optional.text,
@@ -156,8 +156,10 @@ function readChange(
   },
 ): FileChange {
   const moves = operation !== 'create' && operation !== 'delete' && Boolean(given.from_path);
+  if (operation === 'rename' && !moves) throw unacceptable('[FromPath]: Required');
   // Who moves a file need not say what is in it.
-  const hasContent = operation !== 'delete' && !(moves && (given.content ?? '') === '');
+  const isLeft = operation === 'rename' || (moves && (given.content ?? '') === '');
+  const hasContent = operation !== 'delete' && !isLeft;
   const content = hasContent ? readBase64(given.content ?? '') : undefined;
   if (hasContent && content === undefined) throw unacceptable('[Content]: the content is not base64');
   return {

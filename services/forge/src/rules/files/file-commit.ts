@@ -28,7 +28,7 @@ export function commitPeople(
 /** The message of a commit that changes files: the given one, or what it does to each of them. */
 export function fileMessage(
   given: string,
-  changes: readonly { operation: 'create' | 'update' | 'put' | 'delete'; path: string; created: boolean }[],
+  changes: readonly { operation: string; path: string; created: boolean }[],
   signer: { name: string; email: string } | undefined,
 ): string {
   const verb = ({ operation, created }: { operation: string; created: boolean }) =>
