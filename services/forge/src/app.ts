@@ -1,9 +1,11 @@
 import { type App, answerOtherMethods, createApp } from '@croft/http';
 import { answerBrowsers } from './about/answer-browsers.ts';
+import { answerGo } from './about/answer-go.ts';
 import { serveHealth } from './about/serve-health.ts';
 import { serveSwagger } from './about/serve-swagger.ts';
 import { downloadRoutes } from './attachments/download-routes.ts';
 import { uploadRoutes } from './attachments/upload-routes.ts';
+import { fileRoutes } from './contents/file-routes.ts';
 import type { Context } from './context.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { forgeDialect } from './error-dialect.ts';
@@ -41,6 +43,7 @@ export async function createForgeApp(context: Context): Promise<App> {
     if (request.url.split('?', 1)[0]?.includes('%00')) throw notFound();
   });
   answerOtherMethods(app, dialect);
+  answerGo(app, context.links);
   answerBrowsers(app, context.links);
   for (const [method, path, endpoint] of ENDPOINTS) mount(app, context, method, path, endpoint);
   serveSwagger(app, context.links);
@@ -48,6 +51,7 @@ export async function createForgeApp(context: Context): Promise<App> {
   await uploadRoutes(app, context);
   downloadRoutes(app, context);
   changesRoutes(app, context);
+  fileRoutes(app, context);
   await gitRoutes(app, context);
   return app;
 }

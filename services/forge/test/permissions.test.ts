@@ -163,6 +163,20 @@ describe('with anonymous reading', () => {
       needs: 'see code',
       traces: ['attachments'],
     },
+    {
+      what: 'files as they are',
+      path: '/@org/thing/raw/branch/main/README.md',
+      area: 'repository',
+      needs: 'see code',
+      traces: [],
+    },
+    {
+      what: 'archives',
+      path: '/@org/thing/archive/main.zip',
+      area: 'repository',
+      needs: 'see code',
+      traces: [],
+    },
     { what: 'fetching', path: `${REFS}upload-pack`, area: 'repository', needs: 'see code', traces: [] },
     {
       what: 'pushing',

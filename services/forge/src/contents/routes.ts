@@ -93,7 +93,7 @@ export const raw = endpoint({
   query: refQuery,
   answers: { 200: z.string(), 404: errorSchema },
   async handle({ params: { '*': file, ...path }, query, caller }, context) {
-    return await showRawOf(context, caller, { ...path, file }, query.ref);
+    return await showRawOf(context, caller, { ...path, file }, query);
   },
 });
 

@@ -17,19 +17,23 @@ const LOOKED_AT_BYTES = 8000;
 /** Slashes of a ref that a path may begin with: more are in no name that people give. */
 const MAX_REF_PARTS = 10;
 
+/** What a path begins with, where that is said. */
+export type RefKind = 'branch' | 'tag' | 'commit';
+
 /**
  * A file as it is. Without `ref` a path may begin with a branch, a tag or the whole id of a commit, as the reference has it from
- * before there was `ref`: Jenkins and Drone ask that way.
+ * before there was `ref`: Jenkins and Drone ask that way. With `kind` it has to.
  * @throws 404
  */
 export async function showRawOf(
   context: Context,
   viewer: Caller | undefined,
   path: ContentsPath,
-  ref: string | undefined,
+  { ref, kind }: { ref?: string | undefined; kind?: RefKind },
 ): Promise<Answer> {
   const found = await findRepository(context, viewer, path, 'code');
-  const named = ref ? undefined : await splitRef(context, found, path.file);
+  const named = ref ? undefined : await splitRef(context, found, path.file, kind);
+  if (kind !== undefined && named === undefined) throw notFound(`the path begins with no ${kind}`);
   const entry = await findContentsIn(context, found, named?.file ?? path.file, named?.ref ?? ref);
   return await showRaw(context, viewer, entry);
 }
@@ -39,11 +43,13 @@ async function splitRef(
   { git }: Context,
   { repository }: VisibleRepository,
   path: string,
+  kind: RefKind | undefined,
 ): Promise<{ ref: string; file: string } | undefined> {
   const parts = path.split('/');
   const prefixes = parts.slice(0, Math.min(parts.length - 1, MAX_REF_PARTS)).map((_, index) => index + 1);
   const names = prefixes.map((count) => parts.slice(0, count).join('/')).filter(isBranchName);
-  const refs = [branchRef, tagRef].flatMap((toRef) => names.map((name) => ({ name, ref: toRef(name) })));
+  const folders = FOLDERS.filter(([folder]) => kind === undefined || kind === folder);
+  const refs = folders.flatMap(([, toRef]) => names.map((name) => ({ name, ref: toRef(name) })));
   const commits = await followRefs(
     git,
     repository.id,
@@ -52,8 +58,14 @@ async function splitRef(
   const known = refs.find((_, index) => commits[index] !== undefined);
   if (known !== undefined) return { ref: known.ref, file: path.slice(known.name.length + 1) };
   const [id = '', ...file] = parts;
-  return isWholeId(id.toLowerCase()) ? { ref: id, file: file.join('/') } : undefined;
+  const isCommit = (kind ?? 'commit') === 'commit' && isWholeId(id.toLowerCase());
+  return isCommit ? { ref: id, file: file.join('/') } : undefined;
 }
+
+const FOLDERS = [
+  ['branch', branchRef],
+  ['tag', tagRef],
+] as const;
 
 /** A file as it is. A browser that is led here shows text at most: nothing in it may run in our name. */
 export async function showRaw(

@@ -1,0 +1,52 @@
+import type { App } from '@croft/http';
+import { admit } from '../admit.ts';
+import { apiCredentialsOf } from '../caller/api-credentials.ts';
+import type { Caller } from '../caller/caller.ts';
+import { showCommitChanges } from '../commits/show-commit.ts';
+import type { Context } from '../context.ts';
+import type { Answer } from '../endpoint.ts';
+import { showArchive } from './show-archive.ts';
+import { type RefKind, showRawOf } from './show-raw.ts';
+
+interface RepositoryPath {
+  owner: string;
+  repo: string;
+}
+
+/**
+ * Archives, files as they are and changes of commits under the addresses that they have beside the API in the reference: those stand
+ * in what installs, packages and patches software, and unlike those of pages what is there is for programs.
+ */
+export function fileRoutes(app: App, context: Context): void {
+  serve<{ '*': string }>('/:owner/:repo/archive/*', (caller, { '*': archive, ...path }) =>
+    showArchive(context, caller, { ...path, archive }),
+  );
+  serve<{ kind: RefKind; '*': string }>(
+    '/:owner/:repo/raw/:kind(^(?:branch|tag|commit)$)/*',
+    (caller, { kind, '*': file, ...path }) => showRawOf(context, caller, { ...path, file }, { kind }),
+  );
+  serve<{ sha: string; diffType: 'diff' | 'patch' }>(
+    '/:owner/:repo/commit/:sha.:diffType(^(?:diff|patch)$)',
+    async (caller, { diffType, ...path }) => ({
+      status: 200,
+      headers: { 'x-content-type-options': 'nosniff' },
+      body: await showCommitChanges(context, caller, path, diffType),
+    }),
+  );
+
+  function serve<Path>(
+    url: string,
+    show: (caller: Caller | undefined, path: RepositoryPath & Path) => Promise<Answer>,
+  ): void {
+    app.get(url, { schema: { hide: true } }, async (request, reply) => {
+      const needs = { access: 'reader', area: 'repository', intent: 'read' } as const;
+      const caller = await admit(context, needs, apiCredentialsOf(context, request));
+      const answer = await show(caller, request.params as RepositoryPath & Path);
+      return await reply
+        .code(answer.status)
+        .type(answer.type ?? 'text/plain; charset=utf-8')
+        .headers(answer.headers ?? {})
+        .send(answer.body);
+    });
+  }
+}
