@@ -133,6 +133,9 @@ describe('branches', () => {
     await refused(() => writer.call('PATCH', `${branches}/main`, { name: 'trunk' }), 403);
     await refused(() => ada.call('PATCH', `${branches}/main`, { name: 'from-commit' }), 422);
     await refused(() => ada.call('PATCH', `${branches}/none`, { name: 'other' }), 404);
+    // In the way of one another, as files and folders are.
+    for (const name of ['main/sub', 'from-commit/sub'])
+      await refused(() => ada.call('PATCH', `${branches}/from-commit`, { name }), 422, /already exists/);
     const before = await tip('main');
     expect((await ada.call('PATCH', `${branches}/main`, { name: 'trunk' })).status).toBe(204);
     expect(await tip('trunk')).toBe(before);

@@ -158,6 +158,13 @@ describe('one file', () => {
     const odd = { branch: 'main~1', content: base64('x') };
     await refused(() => ada.call('POST', `${contents}/x.txt`, odd), 422, /GitRefName/);
     // `?ref=HEAD` is the default branch.
+    const blocked = { branch: 'main', new_branch: 'main/sub', content: base64('x') };
+    const reply = await ada.call('POST', `${contents}/blocked.txt`, blocked);
+    expect({ status: reply.status, message: reply.body.message }).toEqual({
+      status: 422,
+      message: 'branch already exists [name: main/sub]',
+    });
+    await expect(tip('main/sub')).rejects.toThrow();
     const hidden = { branch: 'main', new_branch: 'HEAD', content: base64('x') };
     await refused(() => ada.call('POST', `${contents}/x.txt`, hidden), 422, /^\[NewBranch\]: GitRefName$/);
   });

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { forbidden, headMoved, notFound, refExists } from '../failures.ts';
+import { forbidden, notFound, refExists } from '../failures.ts';
 import { branchRef, NO_COMMIT, readRef, readRefIds } from '../outside/git/refs.ts';
 import { checkAdmin } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
@@ -39,5 +39,7 @@ export async function renameBranch(
     const moves = [made, { ref: branchRef(branch), before, after: NO_COMMIT }];
     return { moves, renamed: { from: branch, to: name }, result: undefined };
   };
-  await moveInTurn(context, id, caller.userId, prepare, headMoved);
+  // One in the way of the name shows only when the branch moves.
+  const blocked = () => refExists('branch', name, 'unprocessable');
+  await moveInTurn(context, id, caller.userId, prepare, blocked);
 }

@@ -66,14 +66,15 @@ export async function changeFiles(
   const seen = await readRef(git, id, branchRef(branch));
   await plan(seen);
 
-  return await moveInTurn(context, id, caller.userId, prepare, baseMoved);
+  const taken = () => unacceptable(`branch already exists [name: ${target}]`);
+  return await moveInTurn(context, id, caller.userId, prepare, target === branch ? baseMoved : taken);
 
   async function prepare() {
     const [tip, there] = await Promise.all([
       readRef(git, id, branchRef(branch)),
       target === branch ? undefined : readRef(git, id, branchRef(target)),
     ]);
-    if (there !== undefined) throw unacceptable(`branch already exists [name: ${target}]`);
+    if (there !== undefined) throw taken();
     const planned = await plan(tip).catch((failure: unknown) => {
       // What was right a moment ago is so no longer.
       throw tip !== seen && failure instanceof Failure ? fileMoved() : failure;
