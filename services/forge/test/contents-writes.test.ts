@@ -117,7 +117,7 @@ describe('one file', () => {
       sha,
       content: '',
     });
-    expect(moved.status).toBe(200);
+    expect(moved).toMatchObject({ status: 200, body: { content: { path: 'moved/new.txt', sha, size: 3 } } });
     expect(await shaOf('moved/new.txt')).toBe(sha);
     await expect(shaOf('new.txt')).rejects.toThrow();
     await refused(
@@ -223,6 +223,8 @@ describe('several files', () => {
         { operation: 'upload', path: 'topic.txt', content: base64('over\n') },
         { operation: 'upload', path: 'topic.txt', content: base64('over again\n') },
         { operation: 'rename', path: 'up/box', from_path: 'box', content: base64('left out') },
+        { operation: 'upload', path: 'brief', content: base64('brief') },
+        { operation: 'rename', path: 'up/brief', from_path: 'brief' },
       ],
     });
     expect({ status, body }).toMatchObject({
@@ -232,7 +234,9 @@ describe('several files', () => {
           { path: 'up/new' },
           { path: 'topic.txt' },
           { path: 'topic.txt' },
-          { path: 'up/box', sha: kept },
+          { path: 'up/box', sha: kept, size: 7 },
+          { path: 'brief' },
+          { path: 'up/brief', size: 5 },
         ],
         commit: { parents: [{ sha: before }] },
       },

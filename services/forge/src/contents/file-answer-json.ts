@@ -42,11 +42,11 @@ export function filesAnswerJson(
   const created = wireTime(commit.committer.at);
   const place = { found, at: { commit: commit.id, kind: 'branch' as const, name: branch }, links };
   return {
-    files: files.map(({ path, entry, content: bytes }) =>
+    files: files.map(({ path, entry, content: bytes, size }) =>
       entry === undefined
         ? null
         : contentsJson(
-            { ...entry, path, type: 'blob', size: bytes?.length ?? 0 },
+            { ...entry, path, type: 'blob', size },
             { content: bytes, lastCommit: commit.id },
             place,
           ),

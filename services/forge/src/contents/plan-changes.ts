@@ -1,6 +1,7 @@
 import { notFound, unacceptable } from '../failures.ts';
 import type { Git } from '../outside/git/git.ts';
 import { blobObject, FOLDER, type GitObject, type RawEntry } from '../outside/git/objects.ts';
+import { describeObject } from '../outside/git/reading/objects.ts';
 import { PathBlocked, TreeEditor } from '../outside/git/writing/tree-editor.ts';
 import { isHarmlessModules, mayBeLink } from '../rules/files/file-path.ts';
 
@@ -32,7 +33,9 @@ export interface PlannedFile {
   path: string;
   /** Undefined when it is deleted. */
   entry: RawEntry | undefined;
+  /** Undefined also when it moved as it was. */
   content: Buffer | undefined;
+  size: number;
   created: boolean;
 }
 
@@ -50,7 +53,12 @@ export async function planChanges(
   const editor = new TreeEditor(git, repositoryId, root);
   const blobs = new Map<string, GitObject>();
   const files: PlannedFile[] = [];
-  for (const change of changes) files.push(await apply(editor, change, blobs));
+  const sizeOf = async (id: string) => {
+    const made = blobs.get(id)?.bytes;
+    if (made !== undefined) return made.length - made.indexOf(0) - 1;
+    return (await describeObject(git, repositoryId, id))?.size ?? 0;
+  };
+  for (const change of changes) files.push(await apply(editor, change, blobs, sizeOf));
   const { tree, objects } = editor.build();
   return { tree, objects: [...blobs.values(), ...objects], files };
 }
@@ -59,6 +67,7 @@ async function apply(
   editor: TreeEditor,
   change: FileChange,
   blobs: Map<string, GitObject>,
+  sizeOf: (id: string) => Promise<number>,
 ): Promise<PlannedFile> {
   const { operation, path, sha, content } = change;
   const from = change.fromPath ?? path;
@@ -75,7 +84,7 @@ async function apply(
   }
   if (operation === 'delete') {
     await editor.remove(path);
-    return { path, entry: undefined, content: undefined, created: false };
+    return { path, entry: undefined, content: undefined, size: 0, created: false };
   }
   const mode = (!creates && there?.mode) || '100644';
   if (mode === LINK && !mayBeLink(path)) throw unacceptable(`${path} may be no symbolic link`);
@@ -94,7 +103,7 @@ async function apply(
     if (!(error instanceof PathBlocked)) throw error;
     throw unacceptable(`a file is where ${path} needs a folder, or a folder where it needs a file`);
   }
-  return { path, entry, content, created: creates };
+  return { path, entry, content, size: content?.length ?? (await sizeOf(id)), created: creates };
 }
 
 const LINK = '120000';
