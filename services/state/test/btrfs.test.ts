@@ -354,7 +354,7 @@ exec yes "ID 999 gen 1 top level 5 uuid ${crypto.randomUUID()} path @home/eve/x"
     const daemon = await start({ settings: { STATESVC_SEARCH_PATH: `${programs}:${process.env['PATH']}` } });
     for (const user of ['ada', 'eve'])
       await daemon.call('CreateUserData', { user, homepath: join(storage.homesFolder, user) });
-    subvolume('create', join(storage.homesFolder, 'ada/nested'));
+    for (const user of ['ada', 'eve']) subvolume('create', join(storage.homesFolder, `${user}/nested`));
     const answer = await daemon.call('SaveSystemState', { stateName: 'one' });
     expect(answer).toMatchObject({ code: 0, results: [{ stateName: 'one' }] });
     const said = answer.lines.join('\n');

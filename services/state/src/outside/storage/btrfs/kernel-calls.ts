@@ -7,7 +7,8 @@ import type { Ran } from '../../programs.ts';
  * gives>` or `<job> no <errno> <text>`. Each call has a process of its own, so that none waits for another's commit.
  *
  * The numbers and layouts are those of linux/btrfs.h (`BTRFS_IOC_SNAP_CREATE_V2` with `BTRFS_SUBVOL_RDONLY`, `BTRFS_IOC_SNAP_DESTROY`,
- * `BTRFS_IOC_GET_SUBVOL_INFO`). A kernel that cannot tell the uuid (before 4.18) gives `-`.
+ * `BTRFS_IOC_GET_SUBVOL_INFO`, `BTRFS_IOC_GET_SUBVOL_ROOTREF`). A snapshot gives its uuid, and `0` when no subvolume lies in what it is
+ * of; `-` is what is not known, as of kernels before 4.18.
  */
 const PERL = String.raw`
 use strict;
@@ -20,9 +21,11 @@ sub snapshot {
   my ($from, $into, $name) = @_;
   my ($source, $target) = (folder($from), folder($into));
   ioctl($target, 0x50009417, pack('qQQx32a4040', fileno($source), 0, 2, $name)) or refuse;
-  my $info = "\0" x 504;
+  my ($info, $refs) = ("\0" x 504, "\0" x 4096);
   my $made = eval { folder("$into/$name") };
-  return $made && ioctl($made, 0x81F8943C, $info) ? join('-', unpack('x296H8H4H4H4H12', $info)) : '-';
+  my $uuid = $made && ioctl($made, 0x81F8943C, $info) ? join('-', unpack('x296H8H4H4H4H12', $info)) : '-';
+  my $nested = ioctl($source, 0xD000943D, $refs) ? unpack('x4088C', $refs) : '-';
+  return "$uuid $nested";
 }
 sub destroy {
   while (my ($in, $name) = splice(@_, 0, 2)) {
@@ -49,9 +52,11 @@ const ENOTTY = 25;
 const TIMEOUT_MS = 60_000;
 
 /** How a call ended. What it was to do is looked for where it does it, as after a program. */
-interface Called extends Pick<Ran, 'ok' | 'stderr' | 'why'> {
+export interface Called extends Pick<Ran, 'ok' | 'stderr' | 'why'> {
   /** Of what it made. */
   readonly uuid?: string;
+  /** No subvolume lies in what it is a snapshot of. */
+  readonly isAlone?: true;
 }
 
 interface Helper {
@@ -72,11 +77,6 @@ export class KernelCalls {
 
   constructor(searchPath: string) {
     this.#searchPath = searchPath;
-  }
-
-  /** It can be asked, as far as is known. */
-  get isThere(): boolean {
-    return !this.#isMissing;
   }
 
   /** It is there already when it is first needed. */
@@ -145,8 +145,11 @@ export class KernelCalls {
       return;
     }
     const [job = '', ended, given = '', ...text] = line.split(' ');
-    const uuid = given === '-' ? {} : { uuid: given };
-    if (ended === 'ok') this.#end(helper, Number(job), { ok: true, stderr: '', why: '', ...uuid });
+    const told = {
+      ...(given === '-' ? {} : { uuid: given }),
+      ...(text[0] === '0' ? { isAlone: true as const } : {}),
+    };
+    if (ended === 'ok') this.#end(helper, Number(job), { ok: true, stderr: '', why: '', ...told });
     // What lies there is no btrfs, or the kernel does not know the call: the program says it better, or can.
     else if (Number(given) === ENOTTY) this.#end(helper, Number(job), undefined);
     else this.#end(helper, Number(job), failed(text.join(' ')));

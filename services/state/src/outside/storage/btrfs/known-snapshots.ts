@@ -35,10 +35,10 @@ export class KnownSnapshots {
   }
 
   /** Snapshots that were just made, by path. */
-  async add(uuids: Iterable<readonly [string, string | undefined]>): Promise<void> {
+  async add(uuids: ReadonlyMap<string, string>): Promise<void> {
     for (const [path, uuid] of uuids) {
       const look = await this.#subvolumes.lookOf(path);
-      if (uuid !== undefined && look !== undefined) this.#known.set(path, { uuid, look });
+      if (look !== undefined) this.#known.set(path, { uuid, look });
     }
   }
 

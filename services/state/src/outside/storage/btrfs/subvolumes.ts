@@ -4,7 +4,7 @@ import { notEnoughSpace, storageRefused, storageUnavailable } from '../../../fai
 import { isBelow, type Mount, mountOf, readMounts } from '../../mounts.ts';
 import type { Ran, RunProgram } from '../../programs.ts';
 import { errorCode, lstat as lstatExactly } from '../vault/files.ts';
-import type { KernelCalls } from './kernel-calls.ts';
+import type { Called, KernelCalls } from './kernel-calls.ts';
 import { type ListedSubvolume, parseList, parseShow, type ShownSubvolume } from './subvolume-text.ts';
 
 /** The inode of every subvolume's own folder, and of no other folder on btrfs. */
@@ -15,6 +15,9 @@ const BATCH = 500;
 const CLEANER_MS = 20_000;
 /** A list of all is longer than this where somebody makes them without end. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
+
+/** What the kernel tells of a snapshot; what is missing is not known. */
+export type Told = Pick<Called, 'uuid' | 'isAlone'>;
 
 /** Subvolumes of one file system, by the program `btrfs` and by calls, where those are given. Paths are relative to its top level. */
 export class Subvolumes {
@@ -27,11 +30,6 @@ export class Subvolumes {
     this.root = root;
     this.#run = run;
     this.#calls = calls;
-  }
-
-  /** Snapshots are made without a program, and tell their uuids. */
-  get asksKernel(): boolean {
-    return this.#calls?.isThere ?? false;
   }
 
   /** Where a subvolume is found. */
@@ -104,13 +102,13 @@ export class Subvolumes {
     return shown;
   }
 
-  /** A read-only snapshot. When this returns, it survives a crash. @returns its uuid, where the kernel tells it at once */
-  async snapshot(from: string, to: string): Promise<string | undefined> {
+  /** A read-only snapshot. When this returns, it survives a crash. @returns what the kernel tells of it, where it is asked itself */
+  async snapshot(from: string, to: string): Promise<Told> {
     const called = await this.#calls?.snapshot(this.at(from), this.at(to));
     const ran = called ?? (await this.#btrfs('snapshot', '-r', '--', this.at(from), this.at(to)));
     // What the program says of itself is not the truth: what counts is what is there.
     if (!ran.ok || !(await this.isThere(to))) throw this.#refusal(`no snapshot of ${from} was made`, ran);
-    return called?.uuid;
+    return called ?? {};
   }
 
   /** A snapshot that can be written to. When this returns, it survives a crash. */

@@ -23,26 +23,28 @@ export async function takeSnapshots(
     sources.set(dataset, source);
   }
   // At once, to be as near to one instant as there is; and each to its end, so that none comes after the undo.
-  const making = Promise.allSettled(
-    [...sources].map(async ([{ name }, source]): Promise<[string, string | undefined]> => {
-      const path = memberPath(id, name);
-      return [path, await subvolumes.snapshot(source, path)];
+  const making = await Promise.allSettled(
+    [...sources].map(async ([{ name, path }, source]) => {
+      const snapshot = memberPath(id, name);
+      return { path, source, snapshot, ...(await subvolumes.snapshot(source, snapshot)) };
     }),
   );
-  // Each is a program that reads the tree of all subvolumes. Where the kernel tells the uuids it runs beside the snapshots.
-  const list = async () => (await subvolumes.listAll()) ?? (await subvolumes.listIn(STATES));
-  const beside = subvolumes.asksKernel ? list() : undefined;
-  beside?.catch(() => {});
-  const told = (await making).map((one) => {
+  const made = making.map((one) => {
     if (one.status === 'rejected') throw one.reason;
     return one.value;
   });
-  const isTold = told.every((one): one is [string, string] => one[1] !== undefined);
-  const listed = await (isTold && beside !== undefined ? beside : list());
-  const uuids = isTold ? new Map(told) : uuidsIn(listed);
-  await known.add(told.map(([path]) => [path, uuids.get(path)]));
-  for (const [{ path }, source] of sources) {
-    const nested = await nestedIn(source, listed, subvolumes).catch(() => undefined);
+  // What the kernel did not tell. One list for all: each is a program that reads the tree of all subvolumes.
+  const isListed = made.some(({ uuid, isAlone }) => uuid === undefined || isAlone !== true);
+  const listed = isListed ? ((await subvolumes.listAll()) ?? (await subvolumes.listIn(STATES))) : [];
+  const found = uuidsIn(listed);
+  const uuids = new Map(
+    made.flatMap(({ snapshot, uuid = found.get(snapshot) }) =>
+      uuid === undefined ? [] : [[snapshot, uuid]],
+    ),
+  );
+  await known.add(uuids);
+  for (const { path, source, isAlone } of made) {
+    const nested = isAlone ? [] : await nestedIn(source, listed, subvolumes).catch(() => undefined);
     if (nested === undefined) report(`subvolumes in ${path} could not be listed and were left out`);
     const lines = (nested ?? []).map((below) => `${below} is a subvolume of its own and was left out`);
     reportSome(lines, { path }, report);
