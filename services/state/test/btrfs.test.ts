@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vite
 import { programsIn } from '../src/outside/programs.ts';
 import { StatesOnDisk } from '../src/outside/storage/btrfs/states-on-disk.ts';
 import { Subvolumes } from '../src/outside/storage/btrfs/subvolumes.ts';
-import { startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
+import { type Daemon, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
 import { type BtrfsImage, btrfs, openBtrfs, run } from './drivers/btrfs-image.ts';
 import { memberOf, namesOf, openHost, statesOf } from './drivers/fixture.ts';
 import { count, countIn } from './drivers/instant-scenarios.ts';
@@ -84,6 +84,7 @@ describe('a save on btrfs', () => {
 describe('a removal on btrfs', () => {
   it('survives a power cut right after it is answered', async (context) => {
     const { storage, start, daemon, states, state } = await withState(context);
+    await untilItLasts(daemon);
     const held = await holdRecords();
     expect((await daemon.call('RemoveSystemState', { stateName: 'one' })).code).toBe(0);
     expect(await statesOf(daemon)).toEqual([]);
@@ -97,6 +98,11 @@ describe('a removal on btrfs', () => {
     expect(readdirSync(join(states, 'records'))).toEqual([]);
   });
 });
+
+/** A save is written down as ended when its record cannot be lost any more. */
+async function untilItLasts({ folder }: Daemon): Promise<void> {
+  await expect.poll(() => readFileSync(join(folder, 'journal.jsonl'), 'utf8')).toContain('"event":"saved"');
+}
 
 /** Flushes of the folder of records wait, and so does what waits for them. */
 async function holdRecords() {
@@ -422,7 +428,7 @@ describe('a btrfs', () => {
     await daemon.save('one');
     const before = await statesOf(daemon);
     // A log that the disk took half of would keep the kernel from mounting it again.
-    run('btrfs', 'filesystem', 'sync', storage.root);
+    await untilItLasts(daemon);
     // The kernel makes the file system read-only when a write to the disk fails.
     const filler = join(storage.base, 'disk/filler');
     run('sh', '-c', 'cat /dev/zero > "$0" || true', filler);
