@@ -49,11 +49,11 @@ export async function fillForge(url: string, schema: string): Promise<void> {
     // Built afterwards, as an import would: row by row they take minutes.
     const trigrams = await tx.rows<{ name: string; definition: string }>`
       select indexname as name, indexdef as definition from pg_indexes
-      where schemaname = ${schema} and tablename in ('issues', 'comments') and indexname like '%_trgm'`;
+      where schemaname = ${schema} and tablename in ('issue_texts', 'comments') and indexname like '%_trgm'`;
     for (const { name } of trigrams) await tx.script(`drop index "${schema}".${name}`);
     await fill(database);
-    for (const { definition } of trigrams) await tx.script(definition);
     await tx.run`select :schema.rebuild_issue_search()`;
+    for (const { definition } of trigrams) await tx.script(definition);
     for (const table of ['issues', 'comments', 'issue_labels'])
       await tx.script(`alter table "${schema}".${table} enable trigger user`);
     // What autovacuum does within the minute.

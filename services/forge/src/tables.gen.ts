@@ -158,6 +158,11 @@ export interface Tables {
     subscribed: boolean;
     created_at: Date;
   };
+  issue_texts: {
+    issue_id: number;
+    is_title: boolean;
+    text: string;
+  };
   issues: {
     id: number;
     repository_id: number;
