@@ -39,7 +39,8 @@ export function limitTime(app: App, defaultMs: number, dialect: ErrorDialect, st
     if (stopsWork) times.set(request, time);
     const timer = limit > 0 ? setTimeout(endRequest, limit) : undefined;
     function endRequest(): void {
-      if (reply.sent) return;
+      // Of a stream that has begun nothing else can be said; it ends when nobody takes it any more.
+      if (reply.sent || reply.raw.headersSent) return;
       time.over = true;
       answer(reply, dialect.timedOut(), request, dialect);
       controllerOf(request).abort(new DOMException('the request took too long', 'TimeoutError'));

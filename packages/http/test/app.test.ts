@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, httpStatus } from '@croft/failure';
 import { type Log, silentLog } from '@croft/runtime';
@@ -82,6 +83,15 @@ beforeEach(async () => {
     await sleep(400);
     return {};
   });
+  app.get('/stream', () =>
+    Readable.from(
+      (async function* () {
+        yield 'begun';
+        await sleep(400);
+        yield ', ended';
+      })(),
+    ),
+  );
   app.get('/busy', async () => {
     await sleep(100);
     return { done: true };
@@ -261,6 +271,12 @@ describe('what is no failure', () => {
 });
 
 describe('work nobody waits for', () => {
+  it('does not break off an answer that has begun, however long it takes', async () => {
+    const address = await app.listen({ port: 0, host: '127.0.0.1' });
+    const answer = await fetch(`${address}/stream`);
+    expect([answer.status, await answer.text()]).toEqual([200, 'begun, ended']);
+  });
+
   it('is told when the time is over, after the answer', async () => {
     const answer = await app.inject({ method: 'POST', url: '/waits', payload: '{"a":1}' });
     expect([answer.statusCode, stopped]).toEqual([504, ['waits: the request took too long']]);
