@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Context } from './context.ts';
 import type { Answer } from './endpoint.ts';
 import { type Beginning, type Page, pageLinks, readPage, restLinks } from './rules/requests/paging.ts';
@@ -13,6 +14,30 @@ export function pageOf(
   return readPage(query, { fallback, maximum });
 }
 
+/** Bytes of text that are loaded of a list at once: a page may have fifty of a megabyte each. */
+export const PART_BYTES = 1024 * 1024;
+
+/**
+ * The items of a page that its first part left, a part at a time, each loaded when the one before has been taken;
+ * undefined when there are none.
+ */
+export function loadRest<Left, Part extends { left: readonly Left[] }, Item>(
+  first: Part,
+  load: (left: Part['left']) => Part | Promise<Part>,
+  present: (part: Part) => Promise<Item[]>,
+): AsyncIterable<Item[]> | undefined {
+  let { left } = first;
+  return left.length === 0 ? undefined : parts();
+
+  async function* parts() {
+    while (left.length > 0) {
+      const part = await load(left);
+      left = part.left;
+      yield await present(part);
+    }
+  }
+}
+
 /** A page of a list and what is known of the whole. */
 export interface ListPage<Item = unknown> {
   page: Page;
@@ -23,6 +48,8 @@ export interface ListPage<Item = unknown> {
   /** Set when the whole was asked for, and the items are the beginning of it. */
   beginning?: Beginning | undefined;
   items: Item[];
+  /** More items of the page, when it has more text than should be in memory at once. */
+  rest?: AsyncIterable<Item[]> | undefined;
 }
 
 /** The same with the headers that the reference adds to lists of commits and files. */
@@ -56,7 +83,7 @@ export function listAnswer<Item>(
   spell?: (items: readonly Item[]) => Buffer,
 ): Answer {
   const address = context.links.root + url;
-  const { beginning, page, total } = list;
+  const { beginning, page, rest, total } = list;
   const link = beginning
     ? restLinks(address, beginning, total)
     : pageLinks(address, page, list.linked ?? total);
@@ -67,6 +94,23 @@ export function listAnswer<Item>(
       'access-control-expose-headers': 'X-Total-Count, Link',
       ...(link === undefined ? {} : { link }),
     },
-    ...(spell === undefined ? { body: list.items } : { body: spell(list.items), type: JSON_TYPE }),
+    ...(rest !== undefined
+      ? { body: Readable.from(inParts(list.items, rest, spell), { objectMode: false }), type: JSON_TYPE }
+      : spell === undefined
+        ? { body: list.items }
+        : { body: spell(list.items), type: JSON_TYPE }),
   };
+}
+
+/** One JSON array of all items, at the pace of its reader. */
+async function* inParts<Item>(
+  items: readonly Item[],
+  rest: AsyncIterable<Item[]>,
+  spell: (some: readonly Item[]) => Buffer = (some) => Buffer.from(JSON.stringify(some)),
+): AsyncGenerator<Buffer> {
+  yield spell(items).subarray(0, -1);
+  for await (const more of rest) {
+    if (more.length > 0) yield Buffer.concat([Buffer.from(','), spell(more).subarray(1, -1)]);
+  }
+  yield Buffer.from(']');
 }

@@ -2,8 +2,8 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
-import { type ListPage, pageOf } from '../list-answer.ts';
-import { findRepository, mayRead } from '../repositories/find-repository.ts';
+import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
+import { findRepository, mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
 import { planBeginning } from '../rules/requests/paging.ts';
 import { readTimeRange } from '../rules/requests/read-time.ts';
 import * as comments from '../store/issues/comments.ts';
@@ -18,7 +18,7 @@ export interface CommentQuery {
 }
 
 /** Clients of the reference read a whole conversation at once; of a longer one they get the beginning, and a `Link` to the rest. */
-const WHOLE_CONVERSATION = { limit: 1000, offset: 0, bytes: 8 * 1024 * 1024 };
+const WHOLE_CONVERSATION = { limit: 1000, offset: 0, bytes: 9 * 1024 * 1024 };
 
 /** What people wrote about an issue, oldest first. */
 export async function listComments(
@@ -31,13 +31,14 @@ export async function listComments(
   const range = readTimeRange(query);
   const isPaged = query.page !== undefined || query.limit !== undefined;
   const page = pageOf(context, query);
-  const part = isPaged ? { ...page, bytes: Number.MAX_SAFE_INTEGER } : WHOLE_CONVERSATION;
+  const part = isPaged ? { ...page, bytes: PART_BYTES } : WHOLE_CONVERSATION;
   const tx = context.database.autocommit();
-  const [rows, total] = await Promise.all([
+  const [slice, total] = await Promise.all([
     comments.listByIssue(tx, found.issue.id, range, part),
     comments.countByIssue(tx, found.issue.id, range),
   ]);
-  if (isPaged) return { page, total, items: await presentComments(context, viewer, found, rows) };
+  if (isPaged) return { page, total, ...(await wholeSlice(context, viewer, found, slice)) };
+  const { rows } = slice;
   const beginning = planBeginning(rows.length, total, context.settings.MAX_RESPONSE_ITEMS);
   const items = await presentComments(context, viewer, found, rows.slice(0, beginning?.shown));
   return { page: { page: 1, limit: Math.max(total, 1), offset: 0 }, total, beginning, items };
@@ -60,9 +61,20 @@ export async function listRepositoryComments(
   const page = pageOf(context, query);
   const filter = { repositoryId: found.repository.id, onIssues, onPulls, ...readTimeRange(query) };
   const tx = context.database.autocommit();
-  const [rows, total] = await Promise.all([
-    comments.listByRepository(tx, filter, page),
+  const [slice, total] = await Promise.all([
+    comments.listByRepository(tx, filter, { ...page, bytes: PART_BYTES }),
     comments.countByRepository(tx, filter),
   ]);
-  return { page, total, items: await presentComments(context, viewer, found, rows) };
+  return { page, total, ...(await wholeSlice(context, viewer, found, slice)) };
+}
+
+async function wholeSlice(
+  context: Context,
+  viewer: Caller | undefined,
+  found: VisibleRepository,
+  slice: comments.CommentSlice,
+): Promise<Pick<ListPage, 'items' | 'rest'>> {
+  const present = ({ rows }: comments.CommentSlice) => presentComments(context, viewer, found, rows);
+  const load = (ids: readonly number[]) => comments.listLeft(context.database.autocommit(), ids, PART_BYTES);
+  return { items: await present(slice), rest: loadRest(slice, load, present) };
 }

@@ -1,13 +1,16 @@
+import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
 import { presentAnywhere } from '../issues/present-issues.ts';
 import { labelJson } from '../labels/label-json.ts';
-import { type ListPage, pageOf } from '../list-answer.ts';
+import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
 import { milestoneJson } from '../milestones/milestone-json.ts';
+import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { type EntryDetails, readDetails } from '../rules/issues/timeline-details.ts';
 import { readTimeRange } from '../rules/requests/read-time.ts';
+import type { CommentSlice, CommentWithIssue } from '../store/issues/comments.ts';
 import * as timeline from '../store/issues/timeline.ts';
 import * as users from '../store/people/users.ts';
 import * as attachments from '../store/tracking/attachments.ts';
@@ -16,7 +19,7 @@ import { teamJson } from '../teams/team-json.ts';
 import { trackedTimeJson } from '../tracking/tracking-json.ts';
 import { commentJson } from './comment-json.ts';
 import type { CommentQuery } from './list-comments.ts';
-import { timelineJson } from './timeline-json.ts';
+import { timelineJson, type timelineSchema } from './timeline-json.ts';
 
 /**
  * A page of everything that happened to an issue. However many entries there are and whatever they refer to, it takes
@@ -29,15 +32,28 @@ export async function showTimeline(
   query: CommentQuery,
 ): Promise<ListPage> {
   const found = await findIssue(context, viewer, path);
-  const { repository, owner } = found;
-  const { links } = context;
   const page = pageOf(context, query);
   const tx = context.database.autocommit();
-  const listed = await timeline.list(tx, found.issue.id, viewerOf(viewer), readTimeRange(query), page);
-  const entries = listed.rows.map((row) => ({ row, details: readDetails(row.details) }));
+  const slice = await timeline.list(tx, found.issue.id, viewerOf(viewer), readTimeRange(query), {
+    ...page,
+    bytes: PART_BYTES,
+  });
+  const present = (part: CommentSlice) => presentEntries(context, viewer, found, part.rows);
+  const load = (ids: readonly number[]) => timeline.listLeft(tx, ids, PART_BYTES);
+  return { page, total: slice.total, items: await present(slice), rest: loadRest(slice, load, present) };
+}
+
+async function presentEntries(
+  context: Context,
+  viewer: Caller | undefined,
+  { repository, owner }: VisibleRepository,
+  rows: readonly CommentWithIssue[],
+): Promise<z.output<typeof timelineSchema>[]> {
+  const { links } = context;
+  const entries = rows.map((row) => ({ row, details: readDetails(row.details) }));
   const named = await loadNamed(context, viewer, repository, entries);
   const names = { owner: owner.login, repo: repository.name };
-  const items = entries.map(({ row, details }) => {
+  return entries.map(({ row, details }) => {
     const label = named.labels.get(details.label ?? 0);
     const milestone = named.milestones.get(details.milestone ?? 0);
     const oldMilestone = named.milestones.get(details.oldMilestone ?? 0);
@@ -65,7 +81,6 @@ export async function showTimeline(
       links,
     );
   });
-  return { page, total: listed.total, items };
 }
 
 interface Entry {

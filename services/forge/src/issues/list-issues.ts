@@ -1,11 +1,12 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
-import { type ListPage, pageOf } from '../list-answer.ts';
+import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
 import { findRepository, mayRead } from '../repositories/find-repository.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { countForLink, readFilter } from '../rules/issues/list-filter.ts';
 import * as issueLists from '../store/issues/issue-lists.ts';
+import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as users from '../store/people/users.ts';
 import { inSearchTurn } from './in-search-turn.ts';
 import { presentIssues } from './present-issues.ts';
@@ -49,11 +50,20 @@ export async function listIssues(
   const filter = { ...readFilter(query), ...(await namedPeople(context, viewer, query)) };
   const scope = { repositoryId: repository.id, ownerId: repository.owner_id, issues, pulls };
   const tx = context.database.autocommit();
-  const { rows, total, people } = await inSearchTurn(viewer, filter, () =>
-    issueLists.listInRepository(tx, scope, filter, page),
+  const slice = await inSearchTurn(viewer, filter, () =>
+    issueLists.listInRepository(tx, scope, filter, { ...page, bytes: PART_BYTES }),
   );
-  const items = await presentIssues(context, viewer, found, rows, people);
-  return { page, total, linked: issues ? countForLink(filter.state, repository) : total, items };
+  const { total } = slice;
+  const present = (part: issueLists.IssueSlice<IssueWithPull>) =>
+    presentIssues(context, viewer, found, part.rows, part.people);
+  const load = (ids: readonly number[]) => issueLists.listLeft(tx, ids, PART_BYTES);
+  return {
+    page,
+    total,
+    linked: issues ? countForLink(filter.state, repository) : total,
+    items: await present(slice),
+    rest: loadRest(slice, load, present),
+  };
 }
 
 async function namedPeople(

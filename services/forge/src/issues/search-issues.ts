@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { badRequest } from '../failures.ts';
-import { type ListPage, pageOf } from '../list-answer.ts';
+import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { readBoolean, readFilter } from '../rules/issues/list-filter.ts';
 import { readId } from '../rules/requests/read-id.ts';
@@ -45,10 +45,20 @@ export async function searchIssues(
     reviewed: viewer !== undefined && readBoolean(query.reviewed),
   };
   const filter = { ...readFilter(query), ...relativeTo(viewer, query), ...createdBy };
-  const { rows, total, linked, people } = await inSearchTurn(viewer, filter, () =>
-    issueLists.search(tx, scope, filter, page),
+  const slice = await inSearchTurn(viewer, filter, () =>
+    issueLists.search(tx, scope, filter, { ...page, bytes: PART_BYTES }),
   );
-  return { page, total, linked, items: await presentAnywhere(context, viewer, rows, people) };
+  const { total, linked } = slice;
+  const present = (part: issueLists.IssueSlice<issueLists.IssueAnywhere>) =>
+    presentAnywhere(context, viewer, part.rows, part.people);
+  const load = (ids: readonly number[]) => issueLists.listLeft(tx, ids, PART_BYTES);
+  return {
+    page,
+    total,
+    linked,
+    items: await present(slice),
+    rest: loadRest(slice, load, present),
+  };
 }
 
 /** Filters by the caller mean nothing without one. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { badRequest, unacceptable } from '../failures.ts';
-import { type ListPage, pageOf } from '../list-answer.ts';
+import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
 import { findRepository } from '../repositories/find-repository.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { readState } from '../rules/issues/list-filter.ts';
@@ -46,8 +46,15 @@ export async function listPulls(
     posterId: poster?.id ?? 0,
     baseBranch: query.base_branch ?? '',
   };
-  const { rows, total, people } = await pullLists.list(tx, filter, page);
-  return { page, total, items: await presentPulls(context, viewer, found, rows, people) };
+  const slice = await pullLists.list(tx, filter, { ...page, bytes: PART_BYTES });
+  const present = (part: pullLists.PullSlice) => presentPulls(context, viewer, found, part.rows, part.people);
+  const load = (ids: readonly number[]) => pullLists.listLeft(tx, ids, PART_BYTES);
+  return {
+    page,
+    total: slice.total,
+    items: await present(slice),
+    rest: loadRest(slice, load, present),
+  };
 }
 
 /** @throws 422 */

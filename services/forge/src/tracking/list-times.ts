@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { forbidden, notFound, trackingDisabled } from '../failures.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
 import { presentAnywhere } from '../issues/present-issues.ts';
-import { type ListPage, pageOf } from '../list-answer.ts';
+import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
 import { findRepository, mayWrite } from '../repositories/find-repository.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { readTimeRange } from '../rules/requests/read-time.ts';
@@ -94,7 +94,19 @@ async function list(
   const tx = context.database.autocommit();
   const filter = { ...whose, ...readTimeRange(query) };
   const { rows, total } = await trackedTimes.list(tx, filter, viewerOf(caller), page);
-  return { page, total, items: await presentTimes(context, caller, rows) };
+  const first = splitTimes(rows);
+  const present = (part: typeof first) => presentTimes(context, caller, part.rows);
+  return { page, total, items: await present(first), rest: loadRest(first, splitTimes, present) };
+}
+
+/** As many times as may be shown at once, at least one. */
+function splitTimes(times: readonly trackedTimes.ListedTimeRow[]) {
+  let bytes = 0;
+  const end = times.findIndex((row, index) => {
+    bytes += row.issue_bytes;
+    return index > 0 && bytes > PART_BYTES;
+  });
+  return end === -1 ? { rows: times, left: [] } : { rows: times.slice(0, end), left: times.slice(end) };
 }
 
 /** Times with their issues. */

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import { type Fragment, fragment, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 
 /** Something that happened to an issue, in its timeline; `kind` has the reference's names, `comment` is what people write. */
@@ -65,28 +65,66 @@ export interface ChangedBetween {
   before: Date | undefined;
 }
 
+/** The part of a list that was asked for, or its beginning where that has too much text. */
+export interface CommentSlice {
+  rows: CommentWithIssue[];
+  /** Ids of the rest of the part. */
+  left: number[];
+  /** How many the whole list has; 0 where nobody counted. */
+  total: number;
+}
+
 /**
- * What people wrote about an issue, in its order. Of a part that has more than `bytes` of text only the beginning, but
- * at least one.
+ * Reads the entries of a part, at least one and as many as have so much text together.
+ * @param found a statement for `total` and `ids`
+ * @param beside bytes of text that are shown beside the entry `x`
  */
+export async function readSlice(
+  tx: Tx,
+  found: Fragment,
+  bytes: number,
+  beside: Fragment = fragment`0`,
+): Promise<CommentSlice> {
+  const rows = await tx.rows<CommentWithIssue & { list_total: number; left_ids: string[] | null }>`
+    select f.total as list_total, c.*, i.number as issue_number, i.is_pull as issue_is_pull,
+      i.locked_at is not null as issue_locked,
+      case when c.place = max(c.place) over () then f.ids[c.place::integer + 1:] end as left_ids
+    from (${found}) f left join lateral (
+        select s.*, sum(s.bytes) over (order by s.place) as text_so_far
+        from (
+          select x.*, p.place, octet_length(x.body) + ${beside} as bytes
+          from unnest(f.ids) with ordinality as p (id, place) join :schema.comments x on x.id = p.id
+        ) s
+      ) c on c.text_so_far <= greatest(${bytes}::bigint, c.bytes)
+      left join :schema.issues i on i.id = c.issue_id
+    order by c.place`;
+  return {
+    total: rows[0]?.list_total ?? 0,
+    left: (rows.at(-1)?.left_ids ?? []).map(Number),
+    rows: rows.filter(({ id }) => id !== null),
+  };
+}
+
+/** What is left of a part, without what was deleted meanwhile. */
+export function listLeft(tx: Tx, ids: readonly number[], bytes: number): Promise<CommentSlice> {
+  return readSlice(tx, fragment`select 0 as total, ${ids}::bigint[] as ids`, bytes);
+}
+
+/** What people wrote about an issue, in its order. */
 export function listByIssue(
   tx: Tx,
   issueId: number,
   { since, before }: ChangedBetween,
   part: { limit: number; offset: number; bytes: number },
-): Promise<CommentWithIssue[]> {
-  return tx.rows<CommentWithIssue>`
-    select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked
-    from (
-      select p.*, sum(octet_length(p.body)) over (order by p.id) - octet_length(p.body) as text_before from (
-        select * from :schema.comments
-        where issue_id = ${issueId} and kind = 'comment'
-          and (${since ?? null}::timestamptz is null or updated_at >= ${since ?? null})
-          and (${before ?? null}::timestamptz is null or updated_at <= ${before ?? null})
-        order by id limit ${part.limit} offset ${part.offset}
-      ) p
-    ) c join :schema.issues i on i.id = c.issue_id
-    where c.text_before < ${part.bytes} order by c.id`;
+): Promise<CommentSlice> {
+  const found = fragment`
+    select 0 as total, array(
+      select id from :schema.comments
+      where issue_id = ${issueId} and kind = 'comment'
+        and (${since ?? null}::timestamptz is null or updated_at >= ${since ?? null}::timestamptz)
+        and (${before ?? null}::timestamptz is null or updated_at <= ${before ?? null}::timestamptz)
+      order by id limit ${part.limit} offset ${part.offset}) as ids`;
+  return readSlice(tx, found, part.bytes);
 }
 
 /** How many of them there are. */
@@ -114,16 +152,17 @@ export interface RepositoryComments extends ChangedBetween {
 export function listByRepository(
   tx: Tx,
   { repositoryId, onIssues, onPulls, since, before }: RepositoryComments,
-  page: { limit: number; offset: number },
-): Promise<CommentWithIssue[]> {
-  return tx.rows<CommentWithIssue>`
-    select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked
-    from :schema.comments c join :schema.issues i on i.id = c.issue_id
-    where i.repository_id = ${repositoryId} and c.kind = 'comment'
-      and case when i.is_pull then ${onPulls}::boolean else ${onIssues}::boolean end
-      and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null})
-      and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null})
-    order by c.id limit ${page.limit} offset ${page.offset}`;
+  page: { limit: number; offset: number; bytes: number },
+): Promise<CommentSlice> {
+  const found = fragment`
+    select 0 as total, array(
+      select c.id from :schema.comments c join :schema.issues i on i.id = c.issue_id
+      where i.repository_id = ${repositoryId} and c.kind = 'comment'
+        and case when i.is_pull then ${onPulls}::boolean else ${onIssues}::boolean end
+        and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null}::timestamptz)
+        and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null}::timestamptz)
+      order by c.id limit ${page.limit} offset ${page.offset}) as ids`;
+  return readSlice(tx, found, page.bytes);
 }
 
 /** How many of them there are. */

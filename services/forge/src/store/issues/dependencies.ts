@@ -1,6 +1,11 @@
-import type { Tx } from '@croft/sql';
-import type { IssueAnywhere, SearchScope } from './issue-lists.ts';
-import { reviveSurroundings } from './issues.ts';
+import { fragment, type Tx } from '@croft/sql';
+import {
+  type IssueAnywhere,
+  type IssueSlice,
+  listAnywhere,
+  type PagePart,
+  type SearchScope,
+} from './issue-lists.ts';
 
 /** Which end of a dependency an issue is at: what it waits for, or what waits for it. */
 export type DependencySide = 'dependencies' | 'blocks';
@@ -21,9 +26,9 @@ export async function list(
   issueId: number,
   side: DependencySide,
   viewer: Pick<SearchScope, 'userId' | 'seesAll' | 'publicOnly'>,
-  page: { limit: number; offset: number },
-): Promise<{ rows: IssueAnywhere[]; total: number }> {
-  const rows = await tx.rows<IssueAnywhere & { list_total: number }>`
+  page: PagePart,
+): Promise<IssueSlice<IssueAnywhere>> {
+  const found = fragment`
     with others as (
       select case when ${side}::text = 'dependencies' then d.blocked_by else d.issue_id end as id
       from :schema.dependencies d
@@ -33,18 +38,10 @@ export async function list(
       select o.id, i.created_at from others o join :schema.issues i using (id)
         join :schema.readable(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}) u
           on u.repository_id = i.repository_id and case when i.is_pull then u.pulls else u.issues end
-    ), page as (
-      select id, created_at from seen order by created_at desc, id desc limit ${page.limit} offset ${page.offset}
     )
-    select (select count(*) from seen) as list_total, i.*, s.*, r.name as repository_name, o.login as owner_login
-    from (values (1)) as one left join page p on true left join :schema.issues i on i.id = p.id
-      left join :schema.issue_surroundings s on s.issue_id = p.id
-      left join :schema.repositories r on r.id = i.repository_id left join :schema.users o on o.id = r.owner_id
-    order by p.created_at desc, p.id desc`;
-  return {
-    total: rows[0]?.list_total ?? 0,
-    rows: rows.filter(({ id }) => id !== null).map(reviveSurroundings),
-  };
+    select (select count(*) from seen) as total, 0 as linked, array(
+      select id from seen order by created_at desc, id desc limit ${page.limit} offset ${page.offset}) as ids`;
+  return await listAnywhere(tx, found, page.bytes);
 }
 
 /** Something an issue waits for. */

@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import { type Fragment, fragment, type Tx } from '@croft/sql';
 import type { UserRow } from '../people/users.ts';
 import type { IssueRow, IssueWithPull } from './issues.ts';
 import { addSurroundings, type IssuesAround, peopleOf } from './issues-around.ts';
@@ -22,9 +22,18 @@ export interface IssueFilter {
   mentioned: string;
 }
 
-/** The part of a list that was asked for, and how many the whole has. */
+/** A page of a list, and how much text of it may be loaded at once. */
+export interface PagePart {
+  limit: number;
+  offset: number;
+  bytes: number;
+}
+
+/** The part of a list that was asked for, or its beginning where that has too much text, and how many the whole has. */
 export interface IssueSlice<Listed> {
   rows: Listed[];
+  /** Ids of the rest of the part. */
+  left: number[];
   total: number;
   /** Who wrote the issues and whom they are assigned to. */
   people: UserRow[];
@@ -35,7 +44,7 @@ export async function listInRepository(
   tx: Tx,
   scope: { repositoryId: number; ownerId: number; issues: boolean; pulls: boolean },
   filter: IssueFilter,
-  page: { limit: number; offset: number },
+  page: PagePart,
 ): Promise<IssueSlice<IssueWithPull>> {
   const rows = await tx.rows<Row>`
     with found as materialized (
@@ -46,10 +55,7 @@ export async function listInRepository(
         ${filter.milestones}::text[], ${filter.since}::timestamptz, ${filter.before}::timestamptz,
         ${filter.createdBy}::bigint, ${filter.assignedBy}::bigint, 0, ${page.limit}, ${page.offset})
     )
-    select f.total as list_total, case when p.place = 1 then :schema.issues_around(f.ids) end as around, i.*
-    from found f left join lateral unnest(f.ids) with ordinality as p (id, place) on true
-      left join :schema.issues i on i.id = p.id
-    order by p.place`;
+    select ${OF_PAGE}, i.* from found f ${withIssues(page.bytes)} order by i.place`;
   return sliceOf(rows);
 }
 
@@ -79,24 +85,47 @@ export async function search(
   tx: Tx,
   scope: SearchScope,
   filter: IssueFilter,
-  page: { limit: number; offset: number },
+  page: PagePart,
 ): Promise<IssueSlice<IssueAnywhere> & { linked: number }> {
-  const rows = await tx.rows<Row & { linked: number; repository_name: string; owner_login: string }>`
-    with found as materialized (
+  return await listAnywhere(
+    tx,
+    fragment`
       select * from :schema.find_issues(
         :schema.search_scope(${scope.userId}, ${scope.seesAll}, ${scope.publicOnly}, ${scope.ownerId}::bigint,
           ${scope.teamId}::bigint),
         ${filter.state}, ${filter.kind}, ${filter.labels}::text[], ${filter.keyword}, ${filter.mentioned},
         ${filter.milestones}::text[], ${filter.since}::timestamptz, ${filter.before}::timestamptz,
         ${filter.createdBy}::bigint, ${filter.assignedBy}::bigint, ${scope.priorityRepositoryId}, ${page.limit},
-        ${page.offset}, :schema.reviewing(${scope.userId}, ${scope.reviewRequested}, ${scope.reviewed}))
-    )
-    select f.total as list_total, f.linked, case when p.place = 1 then :schema.issues_around(f.ids) end as around,
-      i.*, r.name as repository_name, o.login as owner_login
-    from found f left join lateral unnest(f.ids) with ordinality as p (id, place) on true
-      left join :schema.issues i on i.id = p.id
+        ${page.offset}, :schema.reviewing(${scope.userId}, ${scope.reviewRequested}, ${scope.reviewed}))`,
+    page.bytes,
+  );
+}
+
+/** What is left of a page, without what was deleted meanwhile. */
+export async function listLeft(
+  tx: Tx,
+  ids: readonly number[],
+  bytes: number,
+): Promise<IssueSlice<IssueAnywhere>> {
+  const left = fragment`select 0 as total, 0 as linked, ${ids}::bigint[] as ids`;
+  return await listAnywhere(tx, left, bytes);
+}
+
+/**
+ * Reads the issues of a part of a list, of whatever repositories.
+ * @param found a statement for `total`, `linked` and `ids`
+ */
+export async function listAnywhere(
+  tx: Tx,
+  found: Fragment,
+  bytes: number,
+): Promise<IssueSlice<IssueAnywhere> & { linked: number }> {
+  const rows = await tx.rows<Row & { linked: number; repository_name: string; owner_login: string }>`
+    with found as materialized (${found})
+    select ${OF_PAGE}, f.linked, i.*, r.name as repository_name, o.login as owner_login
+    from found f ${withIssues(bytes)}
       left join :schema.repositories r on r.id = i.repository_id left join :schema.users o on o.id = r.owner_id
-    order by p.place`;
+    order by i.place`;
   return { ...sliceOf(rows), linked: rows[0]?.linked ?? 0 };
 }
 
@@ -126,12 +155,29 @@ export async function sweepWords(tx: Tx, after: number, batch: number): Promise<
   return row?.next ?? 0;
 }
 
-/** A row of a page; an empty page is one row without an issue, which still has the total. */
-type Row = { [Key in keyof IssueRow]: IssueRow[Key] } & {
+/** What is told of a page: in the first row what stands around its issues, in the last one which of them are left. */
+export const OF_PAGE = fragment`f.total as list_total,
+  case when i.place = min(i.place) over () then :schema.issues_around(f.ids) end as around,
+  case when i.place = max(i.place) over () then f.ids[i.place::integer + 1:] end as left_ids`;
+
+/** Joins the issues of a page, at least one and as many as have so much text together: what is not wanted is not read. */
+export const withIssues = (bytes: number) => fragment`left join lateral (
+    select x.*, p.place, sum(octet_length(x.body)) over (order by p.place) as text_so_far
+    from unnest(f.ids) with ordinality as p (id, place) join :schema.issues x on x.id = p.id
+  ) i on i.text_so_far <= greatest(${bytes}::bigint, octet_length(i.body))`;
+
+/** What `OF_PAGE` adds to the rows; an empty page is one row without an issue, which still has the total. */
+export interface OfPage {
   list_total: number;
-  /** In the first row. */
   around: IssuesAround | null;
-};
+  left_ids: string[] | null;
+}
+
+/** Ids of the issues of a page that are not among its rows. */
+export const leftOf = (rows: readonly Pick<OfPage, 'left_ids'>[]): number[] =>
+  (rows.at(-1)?.left_ids ?? []).map(Number);
+
+type Row = { [Key in keyof IssueRow]: IssueRow[Key] } & OfPage;
 
 function sliceOf<Listed extends Row>(rows: readonly Listed[]): IssueSlice<Listed & IssueWithPull> {
   const around = rows[0]?.around ?? null;
@@ -139,6 +185,7 @@ function sliceOf<Listed extends Row>(rows: readonly Listed[]): IssueSlice<Listed
   return {
     total: rows[0]?.list_total ?? 0,
     rows: addSurroundings(issues, ({ id }) => id, around),
+    left: leftOf(rows),
     people: peopleOf(around),
   };
 }

@@ -1,6 +1,12 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { TeamRow } from '../people/teams.ts';
-import { type ChangedBetween, type CommentWithIssue, PENDING } from './comments.ts';
+import {
+  type ChangedBetween,
+  type CommentSlice,
+  type CommentWithIssue,
+  PENDING,
+  readSlice,
+} from './comments.ts';
 import type { IssueAnywhere } from './issue-lists.ts';
 import { reviveSurroundings } from './issues.ts';
 import type { LabelCard } from './labels.ts';
@@ -24,9 +30,9 @@ export async function list(
   issueId: number,
   viewer: Reader,
   { since, before }: ChangedBetween,
-  page: { limit: number; offset: number },
-): Promise<{ rows: CommentWithIssue[]; total: number }> {
-  const rows = await tx.rows<CommentWithIssue & { list_total: number }>`
+  page: { limit: number; offset: number; bytes: number },
+): Promise<CommentSlice> {
+  const found = fragment`
     with seen as materialized (
       select c.id from :schema.comments c
       where c.issue_id = ${issueId} and not c.details ? ${PENDING}::text
@@ -44,16 +50,23 @@ export async function list(
             and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, s.repository_id,
               case when s.is_pull then 'pulls' else 'issues' end))
           end
-    ), page as (
-      select id from seen order by id limit ${page.limit} offset ${page.offset}
     )
-    select (select count(*) from seen) as list_total, c.*, i.number as issue_number, i.is_pull as issue_is_pull,
-      i.locked_at is not null as issue_locked
-    from (values (1)) as one left join page on true left join :schema.comments c on c.id = page.id
-      left join :schema.issues i on i.id = c.issue_id
-    order by c.id`;
-  return { total: rows[0]?.list_total ?? 0, rows: rows.filter(({ id }) => id !== null) };
+    select (select count(*) from seen) as total,
+      array(select id from seen order by id limit ${page.limit} offset ${page.offset}) as ids`;
+  return await readSlice(tx, found, page.bytes, REFERRED_TO);
 }
+
+/** What is left of a page, without what was deleted meanwhile. */
+export function listLeft(tx: Tx, ids: readonly number[], bytes: number): Promise<CommentSlice> {
+  return readSlice(tx, fragment`select 0 as total, ${ids}::bigint[] as ids`, bytes, REFERRED_TO);
+}
+
+/** An entry is shown with the whole of the issue and the comment it refers to. */
+const REFERRED_TO = fragment`
+  coalesce((select sum(octet_length(s.body)) from :schema.issues s
+    where s.id in ((x.details->>'ref_issue_id')::bigint, (x.details->>'dependent_issue')::bigint)), 0)
+  + coalesce((select octet_length(s.body) from :schema.comments s
+    where s.id = (x.details->>'ref_comment_id')::bigint), 0)`;
 
 /** Those of some issues, of whatever repositories, that the viewer may read. */
 export async function listReadableIssues(

@@ -1,5 +1,6 @@
-import type { Tx } from '@croft/sql';
-import { addSurroundings, type IssuesAround, peopleOf } from '../issues/issues-around.ts';
+import { type Fragment, fragment, type Tx } from '@croft/sql';
+import { leftOf, OF_PAGE, type OfPage, type PagePart, withIssues } from '../issues/issue-lists.ts';
+import { addSurroundings, peopleOf } from '../issues/issues-around.ts';
 import type { UserRow } from '../people/users.ts';
 import type { PullCard, PullWithIssue, ReviewWishes } from './pulls.ts';
 
@@ -19,27 +20,38 @@ export interface PullFilter {
 }
 
 /** A page of a list of pull requests, how many the whole has, and who wrote them and whom they are assigned to. */
-export async function list(
-  tx: Tx,
-  filter: PullFilter,
-  page: { limit: number; offset: number },
-): Promise<{ rows: PullCard[]; total: number; people: UserRow[] }> {
+export interface PullSlice {
+  rows: PullCard[];
+  /** Ids of those of the page, as issues, that have too much text to be loaded with the others. */
+  left: number[];
+  total: number;
+  people: UserRow[];
+}
+
+/** A page of a list of pull requests, or its beginning where that has too much text. */
+export async function list(tx: Tx, filter: PullFilter, page: PagePart): Promise<PullSlice> {
   const { repositoryId, state, sort, labelIds, milestoneId, posterId, baseBranch } = filter;
-  const rows = await tx.rows<
-    PullWithIssue & ReviewWishes & { list_total: number; around: IssuesAround | null }
-  >`
-    select f.total as list_total, case when l.place = 1 then :schema.issues_around(f.ids) end as around, i.*, w.*, p.*
-    from :schema.list_pulls(${repositoryId}, ${state}, ${sort}, ${labelIds}::bigint[], ${milestoneId}, ${posterId},
-        ${baseBranch}, ${page.limit}, ${page.offset}) f
-      left join lateral unnest(f.ids) with ordinality l (id, place) on true
-      left join :schema.issues i on i.id = l.id left join :schema.pulls p on p.issue_id = i.id
+  const found = fragment`:schema.list_pulls(${repositoryId}, ${state}, ${sort}, ${labelIds}::bigint[], ${milestoneId},
+    ${posterId}, ${baseBranch}, ${page.limit}, ${page.offset})`;
+  return await read(tx, found, page.bytes);
+}
+
+/** What is left of a page, without what was deleted meanwhile. */
+export async function listLeft(tx: Tx, ids: readonly number[], bytes: number): Promise<PullSlice> {
+  return await read(tx, fragment`(select 0 as total, ${ids}::bigint[] as ids)`, bytes);
+}
+
+async function read(tx: Tx, found: Fragment, bytes: number): Promise<PullSlice> {
+  const rows = await tx.rows<PullWithIssue & ReviewWishes & OfPage>`
+    select ${OF_PAGE}, i.*, w.*, p.* from ${found} f ${withIssues(bytes)} left join :schema.pulls p on p.issue_id = i.id
       left join :schema.review_wishes w on w.pull_id = p.id
-    order by l.place`;
+    order by i.place`;
   const around = rows[0]?.around ?? null;
   const pulls = rows.filter(({ id }) => id !== null);
   return {
     total: rows[0]?.list_total ?? 0,
     rows: addSurroundings(pulls, (row) => row.issue_id, around),
+    left: leftOf(rows),
     people: peopleOf(around),
   };
 }

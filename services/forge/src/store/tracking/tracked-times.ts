@@ -15,14 +15,17 @@ export interface TimeFilter {
   before: Date | undefined;
 }
 
+/** A time with the bytes of text of its issue, which lists show with it. */
+export type ListedTimeRow = TrackedTimeRow & { issue_bytes: number };
+
 /** A page of times on what the viewer may read, oldest first, and how many there are. */
 export async function list(
   tx: Tx,
   { repositoryId, issueId, userId, since, before }: TimeFilter,
   viewer: Reader,
   page: { limit: number; offset: number },
-): Promise<{ rows: TrackedTimeRow[]; total: number }> {
-  const rows = await tx.rows<TrackedTimeRow & { list_total: number }>`
+): Promise<{ rows: ListedTimeRow[]; total: number }> {
+  const rows = await tx.rows<ListedTimeRow & { list_total: number }>`
     with seen as materialized (
       select t.id from :schema.tracked_times t join :schema.issues i on i.id = t.issue_id
       where (${repositoryId ?? null}::bigint is null or i.repository_id = ${repositoryId ?? null}::bigint)
@@ -35,8 +38,9 @@ export async function list(
     ), page as (
       select id from seen order by id limit ${page.limit} offset ${page.offset}
     )
-    select (select count(*) from seen) as list_total, t.*
+    select (select count(*) from seen) as list_total, t.*, octet_length(i.body) as issue_bytes
     from (values (1)) as one left join page on true left join :schema.tracked_times t on t.id = page.id
+      left join :schema.issues i on i.id = t.issue_id
     order by t.id`;
   return { total: rows[0]?.list_total ?? 0, rows: rows.filter(({ id }) => id !== null) };
 }
