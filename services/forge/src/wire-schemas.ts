@@ -32,9 +32,14 @@ export const storable = z
   .regex(/^[^\0]*$/, 'NUL is not allowed')
   .overwrite((text) => text.toWellFormed());
 
+/** Longest line; the reference's columns have the same width. */
+const MAX_LINE = 255;
+
 /** Go's decoder takes null for a field's zero value; so do we. */
 export const optional = {
   text: storable.nullish(),
+  /** What is shown beside other things, once for each of them. */
+  line: storable.max(MAX_LINE, `MaxSize(${MAX_LINE})`).nullish(),
   integer: z.int().nullish(),
   boolean: z.boolean().nullish(),
   texts: z.array(storable).nullish(),

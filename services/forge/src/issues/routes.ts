@@ -25,7 +25,7 @@ import { showIssue } from './show-issue.ts';
 
 const editable = {
   body: optional.text,
-  ref: optional.text,
+  ref: optional.line,
   due_date: optional.time,
   milestone: optional.integer,
   assignee: optional.text,

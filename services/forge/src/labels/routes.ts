@@ -22,7 +22,7 @@ import { showLabel } from './show-label.ts';
 
 const name = requiredText.max(MAX_NAME, `MaxSize(${MAX_NAME})`);
 const optionalName = optional.text.pipe(z.string().trim().max(MAX_NAME, `MaxSize(${MAX_NAME})`).nullish());
-const details = { description: optional.text, exclusive: optional.boolean, is_archived: optional.boolean };
+const details = { description: optional.line, exclusive: optional.boolean, is_archived: optional.boolean };
 
 /** The same five endpoints for labels of a repository and of an organization. */
 function endpointsOf<

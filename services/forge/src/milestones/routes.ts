@@ -10,6 +10,7 @@ import {
   parameter,
   repositoryPath,
   requiredText,
+  storable,
 } from '../wire-schemas.ts';
 import { createMilestone } from './create-milestone.ts';
 import { deleteMilestone } from './delete-milestone.ts';
@@ -20,7 +21,10 @@ import { milestoneJson, milestoneSchema } from './milestone-json.ts';
 
 const onePath = repositoryPath.extend({ id: z.string().describe('id, or title') });
 const title = requiredText.max(MAX_NAME, `MaxSize(${MAX_NAME})`);
-const details = { description: optional.text, due_on: optional.time, state: optional.text };
+/** Each issue shows its milestone; the reference's column is as wide on MySQL. */
+const MAX_DESCRIPTION = 65_535;
+const description = storable.max(MAX_DESCRIPTION, `MaxSize(${MAX_DESCRIPTION})`).nullish();
+const details = { description, due_on: optional.time, state: optional.text };
 const refusals = { 403: errorSchema, 404: errorSchema, 422: errorSchema, 423: errorSchema };
 
 /** `GET /repos/{owner}/{repo}/milestones` */

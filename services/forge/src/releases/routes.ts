@@ -19,13 +19,11 @@ import { listReleases } from './list-releases.ts';
 import { presentRelease } from './present-releases.ts';
 import { releaseSchema } from './release-json.ts';
 
-const MAX_LINE = 255;
-const line = storable.max(MAX_LINE, `MaxSize(${MAX_LINE})`).nullish();
 const onePath = repositoryPath.extend({ release: z.string() });
 const tagPath = repositoryPath.extend({ '*': z.string() });
 const fields = {
-  target_commitish: line,
-  name: line,
+  target_commitish: optional.line,
+  name: optional.line,
   body: optional.text,
   draft: optional.boolean,
   prerelease: optional.boolean,
