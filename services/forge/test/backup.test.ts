@@ -7,6 +7,7 @@ import { openDatabase } from '@croft/sql';
 import { git, temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgeSettings, openForgeTasks, startForge } from '../src/index.ts';
+import * as catalogue from '../src/store/upkeep/catalogue.ts';
 import { failingGit } from './failing-git.ts';
 import { commit, pushBranch, pushedRepository, request, SECRET, useForge } from './forge.ts';
 import { type Cast, castOf, openTo, organization } from './repository-scene.ts';
@@ -302,4 +303,23 @@ describe('is refused, and nothing changes:', () => {
     expect(left).toEqual([]);
     expect(await readdir(join(place.dataFolder, 'repositories'))).toEqual([]);
   });
+});
+
+it('reads few rows of a table at a time, and all of them', async () => {
+  const database = openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog });
+  try {
+    const batches = await database.transaction(async (tx) => {
+      await tx.script(
+        'create temporary table many on commit drop as select n from generate_series(1, 250) n',
+      );
+      const folder = await tx.row<{ name: string }>`select pg_my_temp_schema()::regnamespace::text as name`;
+      const read: string[][] = [];
+      for await (const lines of catalogue.readRows(tx, folder?.name ?? '', 'many')) read.push(lines);
+      return read;
+    });
+    expect(batches.map(({ length }) => length)).toEqual([100, 100, 50]);
+    expect(batches.flat()).toEqual(Array.from({ length: 250 }, (_, index) => `{"n":${index + 1}}`));
+  } finally {
+    await database.close();
+  }
 });

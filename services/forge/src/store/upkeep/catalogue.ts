@@ -1,7 +1,7 @@
 import type { Tx } from '@croft/sql';
 
-/** Rows read at a time. */
-const ROWS = 1000;
+/** Rows read at a time: each may have a megabyte or more. */
+const ROWS = 100;
 
 /** Names that come from the catalogue itself, as statements without values need them. */
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
@@ -49,7 +49,7 @@ export async function* readRows(tx: Tx, schema: string, table: string): AsyncGen
   await tx.script(`declare rows_of_table no scroll cursor for
     select row_to_json(t)::text as line from ${quoted(schema)}.${quoted(table)} t`);
   for (;;) {
-    const rows = await tx.rows<{ line: string }>`fetch 1000 from rows_of_table`;
+    const rows = await tx.rows<{ line: string }>`fetch 100 from rows_of_table`;
     if (rows.length > 0) yield rows.map(({ line }) => line);
     if (rows.length < ROWS) break;
   }
