@@ -358,16 +358,16 @@ describe('releases that are switched off', () => {
       has_releases: false,
       release_counter: 0,
     });
-    const before = await Promise.all([
-      rowsOf(scene, 'releases', 'attachments', 'told'),
-      ada.call('GET', `${at}/tags`),
-    ]);
+    // Without headers, which tell the second.
+    const look = async () => [
+      await rowsOf(scene, 'releases', 'attachments', 'told'),
+      (await ada.call('GET', `${at}/tags`)).items,
+    ];
+    const before = await look();
     for (const [method, path, body] of asks)
       expect([method, path, (await ada.call(method, path, body)).status]).toEqual([method, path, 404]);
     expect(await downloads()).toEqual([404, 404]);
-    expect(
-      await Promise.all([rowsOf(scene, 'releases', 'attachments', 'told'), ada.call('GET', `${at}/tags`)]),
-    ).toEqual(before);
+    expect(await look()).toEqual(before);
     // What an edit does not name stays.
     expect((await edit({ description: 'quiet' })).body).toMatchObject({ has_releases: false });
     expect((await edit({ has_releases: true })).body).toMatchObject({
