@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { readSettings } from '@croft/settings';
 import { Command, CommanderError } from 'commander';
 import { describeAdmin } from './admin/command.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Told } from './environment.ts';
 import { describeForgeTasks } from './forge/command.ts';
 import { describeImport } from './import/command.ts';
 import { type ServiceName, serviceNames } from './registry/index.ts';
@@ -27,10 +27,11 @@ Examples:
  * Runs one command line.
  * @returns the exit code: 2 when the words make no sense
  */
-export async function runCommand(words: readonly string[], environment: Environment): Promise<number> {
+export async function runCommand(words: readonly string[], told: Told): Promise<number> {
+  const { environment } = told;
   const [first, ...rest] = unfold(words);
   // The client of the state service has a command line of its own.
-  if (first === 'state') return runState(rest, environment);
+  if (first === 'state') return runState(rest, told);
   let exitCode = 0;
   const program = describe(environment, (code) => {
     exitCode = code;
@@ -100,7 +101,7 @@ function tasks() {
   return import('./tasks.ts');
 }
 
-async function runState(words: readonly string[], environment: Environment): Promise<number> {
+async function runState(words: readonly string[], { environment, trusted, byOthers }: Told): Promise<number> {
   const { runStateCommand } = await import('@croft/state/client');
   const { CROFT_DATA } = readSettings(launcherSettings, { CROFT_DATA: environment['CROFT_DATA'] });
   const folder = resolve(CROFT_DATA, 'state');
@@ -111,7 +112,15 @@ async function runState(words: readonly string[], environment: Environment): Pro
     const { socketPath } = await import('@croft/state');
     socket = socketPath({ SOCKET: configured }, folder);
   }
-  return await runStateCommand([...words], { socket, stdout: process.stdout, stderr: process.stderr });
+  const naming = ['STATESVC_SOCKET', 'CROFT_DATA'].find((name) => environment[name]);
+  const isNamed = naming !== undefined && !byOthers.has(naming);
+  return await runStateCommand([...words], {
+    socket,
+    // What is found by where somebody stands may have been put there for him.
+    owners: isNamed ? undefined : trusted,
+    stdout: process.stdout,
+    stderr: process.stderr,
+  });
 }
 
 /** Whoever names no data folder and stands in none means the daemon of this machine, if it has one. */

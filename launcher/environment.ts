@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { parseEnv } from 'node:util';
 import { StartError } from '@croft/runtime';
@@ -6,11 +6,29 @@ import { StartError } from '@croft/runtime';
 /** The variables a run is told, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables of this process over those of `.env` in the working directory. The one place that reads them. */
-export function readEnvironment(): Environment {
+/** What a run is told, and by whom. */
+export interface Told {
+  /** The variables of this process over those of `.env` in the working directory. */
+  readonly environment: Environment;
+  /** Root, whoever runs this, and whoever became root by sudo for it. */
+  readonly trusted: readonly number[];
+  /** Names of variables that only a `.env` of another user told. */
+  readonly byOthers: ReadonlySet<string>;
+}
+
+/** The one place that reads the environment. */
+export function readEnvironment(): Told {
   // oxlint-disable-next-line node/no-process-env -- this place
   const own = process.env;
-  return { ...readFile('.env'), ...own };
+  const uid = process.getuid?.() ?? 0;
+  const trusted = [0, uid === 0 ? Number(own['SUDO_UID'] ?? 0) : uid];
+  const { owner, variables } = readFile('.env');
+  const others = trusted.includes(owner) ? [] : Object.keys(variables);
+  return {
+    environment: { ...variables, ...own },
+    trusted,
+    byOthers: new Set(others.filter((name) => !own[name])),
+  };
 }
 
 /**
@@ -26,21 +44,26 @@ export function onOrphaned(environment: Environment, orphaned: () => void): void
   pipe.resume().unref();
 }
 
-function readFile(name: string): Environment {
-  if (!existsSync(name)) return {};
+/** A file of variables, and whose it is: asked of what is read, because another may be there the next moment. */
+function readFile(name: string): { owner: number; variables: Environment } {
+  if (!existsSync(name)) return { owner: 0, variables: {} };
+  let file: number | undefined;
   try {
+    file = openSync(name, 'r');
     // Editors of other systems begin a file with a mark, which would be part of the first name.
-    const text = readFileSync(name, 'utf8').replace(/^\uFEFF/, '');
+    const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
     for (const line of strayLines(text)) {
       process.stderr.write(
         `Warning: line ${line} of ${name} is no assignment such as NAME=value and is left out.\n`,
       );
     }
-    return parseEnv(text);
+    return { owner: fstatSync(file).uid, variables: parseEnv(text) };
   } catch (error) {
     throw new StartError(
       `The file ${name} in the working directory cannot be read: ${(error as Error).message}`,
     );
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -46,7 +46,7 @@ describe('the file .env', () => {
 
   it('is read whole with the mark of a byte order', () => {
     writeFileSync('.env', '\uFEFFCROFT_ONE=1\nCROFT_TWO=2\n');
-    expect(readEnvironment()).toMatchObject({ CROFT_ONE: '1', CROFT_TWO: '2' });
+    expect(readEnvironment().environment).toMatchObject({ CROFT_ONE: '1', CROFT_TWO: '2' });
     expect(warned()).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe('the file .env', () => {
       '.env',
       `# a comment\n\nexport CROFT_A=1\nsecret words\r\nCROFT_B: 2\nCROFT_C='a\nb\nc'\n  CROFT_D = "x" # y\nCROFT_E="open\nCROFT_F=1\n`,
     );
-    expect(readEnvironment()).toMatchObject({
+    expect(readEnvironment().environment).toMatchObject({
       CROFT_A: '1',
       CROFT_C: 'a\nb\nc',
       CROFT_D: 'x',

@@ -17,11 +17,10 @@ import { restore } from './commands/restore-command.ts';
 import { gc, remove, save } from './commands/state-commands.ts';
 import { exportState, importState } from './commands/transfer-commands.ts';
 import { watch } from './commands/watch-command.ts';
-import { completion } from './completion.ts';
 import type { CommandName } from './parse-command.ts';
 
-/** Every command. */
-export const commands: Record<CommandName, RunCommand> = {
+/** Every command that asks a daemon. */
+export const commands: Record<Exclude<CommandName, 'completion'>, RunCommand> = {
   list,
   show,
   save,
@@ -54,5 +53,4 @@ export const commands: Record<CommandName, RunCommand> = {
   'last-used': plainly('UpdateLastUsed'),
   stop: plainly('DaemonStop'),
   version,
-  completion,
 };

@@ -1,4 +1,3 @@
-import type { CommandCall } from './command-call.ts';
 import { COMMANDS, EVERYWHERE, FLAGS } from './parse-command.ts';
 
 /** What can follow a command: its options, and words where there are only some. */
@@ -8,16 +7,15 @@ interface Completed {
   readonly words: readonly string[];
 }
 
-/** Prints a script that completes the words after `croft state`. */
-export async function completion({ command, print }: CommandCall): Promise<number> {
-  const script = SCRIPTS[command.words[0] as keyof typeof SCRIPTS];
+/** A script for a shell that completes the words after `croft state`. */
+export function completionFor(shell: string | undefined): string {
+  const script = SCRIPTS[shell as keyof typeof SCRIPTS];
   const commands = Object.entries(COMMANDS).map(([name, { needs, flags }]) => ({
     name,
     options: [...flags, ...EVERYWHERE, 'help'].map((flag) => `--${flag}`),
     words: needs.flatMap((word) => (word.includes('|') ? word.split('|') : [])),
   }));
-  print(script(commands));
-  return 0;
+  return script(commands);
 }
 
 const SCRIPTS = { bash, zsh, fish };

@@ -19,6 +19,11 @@ export class DaemonRefused extends Error {
   override readonly name = 'DaemonRefused';
 }
 
+/** What to tell whom the socket does not let in. */
+export function closedSocket(path: string): string {
+  return `the socket ${path} is not open to this user. Run this as the user who started the daemon, or as root; STATESVC_SOCKET_MODE there opens it to others.`;
+}
+
 /** How a daemon is reached. */
 export interface Target {
   /** As gRPC has it: `unix:<path>` or `dns:<host:port>`. */
@@ -135,8 +140,7 @@ export class DaemonClient implements Disposable {
 
   #explain(error: ServiceError): string {
     const closed = /^No connection.* EACCES (.+)\. Resolution note/.exec(error.details)?.[1];
-    if (closed !== undefined)
-      return `the socket ${closed} is not open to this user. Run this as the user who started the daemon, or as root; STATESVC_SOCKET_MODE there opens it to others.`;
+    if (closed !== undefined) return closedSocket(closed);
     const isUnreachable = /^(No connection|Name resolution)/.test(error.details);
     if (error.code === status.UNAVAILABLE && isUnreachable) return this.#advice;
     return error.details;

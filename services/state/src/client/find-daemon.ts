@@ -1,23 +1,29 @@
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
-import { isOpenToOthers } from '../server/short-folder.ts';
-import { DaemonRefused, type Target } from './daemon-client.ts';
+import { errorCode } from '../outside/storage/vault/files.ts';
+import { isOpenToOthers, MAX_SOCKET_BYTES } from '../server/short-folder.ts';
+import { closedSocket, DaemonRefused, type Target } from './daemon-client.ts';
 import { FileTrouble } from './file-trouble.ts';
 import { type Command, Misuse } from './parse-command.ts';
+import type { CommandOptions } from './run-state-command.ts';
 
 /** Where the packaged units put it. */
 const SYSTEM_SOCKET = '/run/croft/statesvc.sock';
 
-/** Which daemon a command is for. @param socket the one of this machine @throws Misuse, FileTrouble, DaemonRefused */
-export async function findDaemon({ values }: Command, socket: string): Promise<Target> {
+/** Which daemon a command is for. @param options its socket on this machine @throws Misuse, FileTrouble, DaemonRefused */
+export async function findDaemon(
+  { values }: Command,
+  { socket, owners }: Pick<CommandOptions, 'socket' | 'owners'>,
+): Promise<Target> {
   const { address } = values;
   if (address === undefined) {
     const alone = (['ca', 'cert', 'key', 'token'] as const).find((flag) => values[flag] !== undefined);
     if (alone !== undefined) throw new Misuse(`--${alone} goes with --address`);
     const advice = `the state daemon does not answer on ${socket}. ${adviceFor(socket)}`;
     await checkFolder(dirname(socket), advice);
-    return { address: `unix:${socket}`, credentials: credentials.createInsecure(), token: undefined, advice };
+    const path = owners === undefined ? socket : await checkOwner(socket, owners, advice);
+    return { address: `unix:${path}`, credentials: credentials.createInsecure(), token: undefined, advice };
   }
   if (!/^[^/]+:\d{1,5}$/.test(address))
     throw new Misuse('--address is host:port, such as backup.example:7070');
@@ -48,6 +54,30 @@ async function checkFolder(folder: string, advice: string): Promise<void> {
     throw new DaemonRefused(
       `${folder} was made by somebody else, who may want to be taken for the state daemon`,
     );
+}
+
+/**
+ * A daemon that is found by where somebody stands is one he may speak to: root in a folder of somebody else would tell that one
+ * what he saves, and restore as root what it says.
+ * @returns the socket without links, which could lead elsewhere by the time it is used
+ * @throws DaemonRefused
+ */
+async function checkOwner(socket: string, owners: readonly number[], advice: string): Promise<string> {
+  try {
+    const path = await realpath(socket);
+    for (const at of [dirname(path), path]) {
+      const { uid } = await lstat(at);
+      if (!owners.includes(uid))
+        throw new DaemonRefused(
+          `${at} belongs to another user (uid ${uid}), and nobody you trust named it: a state daemon of his could tell you anything. When you mean it, say so: STATESVC_SOCKET=${socket} croft state …`,
+        );
+    }
+    // A link may make a path short that is too long for a socket.
+    return Buffer.byteLength(path) > MAX_SOCKET_BYTES ? socket : path;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    throw new DaemonRefused(errorCode(error) === 'EACCES' ? closedSocket(socket) : advice, { cause: error });
+  }
 }
 
 /** The system's daemon is started by systemd, any other by whoever set Croft up. */

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { Failure } from '@croft/failure';
 import type { CommandCall } from './command-call.ts';
 import { commands } from './command-table.ts';
+import { completionFor } from './completion.ts';
 import { DaemonClient, DaemonRefused } from './daemon-client.ts';
 import { FileTrouble } from './file-trouble.ts';
 import { findDaemon } from './find-daemon.ts';
@@ -16,6 +17,8 @@ import { commandHelp, hint, overview } from './usage.ts';
 export interface CommandOptions {
   /** The daemon's socket, see `socketPath`. */
   readonly socket: string;
+  /** Whose the socket has to be when nobody named it, as user ids. */
+  readonly owners?: readonly number[] | undefined;
   readonly stdout: Writable;
   readonly stderr: Terminal & { readonly isTTY?: boolean };
   /** Where questions are answered; nothing is asked unless it is a terminal. */
@@ -41,7 +44,13 @@ export async function runStateCommand(argv: readonly string[], options: CommandO
       await stdout.flush();
       return 0;
     }
-    using daemon = new DaemonClient(await findDaemon(command, options.socket), {
+    // The installation asks for it before there is a daemon.
+    if (command.name === 'completion') {
+      stdout.print(completionFor(command.words[0]));
+      await stdout.flush();
+      return 0;
+    }
+    using daemon = new DaemonClient(await findDaemon(command, options), {
       debug: command.flags.has('debug'),
       json: command.flags.has('json'),
       meter,

@@ -3,6 +3,9 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
+/** `sun_path` of Linux has 108 bytes with the closing zero; others have fewer, and 104 is theirs. */
+export const MAX_SOCKET_BYTES = process.platform === 'linux' ? 107 : 103;
+
 /** The folder of a socket whose own path is too long for one. */
 export function shortFolder(path: string): string {
   const uid = process.getuid?.() ?? 0;

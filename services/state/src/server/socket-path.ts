@@ -1,10 +1,7 @@
 import { join, resolve } from 'node:path';
 import { StartError } from '@croft/runtime';
 import type { StateSettings } from '../settings.ts';
-import { shortFolder } from './short-folder.ts';
-
-/** `sun_path` of Linux has 108 bytes with the closing zero; others have fewer, and 104 is theirs. */
-const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
+import { MAX_SOCKET_BYTES, shortFolder } from './short-folder.ts';
 
 /**
  * Where the daemon listens and its clients look. A data folder whose path is too long for a socket gets a short folder of its
@@ -14,10 +11,10 @@ const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
  */
 export function socketPath(settings: Pick<StateSettings, 'SOCKET'>, folder: string): string {
   const path = resolve(settings.SOCKET ?? join(folder, 'statesvc.sock'));
-  if (Buffer.byteLength(path) <= MAX_BYTES) return path;
+  if (Buffer.byteLength(path) <= MAX_SOCKET_BYTES) return path;
   if (settings.SOCKET !== undefined) {
     throw new StartError(
-      `STATESVC_SOCKET: ${path} has ${Buffer.byteLength(path)} bytes, the system allows ${MAX_BYTES} in a socket's path. Choose a shorter one.`,
+      `STATESVC_SOCKET: ${path} has ${Buffer.byteLength(path)} bytes, the system allows ${MAX_SOCKET_BYTES} in a socket's path. Choose a shorter one.`,
     );
   }
   return join(shortFolder(path), 'statesvc.sock');
