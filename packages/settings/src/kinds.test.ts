@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { float, ipAddress, pairs, rate, timestamp } from './index.ts';
+import { float, ipAddress, pairs, rate, timestamp, url } from './index.ts';
 
 describe('float', () => {
   it.each([
@@ -19,6 +19,26 @@ describe('float', () => {
     expect(() => float().parse('-0.1')).toThrow('expected a number from 0');
     expect(() => float(0, 1).parse('1.01')).toThrow('expected a number from 0 to 1');
     expect(() => float(0).parse('1e999')).toThrow('expected a number from 0');
+  });
+});
+
+describe('url', () => {
+  it.each([
+    ['https://code.test', 'https://code.test'],
+    ['http://code.test:3000/forge/', 'http://code.test:3000/forge'],
+  ])('reads %s', (given, expected) => {
+    expect(url.parse(given)).toBe(expected);
+  });
+
+  it.each(['https://code.test/?a=b', 'https://code.test?', 'https://code.test/forge#top', 'https://code.test/#'])(
+    'refuses %s, because links would begin with it',
+    (given) => {
+      expect(() => url.parse(given)).toThrow('expected an address without ? and #');
+    },
+  );
+
+  it.each(['code.test', 'ftp://code.test', ''])('refuses %j', (given) => {
+    expect(() => url.parse(given)).toThrow('expected an http(s):// address');
   });
 });
 

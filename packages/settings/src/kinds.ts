@@ -115,13 +115,15 @@ export function wait(leastMs: number): Kind<number> {
   };
 }
 
-/** An absolute http or https address, without a trailing slash. */
+/** An absolute http or https address that paths are put after, without a trailing slash. */
 export const url: Kind<string> = {
   label: 'URL',
   parse(value) {
     const parsed = URL.parse(value);
     if (parsed === null || !/^https?:$/.test(parsed.protocol))
       throw new Error('expected an http(s):// address');
+    if (/[?#]/.test(value))
+      throw new Error('expected an address without ? and #, because paths are put after it');
     return value.replace(/\/$/, '');
   },
 };

@@ -1,4 +1,5 @@
-import { boolean, choice, secret, url, wait } from '@croft/settings';
+import { boolean, choice, secret, wait } from '@croft/settings';
+import { exactUrl } from './kinds.ts';
 
 /** The check that a person asks. */
 export const captchaSettings = {
@@ -18,7 +19,7 @@ export const captchaSettings = {
   },
   SECURITY_CAPTCHA_TIMEOUT: { kind: wait(1), default: '10s', about: 'Time a verification may take.' },
   SECURITY_CAPTCHA_URL: {
-    kind: url,
+    kind: exactUrl,
     about: 'Address that verifies instead of the one of the service, for tests and proxies.',
   },
 } as const;

@@ -1,4 +1,5 @@
 import { boolean, choice, integer, ipAddress, port, secret, text, url } from '@croft/settings';
+import { exactUrl } from './kinds.ts';
 
 const protocols = choice('http/protobuf', 'http/json', 'grpc');
 
@@ -72,12 +73,12 @@ export const telemetrySettings = {
     about: 'Address of the collector; without it the one the protocol has on this host.',
   },
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
-    kind: url,
+    kind: exactUrl,
     alsoNamed: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'],
     about: 'The whole address for traces.',
   },
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
-    kind: url,
+    kind: exactUrl,
     alsoNamed: ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT'],
     about: 'The whole address for metrics.',
   },
