@@ -11,6 +11,8 @@ export type FailureKind =
   | 'conflict' // somebody else got there first, or the thing exists
   | 'precondition' // the state of the thing forbids it
   | 'too-large'
+  | 'headers-too-large'
+  | 'too-slow' // the request did not come whole in time
   | 'unprocessable' // well-formed, but the values cannot be accepted
   | 'locked' // read-only for now, such as an archived repository
   | 'exhausted' // a limit of rate, space or quota
@@ -55,6 +57,8 @@ export const httpStatus: Readonly<Record<FailureKind, number>> = {
   conflict: 409,
   precondition: 412,
   'too-large': 413,
+  'headers-too-large': 431,
+  'too-slow': 408,
   unprocessable: 422,
   locked: 423,
   exhausted: 429,

@@ -1,4 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { Failure } from '@croft/failure';
 import { type Log, reasonOf } from '@croft/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -38,6 +40,40 @@ export function answer(
   reply.code(status).headers(headers ?? {});
   if (status === 413) discardRest(reply, request.raw);
   return body === undefined ? reply.send() : reply.type('application/json').send(JSON.stringify(body));
+}
+
+/** Answers what Node's parser cannot read as a request, before there is one, and hangs up. */
+export function answerUnreadable(error: Error, socket: Socket, dialect: ErrorDialect): void {
+  if ((error as { code?: string }).code !== 'ECONNRESET' && socket.writable) {
+    const failure = asUnreadable(error, dialect);
+    const {
+      status,
+      headers = {},
+      body,
+    } = dialect.render(failure, { id: randomUUID(), headers: {}, url: '/' });
+    const text = JSON.stringify(body);
+    const fields = {
+      ...headers,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
+      connection: 'close',
+    };
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  }
+  socket.destroy(error);
+}
+
+function asUnreadable(error: Error, dialect: ErrorDialect): Failure {
+  const { code = '', reason = error.message } = error as { code?: string; reason?: string };
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return dialect.unreadable('headers-too-large', 'the headers are too large');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return dialect.unreadable('too-slow', 'the request did not come in time');
+    default:
+      return dialect.unreadable('invalid', `this is no request of HTTP: ${reason}`);
+  }
 }
 
 /** What a client may go on sending after it was told that it is too much. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '@croft/runtime';
 import Fastify from 'fastify';
-import { answerErrors, endUnread } from './answer-errors.ts';
+import { answerErrors, answerUnreadable, endUnread } from './answer-errors.ts';
 import type { ErrorDialect } from './errors.ts';
 import { parseJsonBodies } from './json-body.ts';
 import { type ApiDescription, serveOpenApi } from './openapi.ts';
@@ -64,6 +64,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     // A parameter may hold a whole branch name or token; longer ones are 404 before any handler sees them.
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: options.ignoreTrailingSlash ?? false },
     schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, options.errors),
     frameworkErrors: (error, request, reply) => app.errorHandler(error, request, reply),
   });
   app.setValidatorCompiler(compileValidator);

@@ -20,6 +20,8 @@ export interface ErrorContext {
  * place where a failure becomes an answer.
  */
 export interface ErrorDialect {
+  /** What came is no request that can be read. */
+  unreadable(kind: 'invalid' | 'headers-too-large' | 'too-slow', reason: string): Failure;
   /** The body is no JSON; `reason` is the parser's text. */
   malformedBody(reason: string): Failure;
   /** The body, query or path does not fit the schema; `place` is `body`, `querystring` or `params`. */

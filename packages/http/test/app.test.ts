@@ -18,6 +18,7 @@ import {
 } from '../src/index.ts';
 
 const dialect: ErrorDialect = {
+  unreadable: (kind, reason) => new Failure(kind, 'unreadable', reason),
   malformedBody: (reason) => new Failure('invalid', 'bad_json', reason),
   invalidRequest: (place, issues) =>
     new Failure(
@@ -420,6 +421,43 @@ describe('the server', () => {
       (await fetch(`${address}/busy`, { headers: { authorization: `Bearer ${'a'.repeat(bytes)}` } })).status;
     expect(await ask(800_000)).toBe(200);
     expect(await ask(1_100_000)).toBe(431);
+  });
+
+  it.each([
+    ['no request at all', 'hello\r\n\r\n', 400, 'this is no request of HTTP: Invalid method encountered'],
+    [
+      'a header without a colon',
+      'GET /busy HTTP/1.1\r\nbad header\r\n\r\n',
+      400,
+      'this is no request of HTTP: ',
+    ],
+    [
+      'a body of two lengths',
+      'POST /things HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}',
+      400,
+      'this is no request of HTTP: ',
+    ],
+    [
+      'headers without an end',
+      `GET /busy HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(1_100_000)}`,
+      431,
+      'the headers are too large',
+    ],
+  ])('answers %s in the dialect, and hangs up', async (_what, sent, status, message) => {
+    const { port } = new URL(await listen(app, at, '/busy'));
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(sent);
+    let text = '';
+    for await (const piece of socket) text += piece;
+    const [head = '', body = ''] = text.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\ncontent-length: ${body.length}\r\n`, 's'));
+    expect(JSON.parse(body)).toMatchObject({
+      code: 'unreadable',
+      message: expect.stringMatching(new RegExp(`^${message}`)),
+    });
+    // Besides the first one, which is the server's own.
+    expect(lines.slice(1)).toEqual([]);
   });
 
   it('calls it no error when a client hangs up in the middle of a body', async () => {

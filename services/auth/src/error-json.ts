@@ -8,6 +8,7 @@ const VERSIONED = '2024-01-01';
 
 /** How auth speaks of errors (as in GoTrue): one shape by default, another for those who ask. */
 export const errorDialect: ErrorDialect = {
+  unreadable: (kind, reason) => failures.unreadable(kind, reason),
   malformedBody: (reason) => failures.bodyIsNoJson(reason),
   invalidRequest: (_place, issues) => failures.bodyIsNoJson(describeIssue(issues[0])),
   bodyTooLarge: (limitBytes) => failures.bodyTooLarge(limitBytes),

@@ -16,6 +16,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
 /** Errors as clients of the reference know them: `{message, url}`, and `[Field]: Rule` for values. */
 export function forgeDialect(links: Links): ErrorDialect {
   return {
+    unreadable: (kind, reason) => new Failure(kind, 'bad_request', reason),
     malformedBody: (reason) => failures.unacceptable(`[]: ${reason}`),
     invalidRequest: (_place, issues) => failures.unacceptable(issues.map(describe).join('; ')),
     bodyTooLarge: (limit) => failures.tooLarge(`the body is larger than ${limit} bytes`),

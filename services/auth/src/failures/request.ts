@@ -1,10 +1,13 @@
-import { Failure } from '@croft/failure';
+import { Failure, type FailureKind } from '@croft/failure';
 
 /** The code that is answered 500; the kinds of failures know no bug. */
 export const UNEXPECTED = 'unexpected_failure';
 export const unexpected = (): Failure =>
   new Failure('unavailable', UNEXPECTED, 'Unexpected failure, please check server logs for more information');
 
+/** What came is no request that can be read. */
+export const unreadable = (kind: FailureKind, reason: string): Failure =>
+  new Failure(kind, 'bad_request', reason);
 export const bodyIsNoJson = (reason: string): Failure =>
   new Failure('invalid', 'bad_json', `Could not parse request body as JSON: ${reason}`);
 /** A value of the request that cannot be accepted; most checks of the contract have only their own text. */

@@ -31,6 +31,8 @@ const STATUS: Readonly<Record<FailureKind, status>> = {
   conflict: status.ALREADY_EXISTS,
   precondition: status.FAILED_PRECONDITION,
   'too-large': status.RESOURCE_EXHAUSTED,
+  'headers-too-large': status.RESOURCE_EXHAUSTED,
+  'too-slow': status.DEADLINE_EXCEEDED,
   unprocessable: status.INVALID_ARGUMENT,
   locked: status.ABORTED,
   exhausted: status.RESOURCE_EXHAUSTED,
