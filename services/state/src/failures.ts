@@ -134,6 +134,10 @@ export const treeMissing = (path: string, reason: string): Failure =>
     `the tree ${path} cannot be saved: ${reason}. Nothing was saved`,
   );
 
+/** What a tree has now cannot be asked for. */
+export const treeSilent = (path: string, reason: string): Failure =>
+  new Failure('unavailable', 'tree_silent', `the tree ${path} cannot be looked at: ${reason}`);
+
 /** A tree has more files than the memory holds the list of. @param size of the list, as text */
 export const listTooLong = (size: string): Failure =>
   new Failure(

@@ -9,12 +9,13 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { skipWithout } from '@croft/testing';
 import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest';
 import { emptyFolder } from '../src/outside/storage/vault/trees/empty-folder.ts';
@@ -356,27 +357,31 @@ describe('a folder that is mounted into a home', () => {
   });
 });
 
+/** As of a server that is gone: whoever asks waits; and when the program that answers has ended, nobody waits. */
+function mountDead(context: TestContext, at: string, isHanging: boolean): void {
+  let program: number;
+  try {
+    program = openSync('/dev/fuse', 'r+');
+    const options = 'fd=3,rootmode=40000,user_id=0,group_id=0';
+    const stdio: StdioOptions = ['ignore', 'ignore', 'ignore', program];
+    execFileSync('mount', ['-i', '-t', 'fuse', '-o', options, 'server', at], { stdio });
+  } catch {
+    skipWithout(context, 'the right to mount by FUSE');
+  }
+  onTestFinished(() => {
+    if (isHanging) closeSync(program);
+    execFileSync('umount', ['-l', at]);
+  });
+  if (!isHanging) closeSync(program);
+}
+
 describe('a mount in a home that nobody answers for any more', () => {
-  /** As of a server that is gone: whoever asks waits; and when the program that asked it has ended, nobody waits. */
   async function withDeadMount(context: TestContext, isHanging: boolean) {
     const { daemon, home } = await withHome();
     const at = join(home, 'a/dead');
     mkdirSync(at, { recursive: true });
     await daemon.save('before');
-    let program: number;
-    try {
-      program = openSync('/dev/fuse', 'r+');
-      const options = 'fd=3,rootmode=40000,user_id=0,group_id=0';
-      const stdio: StdioOptions = ['ignore', 'ignore', 'ignore', program];
-      execFileSync('mount', ['-i', '-t', 'fuse', '-o', options, 'server', at], { stdio });
-    } catch {
-      skipWithout(context, 'the right to mount by FUSE');
-    }
-    onTestFinished(() => {
-      if (isHanging) closeSync(program);
-      execFileSync('umount', ['-l', at]);
-    });
-    if (!isHanging) closeSync(program);
+    mountDead(context, at, isHanging);
     writeFileSync(join(home, 'a/beside'), 'of the user');
     return { daemon, home, at };
   }
@@ -406,6 +411,56 @@ describe('a mount in a home that nobody answers for any more', () => {
       expect([readdirSync(home), readdirSync(join(home, 'a'))]).toEqual([['a'], ['dead']]);
     },
   );
+});
+
+describe('a home on a server that does not answer any more', () => {
+  const silent = 'the server or program that its file system comes from does not answer';
+  const within = { deadlineMs: 30_000 };
+
+  it.for([
+    ['around it', (home: string) => dirname(home)],
+    ['where a link leads', (home: string) => `${dirname(home)}-real`],
+  ] as const)('holds no save: mounted %s', async ([, placeOf], context) => {
+    const { daemon, home } = await withHome();
+    const at = placeOf(home);
+    if (!existsSync(at)) {
+      renameSync(dirname(home), at);
+      symlinkSync(at, dirname(home));
+    }
+    mountDead(context, at, true);
+    const answer = await daemon.call('SaveSystemState', { stateName: 'without' }, within);
+    expect(answer).toMatchObject({ code: 0, results: [{ stateName: 'without' }] });
+    expect(answer.lines).toContain(`warning: ${home}, the home of eve, was not saved: ${silent}`);
+  });
+
+  it('holds nobody', async (context) => {
+    const { daemon, home } = await withHome();
+    const other = join(temporaryFolder(), 'ada');
+    await daemon.call('CreateUserData', { user: 'ada', homepath: other });
+    mountDead(context, home, true);
+    expect(await daemon.call('SaveSystemState', { stateName: 'without' }, within)).toMatchObject({
+      code: 0,
+      results: [{ stateName: 'without' }],
+    });
+    expect(await stateOf(daemon, 'without', 'eve')).toMatchObject({ partial: true });
+    expect(await stateOf(daemon, 'without', 'ada')).toMatchObject({ partial: false });
+    const before = vaultFacts(daemon.folder);
+    const eve = { userName: 'eve', stateName: 'without' };
+    const [save, diff, removal] = await Promise.all([
+      daemon.call('SaveUserState', { ...eve, stateName: 'own' }, within),
+      callExtra(daemon, 'Diff', eve),
+      daemon.call('DissociateUser', { user: 'eve', removeHome: true }, within),
+    ]);
+    expect([save, diff, removal]).toMatchObject([
+      { code: 9, details: `the tree ${home} cannot be saved: ${silent}. Nothing was saved` },
+      { code: 14, details: `the tree ${home} cannot be looked at: ${silent}` },
+      { code: 9, details: `"${home}" cannot be used for a home: ${silent}` },
+    ]);
+    expect(vaultFacts(daemon.folder)).toEqual(before);
+    const bob = { user: 'bob', homepath: join(temporaryFolder(), 'bob') };
+    expect((await daemon.call('CreateUserData', bob, within)).code).toBe(0);
+    expect((await daemon.call('DissociateUser', { user: 'eve' }, within)).code).toBe(0);
+  });
 });
 
 describe('going back', () => {

@@ -2,14 +2,19 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pathBytes } from '../model/path-text.ts';
 import type { Place } from '../rules/machines/apart.ts';
+import { silentMount } from './answering.ts';
 
-/** Where a path leads, by whatever links and mounts. What cannot be looked at counts as not there. @param path as path text */
+/**
+ * Where a path leads, by whatever links and mounts. What cannot be looked at, or does not answer, counts as not there.
+ * @param path as path text
+ */
 export async function placeOf(path: string): Promise<Place> {
   const bytes = pathBytes(path);
-  const self = await idOf(bytes);
+  const silent = await silentMount(bytes);
+  const self = silent === undefined ? await idOf(bytes) : undefined;
   const above: string[] = [];
-  let at = self === undefined ? await nearest(bytes) : await real(bytes);
-  if (self !== undefined && at !== undefined) at = at === '/' ? undefined : dirname(at);
+  let at = silent ?? (self === undefined ? await nearest(bytes) : await real(bytes));
+  if ((silent ?? self) !== undefined && at !== undefined) at = at === '/' ? undefined : dirname(at);
   while (at !== undefined) {
     const id = await idOf(at);
     if (id !== undefined) above.push(id);

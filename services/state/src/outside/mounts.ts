@@ -17,6 +17,17 @@ export interface Mount {
   readonly readOnly: boolean;
 }
 
+const OWN = new Set(
+  'ext2 ext3 ext4 xfs btrfs zfs f2fs bcachefs tmpfs devtmpfs ramfs overlay squashfs erofs iso9660 udf vfat exfat ntfs3 proc sysfs'.split(
+    ' ',
+  ),
+);
+
+/** On a disk or in memory: the kernel itself answers. All others may have a server or a program that does not answer any more. */
+export function isOwnType(type: string): boolean {
+  return OWN.has(type);
+}
+
 /** The mounts that this process sees, in the order they were made. Empty where there is no such list. */
 export async function readMounts(): Promise<readonly Mount[]> {
   return parseMounts(await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''));

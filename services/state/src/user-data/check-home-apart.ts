@@ -10,11 +10,14 @@ export async function checkHomeApart(
   user: string,
   path: string,
 ): Promise<void> {
-  const neighbours: Neighbour[] = [];
-  for (const other of homes.filter((home) => home.user !== user && holdsPlace(home)))
-    neighbours.push(await neighbour(`the home of ${other.user}`, other.path));
-  for (const { name, path: at, holdsMounts = false } of datasets)
-    neighbours.push(await neighbour(`${name} of this machine`, at, holdsMounts));
+  const others = homes.filter((home) => home.user !== user && holdsPlace(home));
+  // At once: those that do not answer are waited for together.
+  const neighbours = await Promise.all([
+    ...others.map((other) => neighbour(`the home of ${other.user}`, other.path)),
+    ...datasets.map(({ name, path: at, holdsMounts = false }) =>
+      neighbour(`${name} of this machine`, at, holdsMounts),
+    ),
+  ]);
   checkApart(path, await placeOf(path), neighbours);
 }
 

@@ -1,14 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { pathText } from '../../model/path-text.ts';
-import { readMounts } from '../mounts.ts';
+import { isOwnType, readMounts } from '../mounts.ts';
 import { bytesOf } from './vault/files.ts';
-
-/** On a disk or in memory: the kernel itself answers. All others may have a server or a program that does not answer any more. */
-const OWN = new Set(
-  'ext2 ext3 ext4 xfs btrfs zfs f2fs bcachefs tmpfs devtmpfs ramfs overlay squashfs erofs iso9660 udf vfat exfat ntfs3 proc sysfs'.split(
-    ' ',
-  ),
-);
 
 /** What is mounted below a folder. */
 export interface MountBelow {
@@ -25,7 +18,7 @@ export async function mountsBelow(root: string): Promise<readonly MountBelow[]> 
   return (await readMounts()).flatMap(({ path, type }) => {
     const at = Buffer.from(path).toString('latin1');
     if (!at.startsWith(start) || at === start) return [];
-    return [{ path: pathText(at.slice(start.length)), isForeign: !OWN.has(type) }];
+    return [{ path: pathText(at.slice(start.length)), isForeign: !isOwnType(type) }];
   });
 }
 

@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path';
 import { homeRefused } from '../../../failures.ts';
 import type { Dataset, Home } from '../../../model/model.ts';
 import { pathBytes, pathText } from '../../../model/path-text.ts';
+import { isAnswering, NO_ANSWER } from '../../answering.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import { HomesFile } from '../homes-file.ts';
 import type { Homes } from '../storage.ts';
@@ -49,8 +50,8 @@ export class VaultHomes implements Homes {
 
   async create(home: Home): Promise<void> {
     const at = bytesOf(pathBytes(home.path));
-    await this.#checkHoldsNoStates(at, home.path);
     const there = await factsOf(at);
+    await this.#checkHoldsNoStates(at, home.path);
     if (there === undefined) await makeHome(home, at);
     else if (!there.isDirectory()) throw homeRefused(home.path, 'it is a link or no folder');
     const mounted = await mountedAt(home.path);
@@ -74,8 +75,8 @@ export class VaultHomes implements Homes {
     const stat = await factsOf(from);
     if (!stat?.isDirectory()) throw homeRefused(home.path, 'there is no folder to move');
     await this.#checkHoldsNoStates(from, home.path);
-    await this.#checkHoldsNoStates(to, path);
     await checkTarget(to, path);
+    await this.#checkHoldsNoStates(to, path);
     const { dev, ino } = stat;
     const moving = { path, machines, dev: String(dev), ino: String(ino) };
     await this.#file.put({ ...before, moving });
@@ -100,8 +101,8 @@ export class VaultHomes implements Homes {
 
   async link({ user, path }: Home, machines: readonly string[], emptying = false): Promise<void> {
     const known = await this.#kept(user);
-    if (emptying) await checkMount(path, known);
     const folder = emptying ? await factsOf(bytesOf(pathBytes(path))) : undefined;
+    if (emptying) await checkMount(path, known);
     const mark = folder === undefined ? {} : { emptying: true as const, emptied: identityOf(folder) };
     await this.#file.put({ user, path, machines, ...mountOfHome(known), ...mark });
   }
@@ -185,12 +186,14 @@ function moveError(error: unknown): string {
 
 /** @throws FAILED_PRECONDITION when nobody can tell, such as where links lead in a circle */
 async function factsOf(at: Buffer): Promise<Stat | undefined> {
+  const path = at.toString('latin1');
+  if (!(await isAnswering(path))) throw homeRefused(pathText(path), NO_ANSWER);
   try {
     return await lstat(at);
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw homeRefused(pathText(at.toString('latin1')), (error as Error).message);
+    throw homeRefused(pathText(path), (error as Error).message);
   }
 }

@@ -1,11 +1,12 @@
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
-import { contentDamaged } from '../../../failures.ts';
+import { contentDamaged, treeSilent } from '../../../failures.ts';
 import type { Dataset, Machine, Member, State } from '../../../model/model.ts';
 import { pathBytes, pathIn } from '../../../model/path-text.ts';
 import { diskFailure } from '../../../rules/machines/disk-failure.ts';
 import { sizeText } from '../../../rules/machines/sizes.ts';
 import type { Pool } from '../../../rules/states/save-plan.ts';
 import { Turns } from '../../../turns.ts';
+import { isAnswering, NO_ANSWER } from '../../answering.ts';
 import { syncNames } from '../../write-durably.ts';
 import { knownMachines } from '../known-machines.ts';
 import type { EntryTree, Freed, MachineMarks, Scan, Snapshot, SnapshotRequest, Storage } from '../storage.ts';
@@ -107,9 +108,12 @@ class Vault implements Storage {
         const leaveOut = await lstat(this.#options.leaveOut);
         const caches: StatCache[] = [];
         const members: Member[] = [];
-        for (const dataset of request.datasets) {
+        // All at once, and before anything else looks at them.
+        const answering = await Promise.all(request.datasets.map(({ path }) => isAnswering(pathBytes(path))));
+        for (const [at, dataset] of request.datasets.entries()) {
           const cache = await StatCache.open(this.#folder('cache'), dataset.name);
-          const place = { leaveOut, isAway: await this.homes.isAway(dataset) };
+          const isSilent = answering[at] === false;
+          const place = { leaveOut, isSilent, isAway: !isSilent && (await this.homes.isAway(dataset)) };
           members.push(await snapshotDataset(dataset, place, additions, cache, request));
           caches.push(cache);
         }
@@ -169,7 +173,9 @@ class Vault implements Storage {
   }
 
   async liveTree({ path }: Dataset): Promise<EntryTree> {
-    return walkedTree(pathBytes(path), { leaveOut: await lstat(this.#options.leaveOut) });
+    const root = pathBytes(path);
+    if (!(await isAnswering(root))) throw treeSilent(path, NO_ANSWER);
+    return walkedTree(root, { leaveOut: await lstat(this.#options.leaveOut) });
   }
 
   async markMachine(id: string, marks: MachineMarks): Promise<void> {

@@ -5,6 +5,7 @@ import type { Entry } from '../../../../model/entry.ts';
 import type { Dataset, Member } from '../../../../model/model.ts';
 import { pathBytes, pathIn } from '../../../../model/path-text.ts';
 import { sizeText } from '../../../../rules/machines/sizes.ts';
+import { NO_ANSWER } from '../../../answering.ts';
 import type { SnapshotRequest } from '../../storage.ts';
 import type { Additions } from '../content/additions.ts';
 import type { StatCache } from '../content/stat-cache.ts';
@@ -25,26 +26,37 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 /** What a home is saved without that is a file system of its own: what lies in its place is not the home. */
 const AWAY: Reason = { code: 'ENODEV', message: 'the file system of this home is not mounted there' };
 
-/**
- * Stores one dataset's tree and its manifest, and tells the caller what could not be stored as it should.
- * @param isAway it is a file system that is not mounted now
- */
+/** And one that would hold the save up. */
+const SILENT: Reason = { code: 'ETIMEDOUT', message: NO_ANSWER };
+
+/** What is known of where a dataset lies. */
+interface Place {
+  /** What is left out of it. */
+  readonly leaveOut: Stat;
+  /** It is a file system that is not mounted now. */
+  readonly isAway: boolean;
+  /** It is on one that nobody answers for any more. */
+  readonly isSilent: boolean;
+}
+
+/** Stores one dataset's tree and its manifest, and tells the caller what could not be stored as it should. */
 export async function snapshotDataset(
   dataset: Dataset,
-  { leaveOut, isAway }: { readonly leaveOut: Stat; readonly isAway: boolean },
+  place: Place,
   additions: Additions,
   cache: StatCache,
   request: SnapshotRequest,
 ): Promise<Member> {
   const root = pathBytes(dataset.path);
-  const missing = (await whyMissing(root)) ?? (isAway ? AWAY : undefined);
+  const missing = await whyMissing(root, place);
   // A home that somebody deleted, or filled with files, must not keep the machine and the other homes from being saved.
   const isNeeded = dataset.role !== 'user' || request.datasets.every(({ role }) => role === 'user');
   if (missing !== undefined && isNeeded) throw treeMissing(dataset.path, missing.message);
   const seen = { entries: 0, bytes: 0 };
   const howFar = () =>
     `${dataset.path}: ${seen.entries} entries, ${sizeText(seen.bytes)}, ${sizeText(additions.written)} new`;
-  const capture = () => captureTree({ root, leaveOut, additions, cache, signal: request.signal, seen });
+  const capture = () =>
+    captureTree({ root, leaveOut: place.leaveOut, additions, cache, signal: request.signal, seen });
   const found =
     missing ??
     (await whileTelling(request.progress, howFar, capture).catch((error) => whyTooMuch(error, isNeeded)));
@@ -71,10 +83,12 @@ interface Reason {
   readonly message: string;
 }
 
-async function whyMissing(root: string): Promise<Reason | undefined> {
+async function whyMissing(root: string, { isAway, isSilent }: Place): Promise<Reason | undefined> {
+  if (isSilent) return SILENT;
   try {
     const stat = await lstat(bytesOf(root));
-    return stat.isDirectory() ? undefined : { code: 'ENOTDIR', message: 'it is no folder' };
+    if (!stat.isDirectory()) return { code: 'ENOTDIR', message: 'it is no folder' };
+    return isAway ? AWAY : undefined;
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
