@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -112,6 +113,21 @@ describe('refuses in a sentence and touches nothing', () => {
     });
     expect(readFileSync(place.data, 'utf8')).toBe('mine');
   });
+
+  const nowhere = ['a link to what is not there', 'below such a link'];
+  it.each(process.platform === 'linux' ? [...nowhere, 'where nobody can make folders'] : nowhere)(
+    'a data folder that cannot be made: %s',
+    async (what) => {
+      const place = await newPlace();
+      const link = `${place.data}-link`;
+      symlinkSync('/mnt/disk-that-is-not-mounted/croft', link);
+      if (what.startsWith('where')) place.data = '/proc/croft';
+      else place.data = what.startsWith('below') ? join(link, 'data') : link;
+      expect(await refusal(place, ['start', 'state'])).toContain(
+        `The data folder ${place.data} cannot be made: it, or a folder on the way, is a link to what is not there`,
+      );
+    },
+  );
 
   it('a folder of other things, which it would close to others', async () => {
     const place = await newPlace();

@@ -43,7 +43,7 @@ async function roomAt(folder: string): Promise<{ bavail: number; bsize: number }
  */
 export function takeDataFolder(folder: string): Disposable {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     refuseForeign(folder);
     // 0711 is what the embedded PostgreSQL needs where it runs as `nobody`.
     const mode = statSync(folder).mode & 0o777;
@@ -51,6 +51,18 @@ export function takeDataFolder(folder: string): Disposable {
     return lockFolder(folder, 'The data folder');
   } catch (error) {
     throw explain(error as NodeJS.ErrnoException, folder);
+  }
+}
+
+/** Node's way to make parents, too, tries for ever where the kernel makes no folders, as below /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Somebody may have made it meanwhile.
+    if (!existsSync(folder)) throw error;
   }
 }
 
@@ -99,6 +111,11 @@ function explain(error: NodeJS.ErrnoException, folder: string): Error {
   }
   if (code === 'EIO') {
     return new StartError(`The disk of the data folder ${folder} fails: look after it, or ${wayOut}`);
+  }
+  if (code === 'ENOENT' || (code === 'EEXIST' && !existsSync(folder))) {
+    return new StartError(
+      `The data folder ${folder} cannot be made: it, or a folder on the way, is a link to what is not there, such as a disk that is not mounted, or a place where nobody can make folders. Mount it, or ${wayOut}`,
+    );
   }
   if (code === 'EEXIST' || code === 'ENOTDIR') {
     return new StartError(`The data folder ${folder} is a file, or below one: ${wayOut}`);
