@@ -31,7 +31,7 @@ export async function startCroft(environment: Environment, named: readonly Servi
   if (!stop.asked) {
     const seconds = performance.now() / 1000;
     const { dataFolder } = house.configuration;
-    process.stdout.write(
+    const unheard = await tell(
       greet({
         version,
         seconds,
@@ -42,7 +42,9 @@ export async function startCroft(environment: Environment, named: readonly Servi
         lacksAdministrator: lacksAdministrator(house),
       }),
     );
-    if (administrator !== undefined) await forgetPassword(dataFolder, house.secrets);
+    if (unheard !== undefined)
+      log.warn({ err: unheard }, 'what a start says could not be written to standard output');
+    else if (administrator !== undefined) await forgetPassword(dataFolder, house.secrets);
     await notifyReady(environment, log);
     log.info({ services: names, seconds: Number(seconds.toFixed(2)) }, 'ready');
   }
@@ -51,6 +53,12 @@ export async function startCroft(environment: Environment, named: readonly Servi
   log[reason.exitCode === 0 ? 'info' : 'error']({ reason: reason.words }, 'stopping');
   if (reason.exitCode !== 0) process.stderr.write(`Croft stops: ${reason.words}\n`);
   return reason.exitCode;
+}
+
+/** Who runs Croft may have its output in a file on a full disk, or listen no more: that ends nothing. @returns why it was not taken */
+async function tell(text: string): Promise<Error | undefined> {
+  process.stdout.on('error', () => {});
+  return await new Promise((resolve) => process.stdout.write(text, (error) => resolve(error ?? undefined)));
 }
 
 /** All together: each waits for processes of its own, and forge is told where auth answers once it does. */
