@@ -198,6 +198,8 @@ describe('croft state', () => {
     const unwritten = join(temporaryFolder(), 'unwritten');
     expect((await run(daemon, `trace cpu --duration 1000 -o ${unwritten}`)).code).toBe(1);
     expect(existsSync(unwritten)).toBe(false);
+    expect(await run(daemon, 'trace trace --duration 0 -o -')).toMatchObject({ code: 0, out: '', err: '' });
+    expect(JSON.parse((await run(daemon, 'trace cpu --duration 0 -o -')).out)).toHaveProperty('nodes');
     expect((await run(daemon, 'trace cpu --duration 1.5')).err).toContain('--duration is a whole number');
   });
 

@@ -26,7 +26,7 @@ export async function dissociateUser(call: CommandCall): Promise<number> {
 }
 
 /** Looks into the daemon and writes what it saw to a file that is not there yet, or to standard output with `-o -`. */
-export async function trace({ command, daemon, print, progress }: CommandCall): Promise<number> {
+export async function trace({ command, daemon, progress, send }: CommandCall): Promise<number> {
   const [type] = command.words as [string];
   const duration = wholeNumber(command.values.duration ?? (type === 'heap' ? '0' : '30'), '--duration');
   const name =
@@ -37,7 +37,8 @@ export async function trace({ command, daemon, print, progress }: CommandCall): 
     return Buffer.concat(results.map((result) => result.trace));
   };
   if (name === '-') {
-    print((await taken()).toString());
+    // As it is: a text cannot be as long as a heap, and a line more is none of the trace's.
+    await send(await taken());
     return 0;
   }
   // Made before, so that nobody waits for a trace that cannot be written.
