@@ -80,6 +80,39 @@ it('btrfs lists subvolumes when some lie in what is saved', async (context) => {
   expect(asked()).toEqual(['list']);
 });
 
+it('what tells the daemon to end, and reaches its Perl as well, ends no save', async (context) => {
+  const { start } = await openHost(context, btrfs);
+  const { search, asked } = counted('btrfs', 2);
+  const daemon = await start({ settings: { STATESVC_SEARCH_PATH: search } });
+  const [pid = 0] = childrenOf(process.pid, 'perl');
+  // It listens by then.
+  await daemon.save('one');
+  asked();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal);
+  expect(await daemon.save('two')).toBe('two');
+  expect(asked()).toEqual([]);
+  await daemon.service.close(0);
+  await expect.poll(() => childrenOf(process.pid, 'perl')).toEqual([]);
+});
+
+/** Processes of that name that one has started. */
+function childrenOf(parent: number, name: string): number[] {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ');
+  return children
+    .filter(Boolean)
+    .map(Number)
+    .filter((pid) => nameOf(pid) === name);
+}
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    // It has just ended.
+    return '';
+  }
+}
+
 it('a Perl that ends in the middle of a call costs that call, and nothing is left of it', async (context) => {
   const { storage, start } = await openHost(context, btrfs);
   const { folder, search, asked } = counted('btrfs', 2);

@@ -4,7 +4,8 @@ import type { Ran } from '../../programs.ts';
 
 /**
  * Takes a line for each call, the number of the job, the call and its arguments in hexadecimal, and answers with a line: `<job> ok <what it
- * gives>` or `<job> no <errno> <text>`. Each call has a process of its own, so that none waits for another's commit.
+ * gives>` or `<job> no <errno> <text>`. Each call has a process of its own, so that none waits for another's commit. Signals that end the daemon
+ * reach this as well, from a terminal or systemd, and what is under way goes on: it ends with its input.
  *
  * The numbers and layouts are those of linux/btrfs.h (`BTRFS_IOC_SNAP_CREATE_V2` with `BTRFS_SUBVOL_RDONLY`, `BTRFS_IOC_SNAP_DESTROY`,
  * `BTRFS_IOC_GET_SUBVOL_INFO`, `BTRFS_IOC_GET_SUBVOL_ROOTREF`). A snapshot gives its uuid, and `0` when no subvolume lies in what it is
@@ -14,7 +15,7 @@ const PERL = String.raw`
 use strict;
 use Fcntl;
 $| = 1;
-$SIG{CHLD} = 'IGNORE';
+$SIG{$_} = 'IGNORE' for qw(CHLD INT TERM HUP);
 sub refuse { die $! + 0, "\n" }
 sub folder { sysopen(my $folder, $_[0], O_RDONLY | O_DIRECTORY | O_NOFOLLOW) or refuse; $folder }
 sub snapshot {
