@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { authSettings } from '@croft/auth/settings';
-import { temporaryFolder, testDatabase } from '@croft/testing';
+import { skipWithout, temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfiguration } from '../launcher/configuration.ts';
 import type { ServiceName } from '../launcher/registry/index.ts';
@@ -197,25 +197,23 @@ it.each([
   expect((await readConfiguration(environment, ['forge'], true)).adminRoles).toEqual(roles);
 });
 
-it.skipIf(!existsSync('/dev/full'))(
-  'standard output on a full disk ends nothing, and the password that nobody saw is shown at the next start',
-  async () => {
-    const place = await newPlace();
-    const running = croft(place, ['start', 'auth'], { through: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'] });
-    let log = '';
-    running.stderr?.on('data', (text: Buffer) => {
-      log += String(text);
-    });
-    await until(() => log.includes('"msg":"ready"') || running.exitCode !== null, 'Croft is ready');
-    expect(log).toContain('what a start says could not be written to standard output');
-    running.kill();
-    expect(await once(running, 'exit')).toEqual([0, null]);
-    const again = croft(place, ['start', 'auth']);
-    expect(await ready(again)).toContain('The administrator of auth, shown only this once');
-    again.kill();
-    await once(again, 'exit');
-  },
-);
+it('standard output on a full disk ends nothing, and the password that nobody saw is shown at the next start', async (context) => {
+  if (!existsSync('/dev/full')) skipWithout(context, '/dev/full');
+  const place = await newPlace();
+  const running = croft(place, ['start', 'auth'], { through: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'] });
+  let log = '';
+  running.stderr?.on('data', (text: Buffer) => {
+    log += String(text);
+  });
+  await until(() => log.includes('"msg":"ready"') || running.exitCode !== null, 'Croft is ready');
+  expect(log).toContain('what a start says could not be written to standard output');
+  running.kill();
+  expect(await once(running, 'exit')).toEqual([0, null]);
+  const again = croft(place, ['start', 'auth']);
+  expect(await ready(again)).toContain('The administrator of auth, shown only this once');
+  again.kill();
+  await once(again, 'exit');
+});
 
 it('a log file is for its owner alone', async () => {
   const file = join(base, 'logs/croft.log');

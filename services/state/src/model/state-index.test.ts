@@ -47,6 +47,22 @@ it('a checkpoint in the middle of a save has its intent', async () => {
   expect(await remembered(folder)).toEqual({ states: ['s', 'a', 'b', 'c'], intents: [] });
 });
 
+it('the end of a save that comes late does not end the removal of what it saved', async () => {
+  const { folder, index } = await newIndex();
+  await index.beginSave('s');
+  const lasts = Promise.withResolvers<void>();
+  const saved = index.saved('s', [aState({ id: 's' })], () => lasts.promise);
+  const begun = index.beginRemoval({ ids: ['s'], dependants: [] });
+  lasts.resolve();
+  await Promise.all([saved, begun]);
+  expect(index.model).toMatchObject({ removing: new Set(['s']), removals: [['s']] });
+  expect(await remembered(folder)).toMatchObject({ intents: ['s'] });
+  index.removed(['s']);
+  await index.collected();
+  await index.close();
+  expect(await remembered(folder)).toEqual({ states: ['a', 'b', 'c'], intents: [] });
+});
+
 it('knows which states one removal takes, until it has ended', async () => {
   const { folder, index } = await newIndex();
   await index.beginRemoval({ ids: ['a', 'b'], dependants: [] });

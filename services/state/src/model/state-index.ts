@@ -87,6 +87,8 @@ export class StateIndex {
    * states. When it throws, the states are marked all the same, and it may be called again.
    */
   async beginRemoval(removal: Removal): Promise<void> {
+    // A save goes by the same id: the line that it ended would end this.
+    await Promise.allSettled(this.#endings);
     const intent = intentOf(removal);
     addIntent(this.#open, intent);
     this.#change({ removing: new Set([...this.#model.removing, ...removal.ids]) });

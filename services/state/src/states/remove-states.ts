@@ -233,5 +233,5 @@ function idsOf(states: readonly State[]): readonly [string, ...string[]] {
 
 /** Removing is how a full disk gets room, so a journal that cannot be written does not stop it: the storage is the truth. */
 function unwritten({ log }: Context): (error: unknown) => void {
-  return (error) => log.error({ err: error }, 'the journal could not be written');
+  return (error) => log.error({ err: error }, 'a removal could not be written down');
 }

@@ -109,7 +109,10 @@ export async function recorded(
   const written = index
     .saved(id, states, storage.lasting?.bind(storage))
     .catch((error) =>
-      log.error({ err: error, save: id }, 'the journal could not be written; the storage has the state'),
+      log.error(
+        { err: error, save: id },
+        'that a save ended could not be written down; the storage has the state',
+      ),
     );
   if (storage.lasting === undefined) await written;
 }

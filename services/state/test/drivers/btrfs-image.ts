@@ -36,6 +36,8 @@ export interface BtrfsImage extends OpenedStorage {
   /** Where the top level is mounted. */
   readonly root: string;
   readonly device: string;
+  /** From now on until the power goes nothing comes to the disk; the kernel may write whenever it likes. */
+  keepDisk(): void;
   /**
    * Mounts what the disk would have if the power went now: what was written but not flushed is lost. The daemon's folder, on another
    * disk, is as it is now, with what was not flushed.
@@ -93,6 +95,7 @@ export async function openBtrfs({ megabytes = 512, disk = '' }: ImageOptions = {
   mountAll();
   const undo = opened.move();
   const states = join(root, '@states');
+  const keepDisk = () => copyFileSync(at('disk/image'), at('disk/kept'));
   return {
     base,
     root,
@@ -101,8 +104,9 @@ export async function openBtrfs({ megabytes = 512, disk = '' }: ImageOptions = {
     systemPath,
     homesFolder,
     settings: { STATESVC_STORAGE: 'btrfs', STATESVC_BTRFS_ROOT: root },
+    keepDisk,
     async losePower(stop) {
-      copyFileSync(at('disk/image'), at('disk/kept'));
+      if (!existsSync(at('disk/kept'))) keepDisk();
       cpSync(at('state'), at('kept'), { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
       await stop();
       unmountAll();
