@@ -11,6 +11,8 @@ import type { Started } from './daemon-process.ts';
 /** A daemon in a process of its own, as people run it, and its client. */
 export interface Daemon extends AsyncDisposable {
   readonly pid: number;
+  /** Its socket as gRPC names it. */
+  readonly address: string;
   /** What the daemon itself took to start, without Node and loading the program. */
   readonly startedMs: number;
   /** Runs a command of `croft state` and gives what it printed. */
@@ -59,6 +61,7 @@ export async function startDaemon(place: string, settings: object = {}): Promise
   };
   return {
     pid: child.pid ?? 0,
+    address,
     startedMs,
     run,
     call,

@@ -41,3 +41,43 @@ it('sends thousands in their order', async () => {
   await new Promise((resolve) => call.once('finish', resolve));
   expect(sent).toEqual(lines);
 });
+
+it.each([
+  [
+    'lines',
+    (stream: Stream, texts: string[]) => {
+      for (const text of texts) stream.line(text);
+      return stream.finish([], NEVER);
+    },
+  ],
+  [
+    'results',
+    (stream: Stream, texts: string[]) =>
+      stream.finish(
+        texts.map((log) => ({ log })),
+        NEVER,
+      ),
+  ],
+])('hands on together what waits of its %s, never more than some hundred at once', async (_, send) => {
+  let [under, most, turns] = [0, 0, 0];
+  const call = new Writable({
+    objectMode: true,
+    write(_message, _encoding, done) {
+      most = Math.max(most, ++under);
+      if (under === 1) turns++;
+      setImmediate(() => {
+        under--;
+        done();
+      });
+    },
+  });
+  const stream = new Stream(call as unknown as ServerWritableStream<unknown, unknown>);
+  await send(
+    stream,
+    Array.from({ length: 9000 }, (_none, at) => `text ${at}`),
+  );
+  call.end();
+  await new Promise((resolve) => call.once('finish', resolve));
+  expect(turns).toBeLessThan(100);
+  expect(most).toBeLessThan(400);
+});

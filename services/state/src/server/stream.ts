@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 import { counted } from '../rules/machines/sizes.ts';
@@ -6,6 +7,8 @@ import { counted } from '../rules/machines/sizes.ts';
 const MAX_WAITING = 10_000;
 /** A client that took nothing for so long does not hold up the end of a call that failed. */
 const STALLED_MS = 2000;
+/** So many more are handed on when the call says that it has enough, so that they leave together. */
+const TOGETHER = 256;
 
 /**
  * The answers of one call on their way to the client, in order and no faster than it reads. A writer never waits for a
@@ -15,10 +18,13 @@ export class Stream {
   readonly #call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>;
   readonly #waiting: object[] = [];
   #leftOut = 0;
+  /** Handed on since the call said that it has enough. */
+  #ahead = 0;
   #pumping: Promise<void> | undefined;
 
   constructor(call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>) {
     this.#call = call;
+    sendTogether(call);
   }
 
   /** Sends a line, now or when the client has read what is before it. */
@@ -69,8 +75,8 @@ export class Stream {
     await Promise.resolve();
     for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) {
       if (this.#call.cancelled || this.#call.destroyed) break;
-      // Waiting for each of thousands of lines takes most of the time that they take.
-      if (!this.#call.write(message)) await this.#room();
+      if (this.#call.write(message)) this.#ahead = 0;
+      else if (++this.#ahead >= TOGETHER) await this.#room();
     }
     // With the last look at what waits, so that nothing comes in between and stays.
     this.#pumping = undefined;
@@ -88,6 +94,21 @@ export class Stream {
       this.#call.once('cancelled', done);
     });
   }
+}
+
+/**
+ * Has a call send the messages that wait in one piece: the library hands each on when the one before has left, and waiting for
+ * each of thousands takes most of the time that they take.
+ */
+function sendTogether(call: Writable): void {
+  call._writev = (chunks, done) => {
+    let left = chunks.length;
+    const sent = (error?: Error | null) => {
+      left--;
+      if (error != null || left === 0) done(error);
+    };
+    for (const { chunk, encoding } of chunks) call._write(chunk, encoding, sent);
+  };
 }
 
 /** Waits for work that goes on, or until the signal says not to. */
