@@ -17,13 +17,15 @@ type JournalEntry =
 const VERSION = 2;
 
 /** What the journal and its checkpoint remember. */
-interface Memory {
+export interface Memory {
   readonly states: readonly Remembered[];
   readonly intents: readonly Intent[];
   /** It is all in the checkpoint, and nothing was under way. */
   readonly isSettled: boolean;
   /** Something was removed since the checkpoint, or was being removed. */
   readonly hasRemovals: boolean;
+  /** All that the storage says of its states while it has this stamp; only when nothing happened after that. */
+  readonly whole?: { readonly stamp: string; readonly states: readonly State[] };
 }
 
 /**
@@ -77,10 +79,14 @@ export class Journal {
     });
   }
 
-  /** Replaces checkpoint and journal by the states of now and what was begun and has not ended. */
-  writeCheckpoint(states: readonly State[], intents: readonly Intent[]): Promise<void> {
+  /**
+   * Replaces checkpoint and journal by the states of now and what was begun and has not ended.
+   * @param stamp of the storage that has these states: as long as it has it, nobody reads them there
+   */
+  writeCheckpoint(states: readonly State[], intents: readonly Intent[], stamp?: string): Promise<void> {
     return this.#inOrder(async () => {
-      const content = JSON.stringify({ version: VERSION, intents, states: states.map(rememberedOf) });
+      const whole = stamp === undefined ? { states: states.map(rememberedOf) } : { stamp, states };
+      const content = JSON.stringify({ version: VERSION, intents, ...whole });
       // Its name, too, before the journal goes: else a power cut may leave the old one and nothing after it.
       await writeDurably(this.#checkpoint, dirname(this.#checkpoint), content);
       await this.#file.truncate(0);
@@ -101,7 +107,7 @@ export class Journal {
   }
 }
 
-/** Of thousands of states it is read at every start, and most of what is known of a state is in its record. */
+/** Of thousands of states it is read at every start, and the storage is asked for the rest anyway. */
 function rememberedOf({ id, system, machine, user, name, members }: State): Remembered {
   return {
     id,
@@ -135,11 +141,16 @@ function replay(checkpoint: Checkpoint, lines: readonly string[]): Memory {
     if (entry.event === 'saved') for (const state of entry.states ?? []) states.set(state.id, state);
     if (entry.event === 'removed') for (const id of entry.ids ?? []) states.delete(id);
   }
+  const { stamp } = checkpoint;
+  const isSettled = intents.size === 0 && lines.join('') === '';
   return {
     states: [...states.values()],
     intents: [...intents.values()],
-    isSettled: intents.size === 0 && lines.join('') === '',
+    isSettled,
     hasRemovals,
+    // With a stamp they were written as they are.
+    ...(stamp !== undefined &&
+      isSettled && { whole: { stamp, states: checkpoint.states as readonly State[] } }),
   };
 }
 
@@ -154,18 +165,20 @@ function parse(line: string): JournalEntry | undefined {
 interface Checkpoint {
   readonly states: readonly Remembered[];
   readonly intents: readonly Intent[];
+  readonly stamp?: string | undefined;
 }
 
 /** A damaged checkpoint costs messages about what was found, and removals that stopped: the storage is the truth. */
 async function readCheckpoint(path: string): Promise<Checkpoint> {
   try {
-    const { version, states, intents } = JSON.parse(await readFile(path, 'utf8')) as {
+    const { version, states, intents, stamp } = JSON.parse(await readFile(path, 'utf8')) as {
       version: number;
       states: Remembered[];
       intents?: Intent[];
+      stamp?: string;
     };
-    // An older daemon wrote no intents.
-    if (version === VERSION) return { states, intents: intents ?? [] };
+    // An older daemon wrote neither intents nor a stamp.
+    if (version === VERSION) return { states, intents: intents ?? [], stamp };
   } catch {}
   return { states: [], intents: [] };
 }

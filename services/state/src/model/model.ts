@@ -204,9 +204,11 @@ export function savedWith(states: readonly State[], state: State): readonly Stat
 export function statesInUse({ machines, states }: Pick<Model, 'machines' | 'states'>): ReadonlySet<string> {
   const ids = machines.flatMap(({ id, bootedState, nextState, prepared }) => {
     const unfinished = prepared?.done === false ? prepared : undefined;
-    const before = states.find(
-      ({ machine, name, kind }) => machine === id && kind === 'system' && name === unfinished?.saved,
-    );
+    const before =
+      unfinished &&
+      states.find(
+        ({ machine, name, kind }) => machine === id && kind === 'system' && name === unfinished.saved,
+      );
     return [bootedState, nextState, unfinished?.state, before?.id];
   });
   return new Set(ids.filter((id) => id !== undefined));

@@ -8,6 +8,8 @@ const CHECKPOINT_LINES = 1000;
 
 type Ending = Extract<Parameters<Journal['append']>[0], { readonly id: string }>;
 
+type StampOf = () => Promise<string | undefined>;
+
 /** Of states that were saved together, the one that a write of them goes by first. */
 type Ids = Removal['ids'];
 
@@ -134,18 +136,23 @@ export class StateIndex {
     await this.checkpoint();
   }
 
-  /** Leaves a checkpoint. */
-  async close(): Promise<void> {
+  /** Leaves a checkpoint. @param stampOf as for {@link checkpoint} */
+  async close(stampOf?: StampOf): Promise<void> {
     await Promise.allSettled(this.#endings);
     // On a full disk the journal is as good: it only takes longer to read.
-    await this.checkpoint().catch(() => {});
+    await this.checkpoint(stampOf).catch(() => {});
     await this.#journal.close();
   }
 
-  /** Replaces the journal by what it adds up to, with what is under way. */
-  async checkpoint(): Promise<void> {
+  /**
+   * Replaces the journal by what it adds up to, with what is under way.
+   * @param stampOf asks the storage for its stamp; only while no write is under way
+   */
+  async checkpoint(stampOf?: StampOf): Promise<void> {
     this.#lines = 0;
-    await this.#journal.writeCheckpoint(this.#model.states, [...this.#open.values()]);
+    // Without it the next start reads the storage.
+    const stamp = await stampOf?.().catch(() => undefined);
+    await this.#journal.writeCheckpoint(this.#model.states, [...this.#open.values()], stamp);
   }
 
   async #end(entry: Ending, lasted?: Promise<void>): Promise<void> {

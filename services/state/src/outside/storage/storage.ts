@@ -99,8 +99,19 @@ export interface Storage {
   readonly capabilities: Capabilities;
   /** Percent that stays free unless the operator says otherwise. */
   readonly recommendedMinFree: number;
-  /** @param options `alone`: nobody writes, so what was interrupted is finished and what nobody needs is cleared away */
-  scan(options?: { readonly alone: boolean }): Promise<Scan>;
+  /**
+   * @param options `alone`: nobody writes, so what was interrupted is finished and what nobody needs is cleared away; `unchanged`:
+   *   the states, where the stamp says that they are what they were
+   */
+  scan(options?: {
+    readonly alone: boolean;
+    readonly unchanged?: readonly State[] | undefined;
+  }): Promise<Scan>;
+  /**
+   * What is another whenever states came, went or were annotated, for drivers that take long to read them. Only while nobody
+   * writes; undefined when a write could leave it as it is.
+   */
+  stamp?(): Promise<string | undefined>;
   space(): Promise<readonly Pool[]>;
   /** Takes the members of a save; its states do not exist until `complete`. */
   snapshotGroup(request: SnapshotRequest): Promise<Snapshot>;

@@ -77,16 +77,17 @@ export function reconcile(
 ): Reconciliation {
   const notes: string[] = [];
   const storedById = new Map(stored.map((state) => [state.id, state]));
-  const rememberedIds = new Set(remembered.map((state) => state.id));
   const begun = intents.filter((intent) => intent.do === 'remove').map(removalOf);
   const removals = new Set(begun.flatMap(({ ids }) => ids));
   const saves = new Set(intents.filter((intent) => intent.do === 'save').map(({ id }) => id));
   const finish = begun
     .map((removal) => ({ ...removal, states: removal.ids.flatMap((id) => storedById.get(id) ?? []) }))
     .filter(({ states }) => states.length > 0);
-  for (const state of stored.filter(({ id }) => removals.has(id)))
+  const removing = removals.size === 0 ? [] : stored.filter(({ id }) => removals.has(id));
+  for (const state of removing)
     notes.push(`the removal of ${storageName(state)} was interrupted and is to be finished`);
-  const known = new Set(remembered.map((state) => state.system ?? state.id));
+  // All of these are asked of thousands of states at every start, and most starts have no leftovers.
+  const known = new Set(leftovers.length === 0 ? [] : remembered.map((state) => state.system ?? state.id));
   const keep = canKeep
     ? leftovers.filter((id) => known.has(id) && !saves.has(id) && !removals.has(id) && !storedById.has(id))
     : [];
@@ -94,30 +95,35 @@ export function reconcile(
   for (const { id, why } of spared) notes.push(`what is left of the save of state ${id} is kept: ${why}`);
   for (const id of keep)
     notes.push(`what is left of the save of state ${id} is kept: its completion mark has gone`);
-  const untouched = new Set([...keep, ...spared.map(({ id }) => id), ...storedById.keys()]);
-  const discard = [...new Set([...saves, ...leftovers])].filter((id) => !untouched.has(id));
+  const untouched = new Set([...keep, ...spared.map(({ id }) => id)]);
+  const discard = [...new Set([...saves, ...leftovers])].filter(
+    (id) => !untouched.has(id) && !storedById.has(id),
+  );
   for (const id of discard) notes.push(`the save of state ${id} was interrupted and is cleared away`);
+  const forgotten = new Map(storedById);
+  let hasGone = false;
   for (const state of remembered) {
     const found = storedById.get(state.id);
+    forgotten.delete(state.id);
+    hasGone ||= found === undefined;
     if (removals.has(state.id)) continue;
     if (found === undefined)
       notes.push(`${storageName(state)} (${state.id}) is no longer in the storage and was forgotten`);
     else if (isPartial(found) && !isPartial(state))
       notes.push(`${storageName(state)} (${state.id}) is no longer whole in the storage`);
   }
-  for (const state of stored) {
+  for (const state of forgotten.values()) {
     const isOfSave = saves.has(state.system ?? state.id);
-    if (!rememberedIds.has(state.id) && !isOfSave && !removals.has(state.id)) {
+    if (!isOfSave && !removals.has(state.id))
       notes.push(`${storageName(state)} (${state.id}) was found in the storage`);
-    }
   }
   return {
-    states: stored.filter((state) => !removals.has(state.id)),
+    states: removing.length === 0 ? stored : stored.filter(({ id }) => !removals.has(id)),
     discard,
     keep,
     finish,
     // What a state held that lost its record is needed by nobody, too.
-    collect: intents.length > 0 || leftovers.length > 0 || remembered.some(({ id }) => !storedById.has(id)),
+    collect: intents.length > 0 || leftovers.length > 0 || hasGone,
     notes,
   };
 }

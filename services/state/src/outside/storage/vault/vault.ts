@@ -16,7 +16,7 @@ import { Additions } from './content/additions.ts';
 import { collectGarbage } from './content/collect-garbage.ts';
 import { Objects } from './content/objects.ts';
 import { StoreFailed } from './content/read-file.ts';
-import { StatCache } from './content/stat-cache.ts';
+import { StatCache, tooYoung } from './content/stat-cache.ts';
 import { lstat } from './files.ts';
 import { annotateRecord, changeRecord, readRecords, removeRecord, saveOf, writeRecord } from './records.ts';
 import { entriesOf, readManifest } from './trees/manifest.ts';
@@ -84,14 +84,21 @@ class Vault implements Storage {
     });
   }
 
-  async scan(): Promise<Scan> {
-    const states = await readRecords(this.#folder('states'));
+  async scan(options?: Parameters<Storage['scan']>[0]): Promise<Scan> {
+    const states = options?.unchanged ?? (await readRecords(this.#folder('states')));
     return {
       machines: knownMachines(this.#options.machine, states, await this.#marks.read()),
       homes: await this.homes.reread(),
       states,
       leftovers: (await readdir(this.#folder('staging'))).filter((id) => !this.transfer.isBusy(id)),
     };
+  }
+
+  /** Every record is put in place by `rename`, which the folder's change time tells. Devices have other numbers after a boot. */
+  async stamp(): Promise<string | undefined> {
+    const nowMs = Date.now();
+    const stat = await lstat(this.#folder('states'));
+    return tooYoung(stat, nowMs) ? undefined : `${stat.ino}:${stat.mtimeNs}:${stat.ctimeNs}`;
   }
 
   async space(): Promise<readonly Pool[]> {

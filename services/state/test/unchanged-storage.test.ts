@@ -1,0 +1,113 @@
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { type Daemon, startDaemon } from './daemon.ts';
+import { callExtra } from './extras-client.ts';
+
+/** The kernel's clock ticks at least so often; what is younger may be written again without a trace. */
+const TICK_MS = 60;
+
+/** A daemon that saved twice, described a state and removed one, and has stopped. */
+async function stoppedDaemon() {
+  const daemon = await startDaemon();
+  for (const name of ['gone', 'first', 'second']) await daemon.save(name);
+  await callExtra(daemon, 'Describe', { stateName: 'first', description: 'good' });
+  await daemon.call('RemoveSystemState', { stateName: 'gone' });
+  const before = await daemon.dump();
+  await sleep(TICK_MS);
+  await daemon.service.close(0);
+  const records = join(daemon.folder, 'vault/states');
+  const files = readdirSync(records).map((name) => join(records, name));
+  /** Changes what a record says of its state. */
+  const describe = (file: string, description: string, as = file) => {
+    const record = JSON.parse(readFileSync(file, 'utf8')) as { states: object[] };
+    writeFileSync(
+      as,
+      JSON.stringify({ ...record, states: record.states.map((state) => ({ ...state, description })) }),
+    );
+  };
+  const start = () => startDaemon({ folder: daemon.folder, tree: daemon.tree });
+  return { ...daemon, before, records, files, describe, start };
+}
+
+type Stopped = Awaited<ReturnType<typeof stoppedDaemon>>;
+
+const descriptionsOf = async (daemon: Daemon) =>
+  (await daemon.dump()).machines.flatMap(({ states }) => states.map(({ description }) => description)).sort();
+
+it('knows after a start all that it knew, and Refresh finds that nothing differs', async () => {
+  const { start, before } = await stoppedDaemon();
+  const daemon = await start();
+  expect(await daemon.dump()).toEqual(before);
+  expect(await descriptionsOf(daemon)).toEqual(['', 'good']);
+  expect((await daemon.call('Refresh')).lines).toEqual(['nothing differed: 2 states']);
+  expect(await daemon.dump()).toEqual(before);
+  await daemon.save('third');
+  await daemon.service.close(0);
+  expect(await descriptionsOf(await start())).toEqual(['', '', 'good']);
+});
+
+it('reads no record whose folder is what it was, and Refresh reads them', async () => {
+  const { start, files, describe, before } = await stoppedDaemon();
+  for (const file of files) describe(file, 'written in place');
+  const daemon = await start();
+  expect(await daemon.dump()).toEqual(before);
+  await daemon.call('Refresh');
+  expect(await descriptionsOf(daemon)).toEqual(['written in place', 'written in place']);
+});
+
+it.each([
+  [
+    'put there as a backup is',
+    ({ files: [file = ''], describe }: Stopped) => {
+      describe(file, 'other', `${file}.new`);
+      renameSync(`${file}.new`, file);
+    },
+  ],
+  [
+    'written in place, and the folder touched',
+    ({ files: [file = ''], describe, records }: Stopped) => {
+      describe(file, 'other');
+      utimesSync(records, new Date(), new Date());
+    },
+  ],
+  [
+    'written in place, and a line is in the journal',
+    ({ files: [file = ''], describe, folder }: Stopped) => {
+      describe(file, 'other');
+      appendFileSync(join(folder, 'journal.jsonl'), '{"event":"undone","id":"x"}\n');
+    },
+  ],
+])('reads every record when one was %s', async (_, change) => {
+  const stopped = await stoppedDaemon();
+  change(stopped);
+  expect(await descriptionsOf(await stopped.start())).toContain('other');
+});
+
+it('believes a record that has gone while it was stopped', async () => {
+  const {
+    start,
+    files: [file = ''],
+  } = await stoppedDaemon();
+  rmSync(file);
+  expect(await descriptionsOf(await start())).toHaveLength(1);
+});
+
+it('reads every record when the folder was written to as it stopped', async () => {
+  const { start, files, describe, records } = await stoppedDaemon();
+  const soon = new Date(Date.now() + 3_600_000);
+  const daemon = await start();
+  utimesSync(records, soon, soon);
+  await daemon.service.close(0);
+  for (const file of files) describe(file, 'other');
+  expect(await descriptionsOf(await start())).toEqual(['other', 'other']);
+});
