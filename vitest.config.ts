@@ -1,9 +1,23 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import ClosingLine from './packages/testing/src/closing-line.ts';
 
 // They keep a daemon for each write, and a pool for each on ZFS, and kill them again and again: beside other tests zfs-fuse, of which
 // there is one on a machine, gets stuck for a minute. All at once, as they wait for each other's processes most of the time.
 const steps = ['services/state/test/*step*.test.ts'];
+
+/** Those that take two minutes or three, of which one that begins last keeps the steps waiting. */
+const LONG =
+  /(first-light|chromium|drivers-transfer|merging-differential|git-memory|hostile-homes|steps)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const [long, others] = [true, false].map((isLong) =>
+      files.filter(({ moduleId }) => LONG.test(moduleId) === isLong),
+    );
+    return [...(long ?? []), ...(await super.sort(others ?? []))];
+  }
+}
 
 const common = {
   pool: 'forks',
@@ -22,6 +36,7 @@ const common = {
 export default defineConfig({
   test: {
     reporters: ['default', new ClosingLine()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -34,7 +49,7 @@ export default defineConfig({
         },
       },
       // When all others have ended.
-      { test: { ...common, name: 'steps', maxWorkers: 5, include: steps, sequence: { groupOrder: 1 } } },
+      { test: { ...common, name: 'steps', maxWorkers: 6, include: steps, sequence: { groupOrder: 1 } } },
     ],
   },
 });

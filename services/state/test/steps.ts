@@ -62,6 +62,8 @@ const PROMISES = [
 const BESIDE = new Set(['copyFile', 'link', 'rename', 'symlink']);
 const CALLBACKS = ['fchmod', 'fchown', 'fdatasync', 'fsync', 'ftruncate', 'futimes', 'open', 'write'];
 const HANDLE = ['appendFile', 'datasync', 'sync', 'truncate', 'write', 'writeFile'];
+/** What is done to a file after it was opened. */
+const OF_OPEN_FILE = new Set(['fchmod', 'fchown', 'futimes', 'write']);
 /** They leave nothing that a process killed right after would not have left. */
 const SYNCS = new Set(['fdatasync', 'fsync', 'datasync', 'sync']);
 /** Programs that only look. */
@@ -160,8 +162,9 @@ function endingOf(call: string, paths: string[] | undefined): Watch['mode'] | un
   if (watching.mode === 'lie' && !['spawn', 'call'].includes(call)) return undefined;
   const step = `${call} ${nameOf(text.replaceAll(new RegExp(`(?:/[^\\s":]*/)?${name}/`, 'g'), '').replaceAll(name, 'POOL'))}`;
   if (LOOKS.test(step)) return undefined;
-  // Beyond that it is the same step for the same thing, such as another object.
-  const times = Math.min((watching.done.get(step) ?? 0) + 1, 2);
+  // Beyond that it is the same step for the same thing, such as another object. Of a second file the first call is enough.
+  const most = OF_OPEN_FILE.has(call) && step.endsWith('its files') ? 1 : 2;
+  const times = Math.min((watching.done.get(step) ?? 0) + 1, most);
   watching.done.set(step, times);
   const before = times === 1 ? step : `${step} (${times})`;
   if (watching.passing.has(before)) return undefined;
