@@ -20,11 +20,13 @@ export class Stream {
   #leftOut = 0;
   /** Handed on since the call said that it has enough. */
   #ahead = 0;
+  /** Messages that the client has taken of those that were sent together. */
+  #taken = 0;
   #pumping: Promise<void> | undefined;
 
   constructor(call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>) {
     this.#call = call;
-    sendTogether(call);
+    sendTogether(call, () => this.#taken++);
   }
 
   /** Sends a line, now or when the client has read what is before it. */
@@ -50,8 +52,9 @@ export class Stream {
   /** Sends the lines that wait, as long as the client reads. */
   async flush(): Promise<void> {
     this.#tellLeftOut();
-    for (let before = -1; this.#pumping !== undefined && this.#waiting.length !== before; ) {
-      before = this.#waiting.length;
+    const progress = () => this.#taken - this.#waiting.length;
+    for (let before = Number.NaN; this.#pumping !== undefined && progress() !== before; ) {
+      before = progress();
       await Promise.race([this.#pumping, sleep(STALLED_MS, undefined, { ref: false })]);
     }
     this.#waiting.length = 0;
@@ -75,8 +78,9 @@ export class Stream {
     await Promise.resolve();
     for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) {
       if (this.#call.cancelled || this.#call.destroyed) break;
+      // Results may be large, and nobody is to have many of them made without taking any.
       if (this.#call.write(message)) this.#ahead = 0;
-      else if (++this.#ahead >= TOGETHER) await this.#room();
+      else if (++this.#ahead >= TOGETHER || !isLine(message)) await this.#room();
     }
     // With the last look at what waits, so that nothing comes in between and stays.
     this.#pumping = undefined;
@@ -97,18 +101,30 @@ export class Stream {
 }
 
 /**
- * Has a call send the messages that wait in one piece: the library hands each on when the one before has left, and waiting for
- * each of thousands takes most of the time that they take.
+ * Has a call send the lines that wait in one piece: the library hands each message on when the one before has left, and waiting for
+ * each of thousands takes most of the time that they take. Of results, which may be large, one is made at a time.
  */
-function sendTogether(call: Writable): void {
+function sendTogether(call: Writable, taken: () => void): void {
   call._writev = (chunks, done) => {
-    let left = chunks.length;
-    const sent = (error?: Error | null) => {
-      left--;
-      if (error != null || left === 0) done(error);
+    const send = (from: number) => {
+      let to = from + 1;
+      if (isLine(chunks[from]?.chunk)) while (isLine(chunks[to]?.chunk)) to++;
+      let left = to - from;
+      const sent = (error?: Error | null) => {
+        taken();
+        left--;
+        if (error != null) done(error);
+        else if (left === 0 && to < chunks.length) send(to);
+        else if (left === 0) done();
+      };
+      for (const { chunk, encoding } of chunks.slice(from, to)) call._write(chunk, encoding, sent);
     };
-    for (const { chunk, encoding } of chunks) call._write(chunk, encoding, sent);
+    send(0);
   };
+}
+
+function isLine(message: unknown): boolean {
+  return message !== undefined && 'log' in (message as object);
 }
 
 /** Waits for work that goes on, or until the signal says not to. */
