@@ -4,13 +4,15 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
-import { type Daemon, startDaemon } from './daemon.ts';
+import { describe, expect, it } from 'vitest';
+import { RecordsStamp } from '../src/outside/storage/vault/records-stamp.ts';
+import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
 import { callExtra } from './extras-client.ts';
 
 /** The kernel's clock ticks at least so often; what is younger may be written again without a trace. */
@@ -39,6 +41,7 @@ async function stoppedDaemon() {
   return { ...daemon, before, records, files, describe, start };
 }
 
+type Describe = Stopped['describe'];
 type Stopped = Awaited<ReturnType<typeof stoppedDaemon>>;
 
 const descriptionsOf = async (daemon: Daemon) =>
@@ -110,4 +113,66 @@ it('reads every record when the folder was written to as it stopped', async () =
   await daemon.service.close(0);
   for (const file of files) describe(file, 'other');
   expect(await descriptionsOf(await start())).toEqual(['other', 'other']);
+});
+
+describe('what was not read, nor written by this daemon', () => {
+  it.each([
+    ['went', (file: string) => rmSync(file)],
+    ['came', (file: string, describe: Describe) => describe(file, 'came', join(dirname(file), 'other.json'))],
+    [
+      'was replaced',
+      (file: string, describe: Describe) => {
+        describe(file, 'replaced', `${file}.new`);
+        renameSync(`${file}.new`, file);
+      },
+    ],
+  ])('is found at the next start when it %s while the daemon ran', async (what, change) => {
+    const {
+      start,
+      files: [file = ''],
+      describe,
+    } = await stoppedDaemon();
+    const daemon = await start();
+    change(file, describe);
+    const known = await descriptionsOf(daemon);
+    await daemon.save('late');
+    await sleep(TICK_MS);
+    await daemon.service.close(0);
+    const found = await start().then(descriptionsOf, (error: Error) => error.message);
+    expect(found).not.toEqual([...known, ''].sort());
+    if (what === 'went') expect(found).toHaveLength(2);
+    if (what === 'was replaced') expect(found).toContain('replaced');
+  });
+
+  it('is found through a link', async () => {
+    const { start, records } = await stoppedDaemon();
+    renameSync(records, `${records}-elsewhere`);
+    symlinkSync(`${records}-elsewhere`, records);
+    const daemon = await start();
+    await daemon.save('late');
+    await sleep(TICK_MS);
+    await daemon.service.close(0);
+    const [file = ''] = readdirSync(records);
+    rmSync(join(records, file));
+    expect(await descriptionsOf(await start())).toHaveLength(2);
+  });
+
+  it('is all that there is after a write that failed', async () => {
+    const folder = temporaryFolder();
+    const stamp = new RecordsStamp(folder);
+    await stamp.reading();
+    await stamp.writing(async () => writeFileSync(join(folder, 'one'), ''));
+    await sleep(TICK_MS);
+    expect(await stamp.now()).toBe(await stamp.reading());
+    const failing = stamp.writing(async () => {
+      writeFileSync(join(folder, 'two'), '');
+      throw new Error('EIO');
+    });
+    await expect(failing).rejects.toThrow('EIO');
+    await sleep(TICK_MS);
+    expect(await stamp.now()).toBeUndefined();
+    await stamp.writing(async () => writeFileSync(join(folder, 'three'), ''));
+    await sleep(TICK_MS);
+    expect(await stamp.now()).toBeUndefined();
+  });
 });

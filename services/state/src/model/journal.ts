@@ -1,5 +1,6 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Stamped } from '../outside/storage/storage.ts';
 import { writeDurably } from '../outside/write-durably.ts';
 import { diskFailure } from '../rules/machines/disk-failure.ts';
 import { addIntent, type Intent } from '../rules/states/reconcile.ts';
@@ -25,7 +26,7 @@ export interface Memory {
   /** Something was removed since the checkpoint, or was being removed. */
   readonly hasRemovals: boolean;
   /** All that the storage says of its states while it has this stamp; only when nothing happened after that. */
-  readonly whole?: { readonly stamp: string; readonly states: readonly State[] };
+  readonly whole?: Stamped;
 }
 
 /**

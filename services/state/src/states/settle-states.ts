@@ -1,6 +1,6 @@
 import type { Log } from '@croft/runtime';
-import { Journal, type Memory } from '../model/journal.ts';
-import type { Home, State } from '../model/model.ts';
+import { Journal } from '../model/journal.ts';
+import type { Home } from '../model/model.ts';
 import { StateIndex, worthKnowing } from '../model/state-index.ts';
 import type { Storage } from '../outside/storage/storage.ts';
 import { reconcile } from '../rules/states/reconcile.ts';
@@ -23,7 +23,7 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
   opened.defer(() => journal.close());
   const incomplete = await completeSaves(remembered.intents, storage, log);
   const intents = remembered.intents.filter((intent) => !incomplete.includes(intent));
-  const scan = await storage.scan({ alone: true, unchanged: await unchangedStates(remembered, storage) });
+  const scan = await storage.scan({ alone: true, remembered: remembered.whole });
   const doubts = { ...scan, canKeep: storage.keep !== undefined };
   const plan = reconcile(remembered.states, intents, scan.states, scan.leftovers, doubts);
   for (const note of [...(scan.notes ?? []), ...plan.notes]) log.warn({}, note);
@@ -52,13 +52,6 @@ export async function settleStates(folder: string, storage: Storage, log: Log): 
     differs: plan.notes.length > 0 || !remembered.isSettled,
     hasRemovals: remembered.hasRemovals,
   };
-}
-
-/** What the last checkpoint says of the states, when it was written with all that they are and they are still that. */
-async function unchangedStates({ whole }: Memory, storage: Storage): Promise<readonly State[] | undefined> {
-  // What keeps the storage from being asked keeps it from being read, and is told then.
-  const stamp = whole && (await storage.stamp?.().catch(() => undefined));
-  return stamp === undefined || stamp !== whole?.stamp ? undefined : whole.states;
 }
 
 /** Homes whose content was being deleted. What cannot be deleted now does not keep the daemon from starting. */

@@ -91,6 +91,12 @@ interface Capabilities {
   readonly needsRoot: boolean;
 }
 
+/** States, and what the stamp of the storage was when it had these. */
+export interface Stamped {
+  readonly stamp: string;
+  readonly states: readonly State[];
+}
+
 /** A place where states are kept. One writer at a time per machine is the caller's business; content is the driver's. */
 export interface Storage {
   readonly driver: 'vault' | 'zfs' | 'btrfs';
@@ -100,16 +106,13 @@ export interface Storage {
   /** Percent that stays free unless the operator says otherwise. */
   readonly recommendedMinFree: number;
   /**
-   * @param options `alone`: nobody writes, so what was interrupted is finished and what nobody needs is cleared away; `unchanged`:
-   *   the states, where the stamp says that they are what they were
+   * @param options `alone`: nobody writes, so what was interrupted is finished and what nobody needs is cleared away; `remembered`: what
+   *   need not be read where the stamp is still that
    */
-  scan(options?: {
-    readonly alone: boolean;
-    readonly unchanged?: readonly State[] | undefined;
-  }): Promise<Scan>;
+  scan(options?: { readonly alone: boolean; readonly remembered?: Stamped | undefined }): Promise<Scan>;
   /**
-   * What is another whenever states came, went or were annotated, for drivers that take long to read them. Only while nobody
-   * writes; undefined when a write could leave it as it is.
+   * For drivers that take long to read states: what is another whenever some came, went or were annotated, whoever did it. Only while
+   * nobody writes; undefined when it is not certain that the states are those that were scanned alone and what was written since.
    */
   stamp?(): Promise<string | undefined>;
   space(): Promise<readonly Pool[]>;

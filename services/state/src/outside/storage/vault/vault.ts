@@ -12,13 +12,13 @@ import { knownMachines } from '../known-machines.ts';
 import type { EntryTree, Freed, MachineMarks, Scan, Snapshot, SnapshotRequest, Storage } from '../storage.ts';
 import { walkedTree } from '../walked-tree.ts';
 import { Additions } from './content/additions.ts';
-
 import { collectGarbage } from './content/collect-garbage.ts';
 import { Objects } from './content/objects.ts';
 import { StoreFailed } from './content/read-file.ts';
-import { StatCache, tooYoung } from './content/stat-cache.ts';
+import { StatCache } from './content/stat-cache.ts';
 import { lstat } from './files.ts';
 import { annotateRecord, changeRecord, readRecords, removeRecord, saveOf, writeRecord } from './records.ts';
+import { RecordsStamp } from './records-stamp.ts';
 import { entriesOf, readManifest } from './trees/manifest.ts';
 import { revertTree } from './trees/revert-tree.ts';
 import { snapshotDataset } from './trees/snapshot-dataset.ts';
@@ -64,6 +64,7 @@ class Vault implements Storage {
   readonly transfer: VaultTransfer;
   readonly #options: VaultOptions;
   readonly #objects: Objects;
+  readonly #stamp: RecordsStamp;
   readonly #marks: VaultMarks;
   /** Adding and collecting exclude each other across machines: content that is just being added has no state yet. */
   readonly #turns = new Turns();
@@ -73,6 +74,7 @@ class Vault implements Storage {
     this.location = options.folder;
     this.#options = options;
     this.#objects = new Objects(`${options.folder}/objects`);
+    this.#stamp = new RecordsStamp(`${options.folder}/states`);
     this.homes = new VaultHomes(options.folder, options.leaveOut);
     this.#marks = new VaultMarks(options.folder);
     this.transfer = new VaultTransfer({
@@ -85,7 +87,9 @@ class Vault implements Storage {
   }
 
   async scan(options?: Parameters<Storage['scan']>[0]): Promise<Scan> {
-    const states = options?.unchanged ?? (await readRecords(this.#folder('states')));
+    // Only who is alone takes all that is read for what is there.
+    const isStill = options?.alone === true && (await this.#stamp.reading()) === options.remembered?.stamp;
+    const states = (isStill && options.remembered?.states) || (await readRecords(this.#folder('states')));
     return {
       machines: knownMachines(this.#options.machine, states, await this.#marks.read()),
       homes: await this.homes.reread(),
@@ -94,11 +98,8 @@ class Vault implements Storage {
     };
   }
 
-  /** Every record is put in place by `rename`, which the folder's change time tells. Devices have other numbers after a boot. */
   async stamp(): Promise<string | undefined> {
-    const nowMs = Date.now();
-    const stat = await lstat(this.#folder('states'));
-    return tooYoung(stat, nowMs) ? undefined : `${stat.ino}:${stat.mtimeNs}:${stat.ctimeNs}`;
+    return this.#stamp.now();
   }
 
   async space(): Promise<readonly Pool[]> {
@@ -137,8 +138,7 @@ class Vault implements Storage {
   async complete(states: readonly State[]): Promise<void> {
     const id = saveOf(states);
     try {
-      await writeRecord(this.#folder('states'), id, states);
-      await syncNames(this.#folder('states'));
+      await this.#writing(() => writeRecord(this.#folder('states'), id, states));
     } catch (error) {
       throw this.#explain(error);
     }
@@ -153,22 +153,21 @@ class Vault implements Storage {
     this.#pending.delete(id);
     this.transfer.forget(id);
     // Writing the mark may have failed half way.
-    await removeRecord(this.#folder('states'), id);
-    await syncNames(this.#folder('states'));
+    await this.#writing(() => removeRecord(this.#folder('states'), id));
     await rm(`${this.#folder('staging')}/${id}`, { recursive: true, force: true });
   }
 
   async destroy(states: readonly State[]): Promise<void> {
-    await changeRecord(this.#folder('states'), states, (stored) =>
-      stored.filter(({ id }) => !states.some((state) => state.id === id)),
+    await this.#writing(() =>
+      changeRecord(this.#folder('states'), states, (stored) =>
+        stored.filter(({ id }) => !states.some((state) => state.id === id)),
+      ),
     );
-    await syncNames(this.#folder('states'));
   }
 
   async annotate(states: readonly State[]): Promise<void> {
     try {
-      await annotateRecord(this.#folder('states'), states);
-      await syncNames(this.#folder('states'));
+      await this.#writing(() => annotateRecord(this.#folder('states'), states));
     } catch (error) {
       throw this.#explain(error);
     }
@@ -240,6 +239,14 @@ class Vault implements Storage {
     } catch (error) {
       return (error as Error).message;
     }
+  }
+
+  /** Does something to records, and returns when no power cut undoes it. */
+  async #writing(write: () => Promise<unknown>): Promise<void> {
+    await this.#stamp.writing(async () => {
+      await write();
+      await syncNames(this.#folder('states'));
+    });
   }
 
   #explain(error: unknown): unknown {

@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises';
+import { tooYoung } from './content/stat-cache.ts';
+import type { Stat } from './files.ts';
+
+/**
+ * Whether a folder of records is what this daemon read there and wrote: each record is put in place, or removed, so that the folder's
+ * change time tells every change, whoever made it. What is not certain is not vouched for.
+ */
+export class RecordsStamp {
+  readonly #folder: string;
+  /** The stamp of what is known to be there. */
+  #known: string | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** What is there is known from here on, as it is about to be read, or has this stamp as it had when it was. */
+  async reading(): Promise<string | undefined> {
+    const facts = await this.#look();
+    this.#known = facts && stampOf(facts);
+    return this.#known;
+  }
+
+  /** Around each write of ours: one that fails may have happened, and before it others may have written. */
+  async writing(write: () => Promise<void>): Promise<void> {
+    const before = await this.#look();
+    const isKnown = before !== undefined && stampOf(before) === this.#known;
+    this.#known = undefined;
+    await write();
+    if (isKnown) await this.reading();
+  }
+
+  /** The stamp of what is there, when that is known and every later write changes it. */
+  async now(): Promise<string | undefined> {
+    const nowMs = Date.now();
+    const facts = await this.#look();
+    if (facts === undefined || tooYoung(facts, nowMs)) return undefined;
+    return stampOf(facts) === this.#known ? this.#known : undefined;
+  }
+
+  /** Through a link, whose own times say nothing. */
+  async #look(): Promise<Stat | undefined> {
+    return stat(this.#folder, { bigint: true }).catch(() => undefined);
+  }
+}
+
+/** Without the device, whose number is another one after a boot. */
+function stampOf({ ino, mtimeNs, ctimeNs }: Stat): string {
+  return `${ino}:${mtimeNs}:${ctimeNs}`;
+}
