@@ -8,7 +8,7 @@ const steps = ['services/state/test/*step*.test.ts'];
 
 /** Those that take two minutes or three, of which one that begins last keeps the steps waiting. */
 const LONG =
-  /(first-light|chromium|drivers-transfer|merging-differential|git-memory|hostile-homes|steps)\.test\.ts$/;
+  /(first-light|chromium|drivers-transfer|merging-differential|git-memory|hostile-homes)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

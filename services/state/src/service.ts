@@ -73,8 +73,8 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   const { index, differs, hasRemovals } = await explained(() => settleStates(folder, storage, log));
   const gate = new Gate();
   // A call that did not end may still write.
-  const stampOf = async () => ((await gate.wait(0)) ? storage.stamp?.() : undefined);
-  opened.defer(() => index.close(stampOf));
+  const askStamp = async () => ((await gate.wait(0)) ? storage.stamp?.() : undefined);
+  opened.defer(() => index.close(askStamp));
   const policy = await explained(() => PolicyFile.open(settings.POLICY));
   const turns = new Turns();
   const metrics = await openMetrics(settings, { index, storage, turns }, { ...options, late, log });
@@ -103,7 +103,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   if (hasRemovals) await settleMenu(context);
   // What is written down already is not written again: with thousands of states that takes longer than all before.
   if (differs)
-    await index.checkpoint(stampOf).catch((error) => {
+    await index.checkpoint(askStamp).catch((error) => {
       // A daemon that starts on a full disk is needed to make room on it; what is settled now is settled again next time.
       log.error({ err: error }, 'the checkpoint could not be written');
     });

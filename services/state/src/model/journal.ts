@@ -18,7 +18,7 @@ type JournalEntry =
 const VERSION = 2;
 
 /** What the journal and its checkpoint remember. */
-export interface Memory {
+interface Memory {
   readonly states: readonly Remembered[];
   readonly intents: readonly Intent[];
   /** It is all in the checkpoint, and nothing was under way. */

@@ -8,7 +8,7 @@ const CHECKPOINT_LINES = 1000;
 
 type Ending = Extract<Parameters<Journal['append']>[0], { readonly id: string }>;
 
-type StampOf = () => Promise<string | undefined>;
+type AskStamp = () => Promise<string | undefined>;
 
 /** Of states that were saved together, the one that a write of them goes by first. */
 type Ids = Removal['ids'];
@@ -136,22 +136,22 @@ export class StateIndex {
     await this.checkpoint();
   }
 
-  /** Leaves a checkpoint. @param stampOf as for {@link checkpoint} */
-  async close(stampOf?: StampOf): Promise<void> {
+  /** Leaves a checkpoint. @param askStamp as for {@link checkpoint} */
+  async close(askStamp?: AskStamp): Promise<void> {
     await Promise.allSettled(this.#endings);
     // On a full disk the journal is as good: it only takes longer to read.
-    await this.checkpoint(stampOf).catch(() => {});
+    await this.checkpoint(askStamp).catch(() => {});
     await this.#journal.close();
   }
 
   /**
    * Replaces the journal by what it adds up to, with what is under way.
-   * @param stampOf asks the storage for its stamp; only while no write is under way
+   * @param askStamp asks the storage for its stamp; only while no write is under way
    */
-  async checkpoint(stampOf?: StampOf): Promise<void> {
+  async checkpoint(askStamp?: AskStamp): Promise<void> {
     this.#lines = 0;
     // Without it the next start reads the storage.
-    const stamp = await stampOf?.().catch(() => undefined);
+    const stamp = await askStamp?.().catch(() => undefined);
     await this.#journal.writeCheckpoint(this.#model.states, [...this.#open.values()], stamp);
   }
 

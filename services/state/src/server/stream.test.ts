@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
 import { Stream } from './stream.ts';
@@ -81,4 +82,26 @@ it.each([
   await new Promise((resolve) => call.once('finish', resolve));
   expect(turns).toBeLessThan(isLines ? 100 : 9001);
   expect(most).toBeLessThan(isLines ? 400 : 2);
+});
+
+it('waits at the end of a failed call as long as the client takes something, however slowly', async () => {
+  const sent: string[] = [];
+  let last = Promise.resolve();
+  const call = new Writable({
+    objectMode: true,
+    write(message: { log: string }, _encoding, done) {
+      last = last.then(async () => {
+        await sleep(16);
+        sent.push(message.log);
+        done();
+      });
+    },
+  });
+  const stream = new Stream(call as unknown as ServerWritableStream<unknown, unknown>);
+  const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`);
+  for (const line of lines) stream.line(line);
+  await stream.flush();
+  call.end();
+  await new Promise((resolve) => call.once('finish', resolve));
+  expect(sent).toEqual(lines);
 });

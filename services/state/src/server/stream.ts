@@ -105,26 +105,44 @@ export class Stream {
  * each of thousands takes most of the time that they take. Of results, which may be large, one is made at a time.
  */
 function sendTogether(call: Writable, taken: () => void): void {
-  call._writev = (chunks, done) => {
-    const send = (from: number) => {
-      let to = from + 1;
-      if (isLine(chunks[from]?.chunk)) while (isLine(chunks[to]?.chunk)) to++;
-      let left = to - from;
-      const sent = (error?: Error | null) => {
+  const write = ({ chunk, encoding }: Chunk) =>
+    new Promise<void>((resolve, reject) => {
+      call._write(chunk, encoding, (error) => {
         taken();
-        left--;
-        if (error != null) done(error);
-        else if (left === 0 && to < chunks.length) send(to);
-        else if (left === 0) done();
-      };
-      for (const { chunk, encoding } of chunks.slice(from, to)) call._write(chunk, encoding, sent);
+        if (error == null) resolve();
+        else reject(error);
+      });
+    });
+  call._writev = (chunks, done) => {
+    const send = async () => {
+      for (const run of runsOf(chunks)) await Promise.all(run.map(write));
     };
-    send(0);
+    send().then(() => done(), done);
   };
 }
 
+interface Chunk {
+  readonly chunk: unknown;
+  readonly encoding: BufferEncoding;
+}
+
+/** Lines that follow each other, and every other message by itself. */
+function* runsOf(chunks: readonly Chunk[]): Generator<readonly Chunk[]> {
+  let lines: Chunk[] = [];
+  for (const each of chunks) {
+    if (isLine(each.chunk)) {
+      lines.push(each);
+      continue;
+    }
+    yield lines;
+    lines = [];
+    yield [each];
+  }
+  yield lines;
+}
+
 function isLine(message: unknown): boolean {
-  return message !== undefined && 'log' in (message as object);
+  return 'log' in (message as object);
 }
 
 /** Waits for work that goes on, or until the signal says not to. */

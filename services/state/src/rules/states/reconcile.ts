@@ -86,7 +86,7 @@ export function reconcile(
   const removing = removals.size === 0 ? [] : stored.filter(({ id }) => removals.has(id));
   for (const state of removing)
     notes.push(`the removal of ${storageName(state)} was interrupted and is to be finished`);
-  // All of these are asked of thousands of states at every start, and most starts have no leftovers.
+  // There may be thousands, and most starts have no leftovers.
   const known = new Set(leftovers.length === 0 ? [] : remembered.map((state) => state.system ?? state.id));
   const keep = canKeep
     ? leftovers.filter((id) => known.has(id) && !saves.has(id) && !removals.has(id) && !storedById.has(id))
@@ -100,11 +100,11 @@ export function reconcile(
     (id) => !untouched.has(id) && !storedById.has(id),
   );
   for (const id of discard) notes.push(`the save of state ${id} was interrupted and is cleared away`);
-  const forgotten = new Map(storedById);
+  const unknown = new Map(storedById);
   let hasGone = false;
   for (const state of remembered) {
     const found = storedById.get(state.id);
-    forgotten.delete(state.id);
+    unknown.delete(state.id);
     hasGone ||= found === undefined;
     if (removals.has(state.id)) continue;
     if (found === undefined)
@@ -112,7 +112,7 @@ export function reconcile(
     else if (isPartial(found) && !isPartial(state))
       notes.push(`${storageName(state)} (${state.id}) is no longer whole in the storage`);
   }
-  for (const state of forgotten.values()) {
+  for (const state of unknown.values()) {
     const isOfSave = saves.has(state.system ?? state.id);
     if (!isOfSave && !removals.has(state.id))
       notes.push(`${storageName(state)} (${state.id}) was found in the storage`);

@@ -1,6 +1,9 @@
 import { stat } from 'node:fs/promises';
+import { Turns } from '../../../turns.ts';
 import { tooYoung } from './content/stat-cache.ts';
 import type { Stat } from './files.ts';
+
+const FOREVER = new AbortController().signal;
 
 /**
  * Whether a folder of records is what this daemon read there and wrote: each record is put in place, or removed, so that the folder's
@@ -8,6 +11,7 @@ import type { Stat } from './files.ts';
  */
 export class RecordsStamp {
   readonly #folder: string;
+  readonly #turns = new Turns();
   /** The stamp of what is known to be there. */
   #known: string | undefined;
 
@@ -22,13 +26,18 @@ export class RecordsStamp {
     return this.#known;
   }
 
-  /** Around each write of ours: one that fails may have happened, and before it others may have written. */
-  async writing(write: () => Promise<void>): Promise<void> {
-    const before = await this.#look();
-    const isKnown = before !== undefined && stampOf(before) === this.#known;
-    this.#known = undefined;
-    await write();
-    if (isKnown) await this.reading();
+  /**
+   * Around each write of ours, one after the other, as what is seen after one is taken for all that happened: one that fails may have
+   * happened, and before it others may have written.
+   */
+  writing(write: () => Promise<void>): Promise<void> {
+    return this.#turns.take(this.#folder, 'write', FOREVER, async () => {
+      const before = await this.#look();
+      const isKnown = before !== undefined && stampOf(before) === this.#known;
+      this.#known = undefined;
+      await write();
+      if (isKnown) await this.reading();
+    });
   }
 
   /** The stamp of what is there, when that is known and every later write changes it. */

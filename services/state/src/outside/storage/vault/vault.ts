@@ -88,8 +88,12 @@ class Vault implements Storage {
 
   async scan(options?: Parameters<Storage['scan']>[0]): Promise<Scan> {
     // Only who is alone takes all that is read for what is there.
-    const isStill = options?.alone === true && (await this.#stamp.reading()) === options.remembered?.stamp;
-    const states = (isStill && options.remembered?.states) || (await readRecords(this.#folder('states')));
+    const stamp = options?.alone === true ? await this.#stamp.reading() : undefined;
+    const remembered = options?.remembered;
+    const states =
+      remembered !== undefined && remembered.stamp === stamp
+        ? remembered.states
+        : await readRecords(this.#folder('states'));
     return {
       machines: knownMachines(this.#options.machine, states, await this.#marks.read()),
       homes: await this.homes.reread(),
