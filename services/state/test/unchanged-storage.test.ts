@@ -1,8 +1,11 @@
 import {
   appendFileSync,
+  existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -48,6 +51,17 @@ async function saveAndStop(daemon: Daemon): Promise<void> {
   await daemon.save('late');
   await sleep(TICK_MS);
   await daemon.service.close(0);
+}
+
+/** In place, or where nothing is by what is no file. @returns how to take it back */
+function damage(path: string): () => void {
+  if (!existsSync(path)) {
+    mkdirSync(path);
+    return () => rmdirSync(path);
+  }
+  const whole = readFileSync(path);
+  writeFileSync(path, '{');
+  return () => writeFileSync(path, whole);
 }
 
 const descriptionsOf = async (daemon: Daemon) =>
@@ -150,6 +164,23 @@ describe('what was not read, nor written by this daemon', () => {
     expect(await descriptionsOf(await start())).toContain('replaced');
   });
 
+  it.each([
+    ['another record', ({ files }: Stopped) => files[1] as string],
+    ['what is written down of machines', ({ folder }: Stopped) => join(folder, 'vault/machines.json')],
+  ])('is read at the next start when a Refresh that read it failed at %s', async (_, placeOf) => {
+    const stopped = await stoppedDaemon();
+    const [replaced] = stopped.files as [string];
+    const daemon = await stopped.start();
+    stopped.describe(replaced, 'replaced', `${replaced}.new`);
+    renameSync(`${replaced}.new`, replaced);
+    const heal = damage(placeOf(stopped));
+    expect((await daemon.call('Refresh')).code).not.toBe(0);
+    heal();
+    await sleep(TICK_MS);
+    await daemon.service.close(0);
+    expect(await descriptionsOf(await stopped.start())).toContain('replaced');
+  });
+
   it('is found through a link', async () => {
     const { start, records } = await stoppedDaemon();
     renameSync(records, `${records}-elsewhere`);
@@ -164,10 +195,10 @@ describe('what was not read, nor written by this daemon', () => {
   it('is all that there is after a write that failed', async () => {
     const folder = temporaryFolder();
     const stamp = new RecordsStamp(folder);
-    await stamp.reading();
+    await stamp.reading(async () => {});
     await stamp.writing(async () => writeFileSync(join(folder, 'one'), ''));
     await sleep(TICK_MS);
-    expect(await stamp.now()).toBe(await stamp.reading());
+    expect(await stamp.now()).toBe(await stamp.reading(async (now) => now));
     const failing = stamp.writing(async () => {
       writeFileSync(join(folder, 'two'), '');
       throw new Error('EIO');
@@ -183,7 +214,7 @@ describe('what was not read, nor written by this daemon', () => {
   it('is all that there is after a write of which nobody knows whether it happened', async () => {
     const stamp = new RecordsStamp(temporaryFolder());
     await sleep(TICK_MS);
-    expect(await stamp.reading()).toBe(await stamp.now());
+    expect(await stamp.reading(async (now) => now)).toBe(await stamp.now());
     await expect(stamp.writing(() => Promise.reject(new Error('EIO')))).rejects.toThrow('EIO');
     expect(await stamp.now()).toBeUndefined();
   });
@@ -191,7 +222,7 @@ describe('what was not read, nor written by this daemon', () => {
   it('is not covered by a write that was made beside one that failed', async () => {
     const folder = temporaryFolder();
     const stamp = new RecordsStamp(folder);
-    await stamp.reading();
+    await stamp.reading(async () => {});
     const slow = stamp.writing(async () => {
       writeFileSync(join(folder, 'one'), '');
       await sleep(TICK_MS);

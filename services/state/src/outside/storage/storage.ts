@@ -97,6 +97,14 @@ export interface Stamped {
   readonly states: readonly State[];
 }
 
+/** How a storage is looked through. */
+export interface ScanOptions {
+  /** Nobody writes, so what was interrupted is finished and what nobody needs is cleared away. */
+  readonly alone: boolean;
+  /** What need not be read where the stamp is still that. */
+  readonly remembered?: Stamped | undefined;
+}
+
 /** A place where states are kept. One writer at a time per machine is the caller's business; content is the driver's. */
 export interface Storage {
   readonly driver: 'vault' | 'zfs' | 'btrfs';
@@ -105,11 +113,7 @@ export interface Storage {
   readonly capabilities: Capabilities;
   /** Percent that stays free unless the operator says otherwise. */
   readonly recommendedMinFree: number;
-  /**
-   * @param options `alone`: nobody writes, so what was interrupted is finished and what nobody needs is cleared away; `remembered`: what
-   *   need not be read where the stamp is still that
-   */
-  scan(options?: { readonly alone: boolean; readonly remembered?: Stamped | undefined }): Promise<Scan>;
+  scan(options?: ScanOptions): Promise<Scan>;
   /**
    * For drivers that take long to read states: what is another whenever some came, went or were annotated, whoever did it. Only while
    * nobody writes; undefined when it is not certain that the states are those that were scanned alone and what was written since.

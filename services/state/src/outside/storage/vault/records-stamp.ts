@@ -19,11 +19,13 @@ export class RecordsStamp {
     this.#folder = folder;
   }
 
-  /** What is there is known from here on, as it is about to be read, or has this stamp as it had when it was. */
-  async reading(): Promise<string | undefined> {
-    const facts = await this.#look();
-    this.#known = facts && stampOf(facts);
-    return this.#known;
+  /** Around the reading of all that is there, which may be left out where the stamp is that of an earlier reading. */
+  async reading<T>(read: (stamp: string | undefined) => Promise<T>): Promise<T> {
+    const stamp = await this.#look();
+    this.#known = undefined;
+    const found = await read(stamp);
+    this.#known = stamp;
+    return found;
   }
 
   /**
@@ -33,23 +35,28 @@ export class RecordsStamp {
   writing(write: () => Promise<void>): Promise<void> {
     return this.#turns.take(this.#folder, 'write', FOREVER, async () => {
       const before = await this.#look();
-      const isKnown = before !== undefined && stampOf(before) === this.#known;
+      const isKnown = before !== undefined && before === this.#known;
       this.#known = undefined;
       await write();
-      if (isKnown) await this.reading();
+      if (isKnown) this.#known = await this.#look();
     });
   }
 
   /** The stamp of what is there, when that is known and every later write changes it. */
   async now(): Promise<string | undefined> {
     const nowMs = Date.now();
-    const facts = await this.#look();
+    const facts = await this.#facts();
     if (facts === undefined || tooYoung(facts, nowMs)) return undefined;
     return stampOf(facts) === this.#known ? this.#known : undefined;
   }
 
+  async #look(): Promise<string | undefined> {
+    const facts = await this.#facts();
+    return facts && stampOf(facts);
+  }
+
   /** Through a link, whose own times say nothing. */
-  async #look(): Promise<Stat | undefined> {
+  async #facts(): Promise<Stat | undefined> {
     return stat(this.#folder, { bigint: true }).catch(() => undefined);
   }
 }

@@ -9,7 +9,16 @@ import { Turns } from '../../../turns.ts';
 import { isAnswering, NO_ANSWER } from '../../answering.ts';
 import { syncNames } from '../../write-durably.ts';
 import { knownMachines } from '../known-machines.ts';
-import type { EntryTree, Freed, MachineMarks, Scan, Snapshot, SnapshotRequest, Storage } from '../storage.ts';
+import type {
+  EntryTree,
+  Freed,
+  MachineMarks,
+  Scan,
+  ScanOptions,
+  Snapshot,
+  SnapshotRequest,
+  Storage,
+} from '../storage.ts';
 import { walkedTree } from '../walked-tree.ts';
 import { Additions } from './content/additions.ts';
 import { collectGarbage } from './content/collect-garbage.ts';
@@ -86,14 +95,16 @@ class Vault implements Storage {
     });
   }
 
-  async scan(options?: Parameters<Storage['scan']>[0]): Promise<Scan> {
-    // Only who is alone takes all that is read for what is there.
-    const stamp = options?.alone === true ? await this.#stamp.reading() : undefined;
-    const remembered = options?.remembered;
-    const states =
-      remembered !== undefined && remembered.stamp === stamp
-        ? remembered.states
-        : await readRecords(this.#folder('states'));
+  /** Only who is alone takes all that is read for what is there. */
+  async scan({ alone, remembered }: ScanOptions = { alone: false }): Promise<Scan> {
+    if (!alone) return this.#read();
+    return this.#stamp.reading((stamp) =>
+      this.#read(remembered?.stamp === stamp ? remembered?.states : undefined),
+    );
+  }
+
+  async #read(unchanged?: readonly State[]): Promise<Scan> {
+    const states = unchanged ?? (await readRecords(this.#folder('states')));
     return {
       machines: knownMachines(this.#options.machine, states, await this.#marks.read()),
       homes: await this.homes.reread(),
