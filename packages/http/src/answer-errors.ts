@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { Failure } from '@croft/failure';
 import { type Log, reasonOf } from '@croft/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -42,7 +43,7 @@ export function answer(
   return body === undefined ? reply.send() : reply.type('application/json').send(JSON.stringify(body));
 }
 
-/** Answers what Node's parser cannot read as a request, before there is one, and hangs up. */
+/** Answers what Node's parser cannot read as a request, before there is one, and hangs up when the answer was taken. */
 export function answerUnreadable(error: Error, socket: Socket, dialect: ErrorDialect): void {
   if ((error as { code?: string }).code !== 'ECONNRESET' && socket.writable) {
     const failure = asUnreadable(error, dialect);
@@ -59,9 +60,11 @@ export function answerUnreadable(error: Error, socket: Socket, dialect: ErrorDia
       connection: 'close',
     };
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
-  }
-  socket.destroy(error);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+    // Nor can the parser read what follows.
+    discard(socket.removeAllListeners('data'));
+    hangUpLater(socket, DISCARD_MS);
+  } else socket.destroy(error);
 }
 
 function asUnreadable(error: Error, dialect: ErrorDialect): Failure {
@@ -88,11 +91,15 @@ const DISCARD_STREAM_MS = 300_000;
  */
 function discardRest(reply: FastifyReply, request: IncomingMessage): void {
   reply.removeHeader('connection');
-  let left = DISCARD_BYTES;
   hangUpLater(request, DISCARD_MS);
-  request.on('data', (chunk: Buffer) => {
+  discard(request);
+}
+
+function discard(coming: Readable): void {
+  let left = DISCARD_BYTES;
+  coming.on('data', (chunk: Buffer) => {
     left -= chunk.length;
-    if (left < 0) request.destroy();
+    if (left < 0) coming.destroy();
   });
 }
 
@@ -108,7 +115,7 @@ export function endUnread(app: App): void {
   });
 }
 
-function hangUpLater(request: IncomingMessage, ms: number): void {
+function hangUpLater(request: Readable, ms: number): void {
   // Whoever has gone tells it no more.
   if (request.destroyed) return;
   const hangUp = setTimeout(() => request.destroy(), ms);
