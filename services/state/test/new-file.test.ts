@@ -13,3 +13,17 @@ it('a file that cannot be closed, as on a disk that is full only then, was not w
   );
   expect(existsSync(name)).toBe(false);
 });
+
+it('is not written by who is told to end before it is there', async () => {
+  const name = join(temporaryFolder(), 'file');
+  let isBegun = false;
+  const writing = newFile(name, async () => {
+    isBegun = true;
+  });
+  process.emit('SIGINT', 'SIGINT');
+  await expect(writing).rejects.toMatchObject({
+    message: `interrupted: ${name} was not written`,
+    exitCode: 130,
+  });
+  expect([existsSync(name), isBegun]).toEqual([false, false]);
+});

@@ -53,13 +53,14 @@ export async function interruptible<T>(
 /** What is done elsewhere, as by the daemon, is not waited for any longer. @throws Interrupted */
 export async function untilInterrupted<T>(work: () => Promise<T>, whatNow: string): Promise<T> {
   return await interruptible(
-    (signal) => orAborted(signal, work()),
+    (signal) => orAborted(signal, work),
     () => whatNow,
   );
 }
 
-/** What comes of some work, or the signal's reason when that comes first. */
-export async function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+/** What comes of some work, which is not begun when there is no time for it; or the signal's reason when that comes first. */
+export async function orAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
   const aborted = once(signal, 'abort').then(() => signal.throwIfAborted());
-  return (await Promise.race([work, aborted])) as T;
+  return (await Promise.race([work(), aborted])) as T;
 }

@@ -8,15 +8,15 @@ import { interruptible, orAborted } from '../interruption.ts';
  * @throws FileTrouble, when there is something or it cannot be made before anything else is done; Interrupted
  */
 export async function newFile<T>(name: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
-  const file = await open(name, 'wx', 0o600).catch((error: Error) => {
-    throw new FileTrouble(`${name} cannot be written: ${error.message}; --output names another file`);
-  });
   return await interruptible(
     async (signal) => {
+      const file = await open(name, 'wx', 0o600).catch((error: Error) => {
+        throw new FileTrouble(`${name} cannot be written: ${error.message}; --output names another file`);
+      });
       try {
         return await withFiles(`${name} could not be written`, async () => {
           try {
-            return await orAborted(signal, write(file));
+            return await orAborted(signal, () => write(file));
           } finally {
             // A disk may say only now that it is full.
             await file.close();
