@@ -15,10 +15,11 @@ export function works(command: string, args: readonly string[]): boolean {
 
 /**
  * The first words of a command that has mounts of its own, which end with it. The pools of other tests are not among them:
- * whatever is mounted in two places stays busy when it is unmounted in one, and could not be mounted again.
+ * whatever is mounted in two places stays busy when it is unmounted in one, and could not be mounted again. Of one whose zfs-fuse
+ * was killed umount says that it cannot, which is nobody's concern here.
  * @param script of a shell, with the words that follow as its arguments
  */
 export function withOwnMounts(script: string): string[] {
-  const others = 'umount --lazy --all --types fuse.zfs || true';
+  const others = 'umount --lazy --all --types fuse.zfs 2> /dev/null || true';
   return ['unshare', '--mount', '--propagation', 'private', 'sh', '-ec', `${others}\n${script}`, 'sh'];
 }

@@ -102,7 +102,9 @@ it('killed while checks run, it waits for the same merges at the next start', as
   const numbers = [await openPull('checked-1'), await openPull('checked-2')];
   for (const number of numbers) await queue(number);
   const refs = () => git(bare, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/queue');
-  await expect.poll(async () => (await refs()).split('\n').length, { timeout: 10_000 }).toBe(2);
+  // Written down after their refs; a merge that is not, the next start makes anew.
+  const made = () => sql.rows`select from :schema.merge_queue where commit_sha is not null`;
+  await expect.poll(async () => (await made()).length, { timeout: 20_000 }).toBe(2);
   const before = await refs();
   await forge.kill();
   // A ref that was to follow, and one whose row is gone.

@@ -32,14 +32,16 @@ async function queued(name: string, options: object = {}) {
       await who.call('POST', `${at}/pulls/${number}/merge`, body),
     isMerged: async (number: number) => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status === 204,
     list: async () => (await ada.call('GET', `${at}/merge_queue/main`)).items,
-    /** Waits for the merge ahead of the branch, and gives its commit. */
+    /** Waits until the merge ahead of the branch is written down, which comes after its ref, and gives its commit. */
     made: async (number: number, other?: string) => {
-      const ref = `refs/queue/main/${number}`;
-      const read = () => readRef(bare, ref);
-      await expect
-        .poll(read, { timeout: 10_000 })
-        .not.toMatch(other === undefined ? /^$/ : new RegExp(`^(${other})?$`));
-      return await read();
+      const read = async () => {
+        const ref = await readRef(bare, `refs/queue/main/${number}`);
+        const rows = await scene.sql.rows`select from :schema.merge_queue where commit_sha = ${ref}`;
+        return rows.length > 0 && ref !== other ? ref : '';
+      };
+      let sha = '';
+      await expect.poll(async () => (sha = await read()), SOON).not.toBe('');
+      return sha;
     },
     report: async (sha: string, state: string, context = 'ci') => {
       expect((await ada.call('POST', `${at}/statuses/${sha}`, { state, context })).status).toBe(201);
