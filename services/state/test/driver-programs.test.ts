@@ -5,7 +5,10 @@ import { type Daemon, temporaryFolder } from './daemon.ts';
 import { type BtrfsImage, btrfs, run } from './drivers/btrfs-image.ts';
 import { memberOf, openHost, statesOf } from './drivers/fixture.ts';
 import { daemonOn, poolFor } from './drivers/zfs-daemon.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { ZFS_PATH } from './drivers/zfs-programs.ts';
+
+useZfs();
 
 // What an operation costs is what it starts: a program takes as long as the step that it is for.
 

@@ -9,7 +9,9 @@ import { instantScenarios } from './drivers/instant-scenarios.ts';
 import { lookScenarios } from './drivers/look-scenarios.ts';
 import { stateScenarios } from './drivers/state-scenarios.ts';
 import { vault } from './drivers/vault-folder.ts';
-import { zfs } from './drivers/zfs-pool.ts';
+import { useZfs, zfs } from './drivers/zfs-pool.ts';
+
+useZfs();
 
 // Every driver does the same: one suite, over gRPC, on the real thing.
 const drivers: readonly StorageFixture[] = [vault, btrfs, zfs];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { btrfs } from './drivers/btrfs-image.ts';
 import { vault } from './drivers/vault-folder.ts';
-import { zfs } from './drivers/zfs-pool.ts';
+import { useZfs, zfs } from './drivers/zfs-pool.ts';
 import {
   collect,
   compare,
@@ -22,6 +22,8 @@ import {
   write,
 } from './model-steps.ts';
 import { Model } from './plain-model.ts';
+
+useZfs();
 
 // Random sequences of everything that writes, against a model that fits on a page: after each call the daemon says what the
 // model says, the storage holds what the daemon says, and the folders are as they should be; at the end every state holds

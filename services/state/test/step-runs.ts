@@ -12,8 +12,8 @@ type Open = (subject: Subject) => SteppingStorage | Promise<SteppingStorage>;
 
 /**
  * Every operation is stopped before the first thing it does, then before the second, and so on until it comes through, and the
- * process killed there. Each has a daemon of its own, and they die together. The start after that is killed as well, each time
- * before another thing that it does.
+ * process killed there. Each has a daemon of its own, and they die together. The start after that is killed as well, before the
+ * first thing it does that no start of this daemon was killed before.
  * @returns the steps of each, for people
  */
 export async function killAtEach(subjects: readonly Subject[], open: Open): Promise<string> {
@@ -30,8 +30,7 @@ export async function killAtEach(subjects: readonly Subject[], open: Open): Prom
       }),
     );
     await hosts.kill();
-    const starts = await killStarts(unfinished, hosts);
-    await hosts.start(unfinished.map(({ host }) => host));
+    const starts = await startAgain(unfinished, hosts);
     await Promise.all(
       unfinished.map(async (trial, index) => {
         const outcome = outcomes[index] as Answer | string;
@@ -52,28 +51,30 @@ export async function killAtEach(subjects: readonly Subject[], open: Open): Prom
   return `${checkSteps(trials)}; starts ${starts.size}: ${[...starts].sort().join(', ')}`;
 }
 
-/** @returns before which step each was killed, one that it was not killed before yet; undefined for those that came through */
-async function killStarts(
+/** @returns before which step of its start each was killed; undefined for those that came through */
+async function startAgain(
   trials: readonly Trial[],
   hosts: SteppingHosts,
 ): Promise<readonly (string | undefined)[]> {
   await hosts.spawn(trials.map(({ host }) => host));
   const steps = await Promise.all(
-    trials.map(async ({ host, startSteps, startsKilled }) => {
-      const stopped = hosts.ended(host.name);
-      await host.watch('stop', startSteps);
-      const step = await Promise.race([host.start(), stopped]);
-      // Once before each of them; then from the first one again.
-      if (step === undefined) {
-        startSteps.length = 0;
-        return undefined;
-      }
-      startSteps.push(step);
-      startsKilled.add(step);
+    trials.map(async ({ host, startsKilled }) => {
+      let step: string | undefined;
+      const stopped = hosts.ended(host.name).then((before) => {
+        step = before;
+      });
+      await host.watch('stop', [...startsKilled]);
+      await Promise.race([host.start(), stopped]);
+      // What it does in the background may have been stopped meanwhile.
+      if (step === undefined) await host.unwatch();
+      if (step !== undefined) startsKilled.add(step);
       return step;
     }),
   );
-  await hosts.kill();
+  if (steps.some((step) => step !== undefined)) {
+    await hosts.kill();
+    await hosts.start(trials.map(({ host }) => host));
+  }
   return steps;
 }
 

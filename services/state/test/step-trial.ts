@@ -60,9 +60,7 @@ export interface Trial {
   readonly subject: Subject;
   readonly host: SteppingHost;
   readonly steps: string[];
-  /** Those that its starts were killed before, since one came through. */
-  readonly startSteps: string[];
-  /** All of these. */
+  /** Those that one of its starts was killed before. */
   readonly startsKilled: Set<string>;
   /** How everything looked before this round. */
   before: Look | undefined;
@@ -70,7 +68,7 @@ export interface Trial {
 
 /** Gives an operation a daemon of its own. */
 export function makeTrial(subject: Subject, host: SteppingHost): Trial {
-  return { subject, host, steps: [], startSteps: [], startsKilled: new Set(), before: undefined };
+  return { subject, host, steps: [], startsKilled: new Set(), before: undefined };
 }
 
 /** Makes it possible that the operation happens, and looks. */

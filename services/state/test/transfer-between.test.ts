@@ -8,8 +8,10 @@ import { factsOf, fillWithEverything } from './drivers/everything.ts';
 import { memberOf, openHost, type StorageFixture, statesOf } from './drivers/fixture.ts';
 import { vault } from './drivers/vault-folder.ts';
 import { openPool } from './drivers/zfs-image.ts';
-import { zfs } from './drivers/zfs-pool.ts';
+import { useZfs, zfs } from './drivers/zfs-pool.ts';
 import { callExtra, exported, importBytes } from './extras-client.ts';
+
+useZfs();
 
 /** A daemon on each driver. */
 async function daemonsOn(context: TestContext, fixtures: readonly StorageFixture[]) {

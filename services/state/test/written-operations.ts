@@ -315,11 +315,12 @@ export const WRITES: readonly Subject[] = [
     happened: ({ states }, round) =>
       states.includes(`system i${round} 1`) && states.includes(`ada i${round} 1`),
     async holds(host, round) {
-      for (const userName of ['', 'ada'])
-        expect(await host.extra('Diff', { stateName: `i${round}`, userName })).toMatchObject({
-          code: 0,
-          order: ['summary'],
-        });
+      // One in each round: on ZFS it takes as many programs as a third of an import to look.
+      const userName = round % 2 === 0 ? 'ada' : '';
+      expect(await host.extra('Diff', { stateName: `i${round}`, userName })).toMatchObject({
+        code: 0,
+        order: ['summary'],
+      });
     },
     has: {
       vault: /^rename state\/vault\/states\/ID.json.new/,

@@ -8,10 +8,13 @@ import { memberOf, namesOf, statesOf, withDaemon } from './drivers/fixture.ts';
 import { vault } from './drivers/vault-folder.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { attempt } from './drivers/zfs-programs.ts';
 import { makeZsysMachine, saveAsZsys } from './drivers/zsys-machine.ts';
 import { callExtra } from './extras-client.ts';
 import { runCommand } from './run-command.ts';
+
+useZfs();
 
 const AUTOMATIC = 'autozsys_q1w2e3';
 

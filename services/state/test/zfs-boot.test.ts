@@ -5,7 +5,10 @@ import { expect, it, type TestContext } from 'vitest';
 import type { Answer, Daemon } from './daemon.ts';
 import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { attempt, ZFS_PATH } from './drivers/zfs-programs.ts';
+
+useZfs();
 
 /** A machine with a home and a state `good`, after which everything changed. */
 async function machine(context: TestContext) {

@@ -1,8 +1,11 @@
 import { it } from 'vitest';
 import { steppingZfs } from './drivers/stepping-storages.ts';
 import { requireZfsAndGrub } from './drivers/zfs-daemon.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { failAtEach } from './step-runs.ts';
 import { groupsOn } from './tried-operations.ts';
+
+useZfs();
 
 // Every thing that a write does to the pool fails once, or is done and told as failed. The longest has a file of its own.
 

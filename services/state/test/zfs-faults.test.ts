@@ -4,9 +4,12 @@ import { expect, it, vi } from 'vitest';
 import { callAt, type Dump, startDaemon, temporaryFolder } from './daemon.ts';
 import { memberOf, namesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { run, ZFS_PATH } from './drivers/zfs-programs.ts';
 import { callExtra } from './extras-client.ts';
 import { startProcess } from './spawned-daemon.ts';
+
+useZfs();
 
 it('answers reads while its pool is exported, and works when it is back', async (context) => {
   const storage = await poolFor(context);

@@ -15,7 +15,10 @@ import { callAt, type Daemon } from './daemon.ts';
 import { memberOf, statesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { startProcess } from './spawned-daemon.ts';
+
+useZfs();
 
 /**
  * A pool with the state `base`, two clones of it, and a daemon.

@@ -5,8 +5,11 @@ import { startDaemon, temporaryFolder } from './daemon.ts';
 import { memberOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { attempt, run } from './drivers/zfs-programs.ts';
 import { callExtra } from './extras-client.ts';
+
+useZfs();
 
 /** A daemon, and users with a file in their homes. */
 async function withUsers(context: TestContext, users: readonly string[], settings = {}) {

@@ -1,8 +1,11 @@
 import { it } from 'vitest';
 import { steppingZfs } from './drivers/stepping-storages.ts';
 import { requireZfsAndGrub } from './drivers/zfs-daemon.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { killAtEach } from './step-runs.ts';
 import { groupsOn } from './tried-operations.ts';
+
+useZfs();
 
 // An import makes datasets, mounts them, and fills them: most of what a write on ZFS can do, in as many steps as all others.
 

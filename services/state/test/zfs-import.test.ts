@@ -5,8 +5,11 @@ import { treeFacts } from './daemon.ts';
 import { memberOf, namesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { ZFS_PATH } from './drivers/zfs-programs.ts';
 import { exported, importBytes } from './extras-client.ts';
+
+useZfs();
 
 // Imports on ZFS lie in datasets of their own. What a crash leaves of one is in zfs-steps.test.ts.
 

@@ -7,8 +7,11 @@ import { type Daemon, temporaryFolder, treeFacts } from './daemon.ts';
 import { statesOf } from './drivers/fixture.ts';
 import { bootPartition, environment, fillBoot, GRUB_CFG } from './drivers/grub-boot.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { run, ZFS_PATH } from './drivers/zfs-programs.ts';
 import { callExtra } from './extras-client.ts';
+
+useZfs();
 
 // A root on ZFS that runs is not exchanged, so the boot loader is asked to start the state, once.
 

@@ -5,7 +5,10 @@ import type { Daemon } from './daemon.ts';
 import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { run, ZFS_PATH } from './drivers/zfs-programs.ts';
+
+useZfs();
 
 const snapshots = ({ zfs }: ZfsPool, pool: string) =>
   zfs('list', '-H', '-r', '-t', 'snapshot', '-o', 'name', pool)

@@ -1,8 +1,11 @@
 import { it } from 'vitest';
 import { steppingZfs } from './drivers/stepping-storages.ts';
 import { requireZfsAndGrub } from './drivers/zfs-daemon.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { killAtEach } from './step-runs.ts';
 import { checkTable, groupsOn } from './tried-operations.ts';
+
+useZfs();
 
 // Every write on ZFS is stopped at each thing that it does to the pool, and the daemon killed there. The longest has a file of its
 // own, so that nothing waits for it.

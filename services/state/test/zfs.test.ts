@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
 import { daemonOn, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
+import { useZfs } from './drivers/zfs-pool.ts';
 import { run } from './drivers/zfs-programs.ts';
+
+useZfs();
 
 const valueOf = ({ zfs }: ZfsPool, property: string, name: string) =>
   zfs('get', '-H', '-p', '-o', 'value', property, name).trim();

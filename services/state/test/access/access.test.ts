@@ -6,7 +6,10 @@ import { extraNames } from '../../src/rpc-extras.ts';
 import { type Daemon, temporaryFolder, vaultFacts } from '../daemon.ts';
 import { memberOf } from '../drivers/fixture.ts';
 import { poolFor } from '../drivers/zfs-daemon.ts';
+import { useZfs } from '../drivers/zfs-pool.ts';
 import { callAs, needRoot, type OtherUser, startDaemonAs, startPublicDaemon, users } from './other-users.ts';
+
+useZfs();
 
 beforeEach(needRoot);
 

@@ -5,8 +5,6 @@ import { onTestFinished, type TestContext } from 'vitest';
 import { type Daemon, type DaemonOptions, startDaemon, temporaryFolder } from '../daemon.ts';
 import { openPool, type ZfsPool } from './zfs-image.ts';
 import { missingForZfs, ZFS_PATH } from './zfs-programs.ts';
-// Starts zfs-fuse for the tests of a file, and ends it.
-import './zfs-pool.ts';
 
 /** Skips the test where there can be no pools. */
 export function requireZfs(context: TestContext): void {
