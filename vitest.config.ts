@@ -44,8 +44,9 @@ export default defineConfig({
           name: 'all',
           include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...steps],
-          // Files share processes, whose code is compiled and warm: a quarter less to do. So what a helper wants before and after
-          // the tests of a file it says in a function that the file calls; at its top it would be for the first file only.
+          // Files share processes, whose code is compiled and warm: 22 files of the forge took 117 s of the processor instead of 152.
+          // So what a helper wants before and after the tests of a file it says in a function that the file calls; at its top it
+          // would be for the first file only.
           isolate: false,
           // One embedded PostgreSQL serves the whole run; every test file clones its own database from it.
           globalSetup: ['packages/testing/src/global-setup.ts'],

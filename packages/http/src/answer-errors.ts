@@ -61,7 +61,7 @@ export function answerUnreadable(error: Error, socket: Socket, dialect: ErrorDia
     };
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
-    // Nor can the parser read what follows.
+    // The parser would fail at what follows once more.
     discard(socket.removeAllListeners('data'));
     hangUpLater(socket, DISCARD_MS);
   } else socket.destroy(error);
@@ -115,13 +115,13 @@ export function endUnread(app: App): void {
   });
 }
 
-function hangUpLater(request: Readable, ms: number): void {
+function hangUpLater(coming: Readable, ms: number): void {
   // Whoever has gone tells it no more.
-  if (request.destroyed) return;
-  const hangUp = setTimeout(() => request.destroy(), ms);
+  if (coming.destroyed) return;
+  const hangUp = setTimeout(() => coming.destroy(), ms);
   // The connection keeps a process from ending, or it is closed by whoever ends that.
   hangUp.unref();
-  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(hangUp));
+  for (const event of ['end', 'close']) coming.once(event, () => clearTimeout(hangUp));
 }
 
 function asFailure(

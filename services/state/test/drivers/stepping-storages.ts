@@ -92,6 +92,7 @@ export async function steppingZfs(): Promise<SteppingStorage> {
       expect(nextEntry() !== '').toBe(dump.machines.some(({ nextState }) => nextState !== null));
       const ours = snapshotsIn(dump);
       const all = names('filesystem,snapshot');
+      const filesystems = all.filter((name) => !name.includes('@'));
       // Those of ZSys are there before they are adopted.
       const snapshots = all.filter(
         (name) => name.includes('@') && (!name.includes('@zsys') || ours.includes(name)),
@@ -99,11 +100,10 @@ export async function steppingZfs(): Promise<SteppingStorage> {
       expect(snapshots.sort()).toEqual(ours);
       // Datasets of imports that hold no snapshot, where they were mounted, and what states were looked into with.
       const used = snapshots.map((name) => name.split('@', 1)[0] ?? '');
-      const idle = all.filter(
+      const idle = filesystems.filter(
         (name) =>
-          !name.includes('@') &&
-          (name.includes('/croft_view') ||
-            (name.includes('/croft_imports') && !used.some((one) => one.startsWith(name)))),
+          name.includes('/croft_view') ||
+          (name.includes('/croft_imports') && !used.some((one) => one.startsWith(name))),
       );
       expect(idle).toEqual([]);
       for (const mounts of ['imports', 'views'].map((name) => join(folder, name)))

@@ -9,24 +9,30 @@ import { interruptible, orAborted } from '../interruption.ts';
  */
 export async function newFile<T>(name: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   return await interruptible(
-    async (signal) => {
-      const file = await open(name, 'wx', 0o600).catch((error: Error) => {
-        throw new FileTrouble(`${name} cannot be written: ${error.message}; --output names another file`);
-      });
-      try {
-        return await withFiles(`${name} could not be written`, async () => {
-          try {
-            return await orAborted(signal, () => write(file));
-          } finally {
-            // A disk may say only now that it is full.
-            await file.close();
-          }
-        });
-      } catch (error) {
-        await withFiles(`half of ${name} could not be removed`, () => rm(name, { force: true }));
-        throw error;
-      }
-    },
+    (signal) => writeNew(name, signal, write),
     () => `${name} was not written`,
   );
+}
+
+async function writeNew<T>(
+  name: string,
+  signal: AbortSignal,
+  write: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(name, 'wx', 0o600).catch((error: Error) => {
+    throw new FileTrouble(`${name} cannot be written: ${error.message}; --output names another file`);
+  });
+  try {
+    return await withFiles(`${name} could not be written`, async () => {
+      try {
+        return await orAborted(signal, () => write(file));
+      } finally {
+        // A disk may say only now that it is full.
+        await file.close();
+      }
+    });
+  } catch (error) {
+    await withFiles(`half of ${name} could not be removed`, () => rm(name, { force: true }));
+    throw error;
+  }
 }
