@@ -1,3 +1,5 @@
+import { statfsSync } from 'node:fs';
+import { freemem, tmpdir } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import ClosingLine from './packages/testing/src/closing-line.ts';
@@ -9,6 +11,25 @@ const steps = ['services/state/test/*step*.test.ts'];
 /** Those that take two minutes or three, of which one that begins last keeps the steps waiting. */
 const LONG =
   /(first-light|chromium|drivers-transfer|merging-differential|git-memory|hostile-homes)\.test\.ts$/;
+
+/** What all files of a whole run take at once, and twice as much beside it, in bytes. */
+const ROOM = 12 * 2 ** 30;
+
+// Git, PostgreSQL and the pools make and remove hundreds of thousands of small files, for each of which ext4 looks through what was
+// removed in the last minutes. In memory, where there is room, that takes a third of the time less.
+/* oxlint-disable node/no-process-env -- every process of the tests takes its temporary folder from there */
+process.env['CROFT_TEST_DISK'] ??= tmpdir();
+process.env['TMPDIR'] ??= memoryFolder() ?? tmpdir();
+/* oxlint-enable node/no-process-env */
+
+function memoryFolder(): string | undefined {
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    return Math.min(bavail * bsize, freemem()) < ROOM ? undefined : '/dev/shm';
+  } catch {
+    return undefined;
+  }
+}
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { runProgram } from './small-process.ts';
 
 /** Nothing of the developer's own configuration reaches git in a test. */
 export const gitEnvironment: Readonly<Record<string, string>> = {
@@ -22,13 +19,12 @@ export const gitEnvironment: Readonly<Record<string, string>> = {
 
 /** Runs the git program a developer would run; rejects with its standard error in the message. */
 export async function git(folder: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run('git', args, {
-    cwd: folder,
-    env: gitEnvironment,
-    maxBuffer: 256 * 1024 * 1024,
-  });
+  const stdout = await runProgram({ file: 'git', args, folder, environment: gitEnvironment });
   return stdout.trim();
 }
+
+/** Where folders are on a disk, when temporary ones are in memory: for what asks something of the disk. */
+export const diskFolder: string = process.env['CROFT_TEST_DISK'] ?? tmpdir();
 
 /** An empty folder of the test's own, removed when disposed. */
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {

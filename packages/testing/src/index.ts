@@ -1,9 +1,10 @@
 import { guardTransactions } from '@croft/runtime';
 
+export { bundledProgram } from './bundled-program.ts';
 export { type FixedClock, fixedClock } from './clock.ts';
 export { type SchemaOf, type TestDatabase, testDatabase } from './database.ts';
 export { type JournaledDisk, mountJournaledDisk, mountSmallDisk } from './disks.ts';
-export { git, gitEnvironment, temporaryFolder } from './git.ts';
+export { diskFolder, git, gitEnvironment, temporaryFolder } from './git.ts';
 export { capturedMails, type Mail, parseMail } from './mail.ts';
 export { canMount, withOwnMounts, works } from './own-mounts.ts';
 export { hasProgram, skipWithout } from './programs.ts';

@@ -4,7 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { silentLog } from '@croft/runtime';
 import { type Database, openDatabase } from '@croft/sql';
-import { type Mail, type SmtpSink, smtpSink, temporaryFolder, testDatabase } from '@croft/testing';
+import {
+  bundledProgram,
+  type Mail,
+  type SmtpSink,
+  smtpSink,
+  temporaryFolder,
+  testDatabase,
+} from '@croft/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { migrations } from '../src/open-context.ts';
 import { PASSWORD, readMail, someone } from './harness.ts';
@@ -37,7 +44,8 @@ afterEach(async () => {
 });
 
 async function start(sink: SmtpSink, aheadMs = 0): Promise<void> {
-  service = spawn(process.execPath, [PROGRAM, databaseUrl, dataFolder, String(sink.port), String(aheadMs)], {
+  const args = [databaseUrl, dataFolder, String(sink.port), String(aheadMs)];
+  service = spawn(process.execPath, [await bundledProgram(PROGRAM), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(service.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];

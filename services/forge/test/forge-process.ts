@@ -1,11 +1,8 @@
 /** A forge in a process of its own, for tests that kill it: reports its address once it is up. */
-import { enableCompileCache, flushCompileCache } from 'node:module';
-import { join } from 'node:path';
+import { flushCompileCache } from 'node:module';
 import type { Report } from './steps.ts';
 
 const [databaseUrl, dataFolder, secret] = process.argv.slice(2) as [string, string, string];
-// The next process in the same folder starts in half the time.
-enableCompileCache(join(dataFolder, 'module-cache'));
 const { silentLog } = await import('@croft/runtime');
 const { readSettings, Secret } = await import('@croft/settings');
 const { forgeSettings, startForge } = await import('../src/index.ts');

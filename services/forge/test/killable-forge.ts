@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { silentLog } from '@croft/runtime';
 import { openDatabase, type Tx } from '@croft/sql';
-import { git, temporaryFolder, testDatabase } from '@croft/testing';
+import { bundledProgram, git, temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { MIGRATIONS, type Person, personWith, pushedRepository, SECRET, tokenFor } from './forge.ts';
 import type { Report } from './steps.ts';
@@ -22,7 +22,7 @@ export interface ForgeProcess extends AsyncDisposable {
 /** Starts a forge in a process of its own and returns once it can be asked. */
 export async function startForgeProcess(databaseUrl: string, dataFolder: string): Promise<ForgeProcess> {
   // Nothing of how the tests themselves are run.
-  const child = fork(PROGRAM, [databaseUrl, dataFolder, SECRET], { execArgv: [] });
+  const child = fork(await bundledProgram(PROGRAM), [databaseUrl, dataFolder, SECRET], { execArgv: [] });
   const kill = async () => {
     if (child.signalCode !== null || child.exitCode !== null) return;
     child.kill('SIGKILL');

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hasProgram, skipWithout, withOwnMounts } from '@croft/testing';
+import { diskFolder, hasProgram, skipWithout, withOwnMounts } from '@croft/testing';
 import { expect, it, onTestFinished, type TestContext, vi } from 'vitest';
 import { callAt, type Dump } from './daemon.ts';
 import { type BtrfsImage, missingForBtrfs, openBtrfs, run } from './drivers/btrfs-image.ts';
@@ -106,7 +106,8 @@ async function boot(
 async function disk(context: TestContext): Promise<BtrfsImage> {
   const missing = missingForBtrfs() ?? ['unshare', 'chroot', 'perl'].find((name) => !hasProgram(name));
   if (missing !== undefined) skipWithout(context, missing);
-  const storage = await openBtrfs();
+  // Below /dev, which the machine gets as it is, it would see the disk mounted.
+  const storage = await openBtrfs({ parent: diskFolder });
   onTestFinished(() => storage.close());
   run('umount', storage.systemPath, storage.homesFolder);
   return storage;

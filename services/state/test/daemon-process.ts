@@ -1,4 +1,5 @@
 // A daemon as a process of its own, for tests that kill it: `node daemon-process.ts <folder> <system> [settings as JSON]`.
+import { flushCompileCache } from 'node:module';
 import { createLog, StartError } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
 import { startState, stateSettings } from '../src/index.ts';
@@ -19,6 +20,7 @@ try {
     onStop: () => void service.close(1000).then(() => process.exit(0)),
   });
   process.stdout.write(`${service.address}\n`);
+  flushCompileCache();
 } catch (error) {
   if (!(error instanceof StartError)) throw error;
   process.stderr.write(`${error.message}\n`);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Clock, type Log, silentLog } from '@croft/runtime';
 import { readSettings } from '@croft/settings';
+import { diskFolder } from '@croft/testing';
 import {
   type ClientReadableStream,
   credentials,
@@ -207,9 +207,9 @@ export async function startDaemon({
   };
 }
 
-/** An empty folder that goes with the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'croft-state-'));
+/** An empty folder that goes with the test; on a disk, which is what a state is kept on. */
+export function temporaryFolder(parent = diskFolder): string {
+  const folder = mkdtempSync(join(parent, 'croft-state-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { bundledProgram } from '@croft/testing';
 import { onTestFinished } from 'vitest';
 
 /** A daemon as a process of its own. */
@@ -15,7 +16,7 @@ export async function startProcess(
   tree: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Process> {
-  const script = join(import.meta.dirname, 'daemon-process.ts');
+  const script = await bundledProgram(join(import.meta.dirname, 'daemon-process.ts'));
   const child: ChildProcess = spawn(process.execPath, [script, folder, tree, JSON.stringify(settings)], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });

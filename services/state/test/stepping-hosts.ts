@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { withOwnMounts } from '@croft/testing';
+import { bundledProgram, withOwnMounts } from '@croft/testing';
 import { onTestFinished } from 'vitest';
-import { type Answer, callAt, type Dump, temporaryFolder } from './daemon.ts';
+import { type Answer, callAt, type Dump } from './daemon.ts';
 import type { OpenedStorage } from './drivers/fixture.ts';
 import { callExtra, exported, importBytes } from './extras-client.ts';
 import type { Order, Report } from './stepping-process.ts';
@@ -37,7 +37,6 @@ const ROOTS =
 
 /** A process of daemons, each on a host of its own, that a test stops at steps, kills, and starts again. */
 export class SteppingHosts {
-  readonly #base = temporaryFolder();
   #child: ChildProcess | undefined;
   #orders = 0;
 
@@ -61,8 +60,7 @@ export class SteppingHosts {
     const devices = hosts.flatMap(({ storage }) => storage.device ?? []);
     const program = [
       process.execPath,
-      join(import.meta.dirname, 'stepping-process.ts'),
-      join(this.#base, 'cache'),
+      await bundledProgram(join(import.meta.dirname, 'stepping-process.ts')),
     ];
     const [file = '', ...args] =
       devices.length === 0 ? program : [...withOwnMounts(ROOTS), `${devices.length}`, ...devices, ...program];

@@ -1,5 +1,5 @@
 // Several daemons in one process, for tests that stop them at a step and kill the process.
-import { enableCompileCache, flushCompileCache } from 'node:module';
+import { flushCompileCache } from 'node:module';
 import type { Log } from '@croft/runtime';
 import { type Ending, interceptCalls, interceptSteps, unwatch, watch } from './steps.ts';
 
@@ -27,7 +27,6 @@ export type Report =
   | { readonly ended: string; readonly before: string }
   | { readonly warned: string; readonly line: string };
 
-enableCompileCache(process.argv[2]);
 const report = (one: Report) => process.send?.(one);
 await interceptSteps((ended, before) => report({ ended, before }));
 // Only now: what a module imports stays what it was when it was loaded.
@@ -60,6 +59,7 @@ async function obey(order: Order): Promise<string | undefined> {
         version: '0.0.0-test',
       });
       running.set(order.name, service);
+      flushCompileCache();
       return service.address;
     }
     case 'stop':
@@ -81,4 +81,3 @@ process.on('message', ({ id, order }: { id: number; order: Order }) => {
   );
 });
 report({ ready: true });
-flushCompileCache();

@@ -1,4 +1,5 @@
 /** An auth service in a process of its own, for tests that kill it: prints its address once it is up. */
+import { flushCompileCache } from 'node:module';
 import { type Clock, silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
 import { startAuth } from '../../src/index.ts';
@@ -25,3 +26,4 @@ const service = await startAuth({
   secrets: { atRestKey: new Secret('an at-rest key of the tests') },
 });
 console.log(service.address);
+flushCompileCache();

@@ -58,12 +58,18 @@ interface ImageOptions {
   readonly megabytes?: number;
   /** Size of the disk in memory that the image lies on, `64m`; without it on the one of temporary files. */
   readonly disk?: string;
+  /** The folder in which everything is made; without it that of temporary files. */
+  readonly parent?: string;
 }
 
 /** Makes one; `close` unmounts it in reverse order. */
-export async function openBtrfs({ megabytes = 512, disk = '' }: ImageOptions = {}): Promise<BtrfsImage> {
+export async function openBtrfs({
+  megabytes = 512,
+  disk = '',
+  parent = tmpdir(),
+}: ImageOptions = {}): Promise<BtrfsImage> {
   await using opened = new AsyncDisposableStack();
-  const base = mkdtempSync(join(tmpdir(), 'croft-btrfs-'));
+  const base = mkdtempSync(join(parent, 'croft-btrfs-'));
   opened.defer(() => rmSync(base, { recursive: true, force: true }));
   const at = (name: string) => join(base, name);
   const [root, systemPath, homesFolder] = [at('top'), at('system'), at('home')];

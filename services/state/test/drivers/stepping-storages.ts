@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { type Dump, temporaryFolder } from '../daemon.ts';
@@ -18,7 +19,8 @@ const snapshotsIn = (dump: Dump) =>
 
 /** The vault in a folder. */
 export function steppingVault(): SteppingStorage {
-  const base = temporaryFolder();
+  // Its writes are the same in memory, and several times as fast.
+  const base = temporaryFolder(tmpdir());
   const [tree, homes] = [join(base, 'tree'), join(base, 'homes')];
   for (const folder of [tree, homes]) mkdirSync(folder);
   const settings = { STATESVC_STORAGE: 'vault', STATESVC_VAULT_SYSTEM: tree };

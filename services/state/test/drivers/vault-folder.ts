@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { diskFolder } from '@croft/testing';
 import { materialise } from '../../src/outside/storage/vault/trees/materialise.ts';
 import { vaultFacts } from '../daemon.ts';
 import type { StorageFixture } from './fixture.ts';
@@ -11,7 +11,7 @@ export const vault: StorageFixture = {
   name: 'vault',
   missing: () => undefined,
   async open() {
-    const base = mkdtempSync(join(tmpdir(), 'croft-vault-'));
+    const base = mkdtempSync(join(diskFolder, 'croft-vault-'));
     const [folder, systemPath, homesFolder] = ['state', 'system', 'homes'].map((name) => join(base, name));
     for (const path of [systemPath, homesFolder]) mkdirSync(path as string);
     const location = join(folder as string, 'vault');
