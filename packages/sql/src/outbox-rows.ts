@@ -44,37 +44,58 @@ export function enqueued(now: Date, effects: Fragment): Fragment {
 /** NOTIFY channels belong to the whole database; a worker that wakes for another schema's row finds nothing to do. */
 export const OUTBOX_CHANNEL = 'croft_outbox';
 
-/** How much may be taken: of everything, of lanes as such, and of those that some are under way in already. */
+/** How much may be taken. */
 export interface Room {
   total: number;
+  /** Of what has a lane. */
+  laned: number;
+  /** Of what is in lanes that are not among the good. */
+  unproven: number;
+  /** Of each lane in which nothing is under way: of the good ones, and of others. */
+  perGoodLane: number;
   perLane: number;
+  /** Lanes that did well the last time. */
+  good: readonly string[];
+  /** What is left of lanes in which something is under way. */
   lanes: readonly { lane: string; room: number }[];
 }
 
 /**
  * Takes due rows for `leaseMs`: a worker that dies lets its lease run out and the row is delivered by another, so
  * delivery is at least once and no transaction stays open meanwhile. Lanes are found one after the other in the index,
- * so it costs nothing that one of them is a million rows long.
+ * so it costs nothing that one of them is a million rows long. Among lanes that are not good chance decides: who has many with
+ * old rows would always be first.
  */
-export function takeDue(tx: Tx, { total, perLane, lanes }: Room, leaseMs: number): Promise<OutboxRow[]> {
+export function takeDue(tx: Tx, room: Room, leaseMs: number): Promise<OutboxRow[]> {
+  const { total, laned, unproven, perGoodLane, perLane, good, lanes } = room;
   return tx.rows<OutboxRow>`
     with recursive lanes (lane) as (
       (select lane from :schema.outbox where parked_at is null order by lane limit 1)
       union all
       select (select o.lane from :schema.outbox o where o.parked_at is null and o.lane > l.lane order by o.lane limit 1)
       from lanes l where l.lane is not null
+    ), judged as (
+      select lane, lane = '' or lane = any(${good}::text[]) as is_good from lanes where lane is not null
+    ), due as (
+      select one.id, one.run_at, j.lane, j.is_good,
+        row_number() over (partition by j.is_good
+          order by case when j.is_good then one.run_at end, case when j.is_good then one.id end, random()) as place
+      from judged j
+        left join unnest(${lanes.map(({ lane }) => lane)}::text[], ${lanes.map((lane) => lane.room)}::int[])
+          as busy(lane, room) on busy.lane = j.lane
+        cross join lateral (
+          select o.id, o.run_at from :schema.outbox o
+          where o.parked_at is null and o.lane = j.lane and o.run_at <= ${tx.now}
+          order by o.run_at, o.id
+          limit coalesce(busy.room, case when j.is_good then ${perGoodLane}::int else ${perLane}::int end)
+          for update skip locked) one
+    ), allowed as (
+      select id, run_at, lane, row_number() over (partition by lane = '' order by run_at, id) as place
+      from due where is_good or place <= ${unproven}
     )
     update :schema.outbox set attempts = attempts + 1, run_at = ${new Date(tx.now.getTime() + leaseMs)}
     where id = any(array(
-      select due.id from lanes l
-        left join unnest(${lanes.map(({ lane }) => lane)}::text[], ${lanes.map(({ room }) => room)}::int[])
-          as busy(lane, room) on busy.lane = l.lane
-        cross join lateral (
-          select o.id, o.run_at from :schema.outbox o
-          where o.parked_at is null and o.lane = l.lane and o.run_at <= ${tx.now}
-          order by o.run_at, o.id limit coalesce(busy.room, ${perLane}::int) for update skip locked) due
-      where l.lane is not null
-      order by due.run_at, due.id limit ${total}))
+      select id from allowed where lane = '' or place <= ${laned} order by run_at, id limit ${total}))
     returning id, topic, payload, lane, attempts, created_at`;
 }
 

@@ -26,7 +26,7 @@ export interface OutboxOptions {
   maxAttempts?: number;
   /** Rows under way at once. */
   slots?: number;
-  /** And of one lane; one that was slow or failed gets a single one until it does better. */
+  /** And of one lane that did well; another one gets a single row until it does. */
   perLane?: number;
   /** And of those without a lane, which go to no common place. */
   withoutLane?: number;
@@ -69,7 +69,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
   const { withoutLane = perLane } = options;
   const stop = new AbortController();
   const running = new Set<Promise<void>>();
-  const lanes = laneCounter(perLane, withoutLane);
+  const lanes = laneCounter({ slots, perLane, withoutLane });
   let wake = Promise.withResolvers<void>();
   /** Wakes the worker a moment later; what else asks for that meanwhile is the same. */
   const wakeAfter = (milliseconds: number) => {
@@ -144,9 +144,9 @@ export function startOutbox(options: OutboxOptions): Outbox {
     const look = looks.then(async () => {
       const total = slots - running.size;
       if (total <= 0) return;
-      const room = { total, perLane, lanes: lanes.room() };
+      const room = { total, ...lanes.room() };
       const rows = await takeDue(database.autocommit(), room, LEASE_MS);
-      more = rows.length >= total || fillsLane(rows, room);
+      more = isFilled(rows, room);
       // In the order in which they were announced.
       for (const row of rows.sort((a, b) => a.id - b.id)) begin(row);
     });
@@ -195,42 +195,77 @@ export function startOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-/** Counts what is under way in each lane, and remembers which ones did badly last. */
-function laneCounter(perLane: number, withoutLane: number) {
+/**
+ * Counts what is under way in each lane, and remembers which ones did well last. All lanes together never get the last quarter of
+ * the slots, and those that have not done well no more than half of what is left: whoever can name lanes, such as hosts, can name
+ * as many as he likes.
+ */
+function laneCounter({
+  slots,
+  perLane,
+  withoutLane,
+}: {
+  slots: number;
+  perLane: number;
+  withoutLane: number;
+}) {
   const underWay = new Map<string, number>();
-  const bad = new Set<string>();
-  const mostOf = (lane: string) => (lane === '' ? withoutLane : bad.has(lane) ? 1 : perLane);
+  const good = new Set<string>();
+  const mostLaned = Math.ceil((slots * 3) / 4);
+  const mostUnproven = Math.ceil(mostLaned / 2);
+  const mostOf = (lane: string) => (lane === '' ? withoutLane : good.has(lane) ? perLane : 1);
+  const count = (isMeant: (lane: string) => boolean) =>
+    [...underWay].reduce((sum, [lane, many]) => sum + (lane !== '' && isMeant(lane) ? many : 0), 0);
+  const laned = () => count(() => true);
+  const unproven = () => count((lane) => !good.has(lane));
   return {
     enter(lane: string): void {
       underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
     },
     /** Whether there was no room for another one. */
     leave(lane: string, well: boolean): boolean {
-      const left = (underWay.get(lane) ?? 1) - 1;
-      const wasFull = left + 1 >= mostOf(lane);
-      if (left === 0) underWay.delete(lane);
-      else underWay.set(lane, left);
-      if (well) bad.delete(lane);
-      else bad.add(lane);
-      // Lanes that nobody uses any more would stay; the others are found out again.
-      if (bad.size > MAX_BAD_LANES) bad.clear();
+      const before = underWay.get(lane) ?? 1;
+      const wasFull =
+        before >= mostOf(lane) || (lane !== '' && (laned() >= mostLaned || unproven() >= mostUnproven));
+      if (before === 1) underWay.delete(lane);
+      else underWay.set(lane, before - 1);
+      good.delete(lane);
+      if (well && lane !== '') good.add(lane);
+      // The one that nobody used for longest.
+      if (good.size > MAX_GOOD_LANES) for (const oldest of [...good].slice(0, 1)) good.delete(oldest);
       return wasFull;
     },
-    room(): { lane: string; room: number }[] {
-      return [...new Set(['', ...underWay.keys(), ...bad])].map((lane) => {
-        return { lane, room: Math.max(0, mostOf(lane) - (underWay.get(lane) ?? 0)) };
-      });
+    room(): Omit<Room, 'total'> {
+      return {
+        laned: Math.max(0, mostLaned - laned()),
+        unproven: Math.max(0, mostUnproven - unproven()),
+        perGoodLane: perLane,
+        perLane: 1,
+        good: [...good],
+        lanes: [...new Set(['', ...underWay.keys()])].map((lane) => {
+          return { lane, room: Math.max(0, mostOf(lane) - (underWay.get(lane) ?? 0)) };
+        }),
+      };
     },
   };
 }
 
-const MAX_BAD_LANES = 1_000;
+const MAX_GOOD_LANES = 1_000;
 
-/** Whether as many were taken of a lane as there was room for. */
-function fillsLane(rows: readonly OutboxRow[], { perLane, lanes }: Room): boolean {
-  const left = new Map(lanes.map(({ lane, room }) => [lane, room]));
-  for (const { lane } of rows) left.set(lane, (left.get(lane) ?? perLane) - 1);
-  return rows.some(({ lane }) => left.get(lane) === 0);
+/** Whether as many were taken as there was room for, of a lane or of several together: then there may be more. */
+function isFilled(rows: readonly OutboxRow[], room: Room): boolean {
+  const good = new Set(room.good);
+  const left = new Map(room.lanes.map((one) => [one.lane, one.room]));
+  for (const { lane } of rows)
+    left.set(lane, (left.get(lane) ?? (good.has(lane) ? room.perGoodLane : room.perLane)) - 1);
+  const laned = rows.filter(({ lane }) => lane !== '');
+  const unproven = laned.filter(({ lane }) => !good.has(lane));
+  return (
+    rows.length >= room.total ||
+    laned.length >= room.laned ||
+    unproven.length >= room.unproven ||
+    rows.some(({ lane }) => left.get(lane) === 0)
+  );
 }
 
 /** A handler that does not listen to its signal must not outlive its lease: it would be running twice. */

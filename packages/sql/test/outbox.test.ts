@@ -174,9 +174,51 @@ describe('lanes', () => {
     });
     await vi.waitFor(() => expect(delivered).toHaveLength(100), 3000);
     expect(new Set(delivered)).toEqual(new Set(['quick.test']));
-    expect(atOnce).toBe(2);
+    expect(atOnce).toBe(1);
     stuck.resolve();
     await vi.waitFor(() => expect(delivered).toHaveLength(200), 3000);
+  });
+
+  it('keeps room for others, whoever names many lanes that are stuck', async () => {
+    const stuck = Promise.withResolvers<void>();
+    const delivered: string[] = [];
+    let atOnce = 0;
+    const outbox = startLanes(async ({ lane }) => {
+      if (lane.startsWith('stuck')) {
+        atOnce++;
+        await stuck.promise;
+      }
+      delivered.push(lane);
+    });
+    await hooks('known.test', 1);
+    await outbox.drain();
+    for (let n = 0; n < 50; n++) await hooks(`stuck-${n}.test`, 1);
+    await vi.waitFor(() => expect(atOnce).toBe(3), 3000);
+    await hooks('known.test', 20);
+    await hooks('', 20);
+    await vi.waitFor(() => expect(delivered).toHaveLength(41), 3000);
+    expect(delivered.filter((lane) => lane === '')).toHaveLength(20);
+    expect(atOnce).toBe(3);
+    stuck.resolve();
+    await vi.waitFor(() => expect(delivered).toHaveLength(91), 10_000);
+    await vi.waitFor(async () => expect(await counts()).toEqual({ waiting: 0, parked: 0 }), 3000);
+  });
+
+  it('lets a new lane have its turn beside many that are stuck, however old what waits there is', async () => {
+    const delivered: string[] = [];
+    for (let n = 0; n < 12; n++) await hooks(`slow-${n}.test`, 30);
+    clock.advance(1_000);
+    await hooks('new.test', 1);
+    const outbox = startLanes(async ({ lane }) => {
+      if (lane.startsWith('slow')) {
+        await sleep(50);
+        throw new Error('no answer');
+      }
+      delivered.push(lane);
+    });
+    await vi.waitFor(() => expect(delivered).toEqual(['new.test']), 5_000);
+    expect((await counts()).waiting).toBeGreaterThan(300);
+    await outbox.close();
   });
 
   it('gives a lane that fails one row at a time until it does better', async () => {
