@@ -1,15 +1,16 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
-const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/test-programs/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const FOLDER = join(ROOT, 'node_modules/.cache/test-programs');
 /** They have parts that are no JavaScript, or tests reach into the one copy that everybody loads. */
 const APART = ['@napi-rs/*', '@node-rs/*', 'pg', 'pg-native'];
 
 /**
  * One file of a program and all that it imports, which Node has compiled before: what a test starts and kills some hundred times
- * is ready with a third of the processor's time, as most of it goes to finding and linking files. The program says
+ * is ready with less than half of the processor's time, as most of it goes to finding and linking files. The program says
  * `flushCompileCache()` when it has done what every start does.
  * @param program its TypeScript file, which is what it is told to be wherever it asks
  * @returns what to start instead
@@ -41,7 +42,7 @@ async function bundle(program: string): Promise<string> {
     logLevel: 'silent',
   });
   await mkdir(FOLDER, { recursive: true });
-  const name = basename(program, '.ts');
+  const name = relative(ROOT, program).replaceAll('/', '-').replace(/\.ts$/, '');
   const whole = join(FOLDER, `${name}-whole.mjs`);
   await replace(whole, output?.text ?? '');
   const start = join(FOLDER, `${name}.mjs`);
