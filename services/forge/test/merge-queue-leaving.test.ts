@@ -209,6 +209,26 @@ it.each(['merge', 'fast-forward-only'])(
   },
 );
 
+it('lets go of what somebody queued whose account is removed', async () => {
+  const { pull, merge, made, refs, timeline, at } = await queued('bereft', REQUIRED);
+  const gone = scene.person('gone');
+  await gone.call('GET', '/user');
+  await ada.call('PUT', `${at}/collaborators/gone`, { permission: 'write' });
+  const [a, b] = [await pull('a', { a: '1' }), await pull('b', { b: '1' })];
+  expect((await merge(a, {}, gone)).status).toBe(201);
+  expect((await merge(b)).status).toBe(201);
+  const before = await made(b);
+  const root = scene.person('root', { role: 'service_role' });
+  expect((await root.call('DELETE', '/admin/users/gone')).status).toBe(204);
+  expect((await timeline(a)).at(-1)).toEqual([
+    'pull_cancel_scheduled_merge',
+    'Removed from the merge queue of main: the account of who queued it was removed',
+  ]);
+  // What stood behind it stands on the branch itself now.
+  await made(b, before);
+  expect(await refs()).toEqual([`refs/queue/main/${b}`]);
+});
+
 it('is dissolved when the protection has none any more', async () => {
   const { pull, merge, made, refs, timeline, at, main } = await queued('dissolved', REQUIRED);
   const a = await pull('a', { a: '1' });

@@ -5,6 +5,7 @@ import { findActing } from '../repositories/find-acting.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import type { Attempts } from './attempts.ts';
+import { dropQueueRefs } from './queue-refs.ts';
 import type { QueuePlace } from './queue-terms.ts';
 
 /**
@@ -14,12 +15,15 @@ import type { QueuePlace } from './queue-terms.ts';
 export async function finishLanded(context: Context, place: QueuePlace, attempts: Attempts): Promise<void> {
   const tx = context.database.autocommit();
   const landed = await mergeQueue.listLanded(tx, place.repositoryId, place.branch);
-  const done: number[] = [];
+  const done: QueueEntry[] = [];
   for (const entry of landed)
-    if (!entry.row.delete_branch || (await deleteBranch(context, entry, attempts))) done.push(entry.row.id);
+    if (!entry.row.delete_branch || (await deleteBranch(context, entry, attempts))) done.push(entry);
   if (done.length === 0) return;
-  await mergeQueue.removeAll(tx, done);
-  for (const id of done) attempts.forget(id);
+  // Of those that were merged past the queue they are still there.
+  await dropQueueRefs(context.git, done);
+  const ids = done.map(({ row }) => row.id);
+  await mergeQueue.removeAll(tx, ids);
+  for (const id of ids) attempts.forget(id);
 }
 
 /** As the endpoint does after a merge; nobody waits to be told that the branch is to be kept. False to try again. */

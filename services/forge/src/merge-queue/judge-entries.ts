@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { judgeStatuses, type QueuedPull } from '../rules/pulls/merge-queue.ts';
+import { statusWork } from '../rules/pulls/requirements.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 import * as commitStatuses from '../store/repositories/commit-statuses.ts';
 import type { QueueOptions } from './queue-terms.ts';
@@ -16,6 +17,7 @@ export async function judgeEntries(
     required.length === 0 || commits.length === 0
       ? []
       : await commitStatuses.listLatestOf(database.autocommit(), repositoryId, commits);
+  const work = statusWork();
   return entries.map(({ row, pull }) => {
     const { onto_sha: onto, commit_sha: commit, made_at: at } = row;
     return {
@@ -27,6 +29,7 @@ export async function judgeEntries(
       verdict: judgeStatuses(
         required,
         reported.filter(({ sha }) => sha === commit),
+        work,
       ),
     };
   });

@@ -1,7 +1,8 @@
 import { listRefs } from '../outside/git/copy.ts';
 import type { Git } from '../outside/git/git.ts';
-import { moveRefs, type RefChange } from '../outside/git/refs.ts';
-import { QUEUE_REFS, type QueuePlace } from './queue-terms.ts';
+import { moveRefs, type RefChange, readRef } from '../outside/git/refs.ts';
+import type { QueueEntry } from '../store/pulls/merge-queue.ts';
+import { QUEUE_REFS, type QueuePlace, queueRef } from './queue-terms.ts';
 
 /**
  * Brings the refs of a queue to where its merges are, and removes those of pull requests that left it. Whatever a crash
@@ -25,4 +26,13 @@ export async function keepQueueRefs(
   if (changes.length === 0) return;
   if ((await moveRefs(git, repositoryId, changes)) !== 'done')
     throw new Error(`the refs of the merge queue of ${branch} could not be moved`);
+}
+
+/** Removes the refs of entries that are about to go: a row without one gets it again, but nobody would look for a ref without a row. */
+export async function dropQueueRefs(git: Git, entries: readonly QueueEntry[]): Promise<void> {
+  for (const { row, pull } of entries) {
+    const ref = queueRef(row.base_branch, pull.number);
+    if ((await readRef(git, row.repository_id, ref)) !== undefined)
+      await moveRefs(git, row.repository_id, [{ ref }]);
+  }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeStatuses, planQueue, type QueuedPull } from './merge-queue.ts';
+import { statusWork } from './requirements.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const terms = { branch: 'main', tip: 'tip', batch: 3, timeoutMinutes: 60, now };
@@ -119,5 +120,18 @@ it.each([
   ],
 ])('required %j and reported %j is %s', (required, reported, verdict) => {
   const statuses = (reported as [string, string][]).map(([context, state]) => ({ context, state }));
-  expect(judgeStatuses(required as string[], statuses)).toBe(verdict);
+  expect(judgeStatuses(required as string[], statuses, statusWork())).toBe(verdict);
+});
+
+it('a whole queue with names made to be slow is looked at within a moment, and nothing of it is green', () => {
+  const statuses = Array.from({ length: 300 }, (_, n) => ({
+    context: `${'a'.repeat(245)}${n}`,
+    state: 'success',
+  }));
+  const required = Array.from({ length: 100 }, (_, n) => `*${'a'.repeat(n)}*${'a'.repeat(120)}*`);
+  const work = statusWork();
+  const begin = performance.now();
+  const verdicts = Array.from({ length: 100 }, () => judgeStatuses(required, statuses, work));
+  expect(new Set(verdicts)).toEqual(new Set(['pending']));
+  expect(performance.now() - begin).toBeLessThan(10_000);
 });

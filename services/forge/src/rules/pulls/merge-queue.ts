@@ -1,5 +1,6 @@
 import type { MergeFacts } from '../../pulls/merge-facts.ts';
 import type { StatusState } from '../git/combined-status.ts';
+import type { Work } from '../git/glob.ts';
 import { meantBy, passes } from './requirements.ts';
 
 /** A pull request in a merge queue, as far as it decides. */
@@ -85,11 +86,17 @@ const isOverdue = (since: Date, { now, timeoutMinutes }: QueueTerms) =>
 /**
  * What the statuses of a commit say about the contexts a protection requires, which may be globs: what nobody reported yet
  * is pending.
+ * @param work for all commits that are looked at together: people write the globs, and others the contexts. Without any left
+ *   nothing is green, nor known to be red
  */
-export function judgeStatuses(required: readonly string[], reported: MergeFacts['statuses']): Verdict {
+export function judgeStatuses(
+  required: readonly string[],
+  reported: MergeFacts['statuses'],
+  work: Work,
+): Verdict {
   const isRed = ({ state }: { state: string }) => RED.includes(state as StatusState);
-  if (required.some((pattern) => meantBy(pattern, reported).some(isRed))) return 'red';
-  return required.length === 0 || passes(required, reported) ? 'green' : 'pending';
+  if (required.some((pattern) => meantBy(pattern, reported, work).some(isRed))) return 'red';
+  return required.length === 0 || passes(required, reported, work) ? 'green' : 'pending';
 }
 
 const RED: readonly StatusState[] = ['error', 'failure', 'warning'];

@@ -58,9 +58,12 @@ const approvalsThatCount = (options: ProtectionOptions, { approvals, freshApprov
  * Whether checks succeeded: of each name or glob at least one, and all it stands for. Without any all there are, and
  * there must be one. `*` stands for slashes, too: contexts are no paths.
  */
-export function passes(required: readonly string[], statuses: MergeFacts['statuses']): boolean {
+export function passes(
+  required: readonly string[],
+  statuses: MergeFacts['statuses'],
+  work: Work = statusWork(),
+): boolean {
   const wanted = required.length === 0 ? ['*'] : required;
-  const work = { left: STATUS_WORK };
   return wanted.every((pattern) => {
     const meant = meantBy(pattern, statuses, work);
     return (
@@ -72,15 +75,15 @@ export function passes(required: readonly string[], statuses: MergeFacts['status
 }
 
 /** For all names and globs of a protection and all that was reported: half a second. */
-const STATUS_WORK = 10_000_000;
+export const statusWork = (): Work => ({ left: 10_000_000 });
 
 /** The statuses whose contexts a name or glob stands for. */
 export function meantBy(
   pattern: string,
   statuses: MergeFacts['statuses'],
-  work: Work = { left: STATUS_WORK },
+  work: Work,
 ): MergeFacts['statuses'] {
-  const takes = readGlob(pattern.replaceAll(/\*+/g, '**')) ?? (() => false);
+  const takes = readGlob(pattern.replaceAll(/\*+/g, '**'), work) ?? (() => false);
   return statuses.filter(({ context }) => context === pattern || takes(context, work));
 }
 

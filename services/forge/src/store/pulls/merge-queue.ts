@@ -60,6 +60,14 @@ export async function listPage(
   return { entries, total: counted?.total ?? 0 };
 }
 
+/** Those that are to be merged in somebody's name, of all repositories. */
+export async function listQueuedBy(tx: Tx, userId: number): Promise<QueueEntry[]> {
+  return await withPulls(
+    tx,
+    await tx.rows<QueueRow>`select * from :schema.merge_queue where queued_by = ${userId} order by id`,
+  );
+}
+
 async function listWhere(
   tx: Tx,
   { repositoryId, branch, merged }: { repositoryId: number; branch: string; merged: boolean },
@@ -70,6 +78,10 @@ async function listWhere(
     where q.repository_id = ${repositoryId} and q.base_branch = ${branch}
       and (p.merged_at is not null) = ${merged}::boolean
     order by q.id limit ${page.limit} offset ${page.offset}`;
+  return await withPulls(tx, rows);
+}
+
+async function withPulls(tx: Tx, rows: readonly QueueRow[]): Promise<QueueEntry[]> {
   if (rows.length === 0) return [];
   const pulls = await tx.rows<PullWithIssue>`
     select i.*, p.* from :schema.pulls p join :schema.issues i on i.id = p.issue_id
