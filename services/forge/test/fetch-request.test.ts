@@ -38,6 +38,12 @@ describe('the wants of a fetch', () => {
     ['cut off in a length', Buffer.from('00')],
     ['without lengths', Buffer.from(`want ${A}`)],
     ['with a length that is none', Buffer.from('0003')],
+    [
+      'longer than anybody has seen refs for',
+      Buffer.from(
+        Array.from({ length: 200_001 }, (_, n) => `0031want ${String(n).padStart(40, '0')}`).join(''),
+      ),
+    ],
   ])('that is %s: none of them is known', (_, body) => expect(readWants(body)).toBeUndefined());
 });
 

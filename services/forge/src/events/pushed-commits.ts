@@ -44,7 +44,11 @@ export async function readPushedCommits(
     since: undefined,
     until: undefined,
   };
-  const listed = await listCommits(git, repository.id, query, { offset: 0, limit: MAX_COMMITS });
+  const listed = await listCommits(git, repository.id, query, {
+    offset: 0,
+    limit: MAX_COMMITS,
+    isWaitedFor: false,
+  });
   const ids = listed?.ids ?? [];
   const [head = null, ...commits] = await presentPayloadCommits(context, found, [tip, ...ids]);
   return { commits: commits.filter((commit) => commit !== null), total: listed?.total ?? 0, head };

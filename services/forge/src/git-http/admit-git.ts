@@ -52,7 +52,7 @@ export async function admitGit(
     // Somebody unknown may turn out to be somebody who can see it.
     throw caller === undefined && isNotFound(failure) ? tokenRequired() : failure;
   });
-  const lent = pushing && !mayWrite(found, 'code') ? await findLent(context, caller, found) : undefined;
+  const lent = pushing ? await lentTo(context, caller, found) : undefined;
   // Whoever may make pull requests may push for review, and which refs he wants to push shows only later.
   if (lent?.size === 0 && !mayRead(found, 'pulls'))
     throw forbidden('user should have a permission to write to a repo');
@@ -61,13 +61,18 @@ export async function admitGit(
   return { found, caller, share, ...(lent === undefined ? {} : { lent }) };
 }
 
-/** Branches of pull requests whose posters let those push who may write to the base. */
-async function findLent(
+/**
+ * Branches of pull requests whose posters let those push who may write to the base; undefined for who may write here, who
+ * needs no such leave.
+ */
+export async function lentTo(
   { database }: Context,
   caller: Caller | undefined,
-  { repository }: VisibleRepository,
-): Promise<ReadonlySet<string>> {
+  found: VisibleRepository,
+): Promise<ReadonlySet<string> | undefined> {
+  if (mayWrite(found, 'code')) return undefined;
   if (caller === undefined) return new Set();
+  const { repository } = found;
   return new Set(await pulls.listLentBranches(database.autocommit(), repository.id, caller.userId));
 }
 

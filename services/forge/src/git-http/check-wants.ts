@@ -22,7 +22,8 @@ export class WantRefused extends Error {
  */
 export async function checkWants(git: Git, repositoryId: number, body: Buffer): Promise<void> {
   const wants = readWants(body);
-  if (wants === undefined) throw unacceptable('[]: the request is no list of lines');
+  if (wants === undefined)
+    throw unacceptable('[]: the request is no list of lines, or asks for more than 200,000 objects');
   // Refs are listed with the same request.
   if (wants.length === 0) return;
   const tips = await listTips(git, repositoryId);

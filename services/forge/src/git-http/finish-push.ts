@@ -1,10 +1,10 @@
 import { pushForReview, type ReviewOutcome } from '../agit/push-for-review.ts';
-import type { PushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { kindOf, type PushCommand } from '../rules/git/push-request.ts';
 import type { PushRow } from '../store/repositories/pushes.ts';
 import type { GitVisitor } from './admit-git.ts';
+import { loadRules } from './keep-rights.ts';
 import { moveStaged } from './move-staged.ts';
 import type { Verdict } from './plan-push.ts';
 import type { PushReport } from './push-report.ts';
@@ -15,7 +15,6 @@ import { removeStaged, STAGED } from './staged-refs.ts';
 export interface Push {
   visitor: GitVisitor & { caller: Caller };
   request: PushRequest;
-  rules: PushRules;
   isAtomic: boolean;
   verdicts: readonly Verdict[];
   row: PushRow;
@@ -59,7 +58,7 @@ export async function finishPush(
 /** Moves the refs whose commits were to be looked at first. */
 async function moveArrived(
   context: Context,
-  { visitor, rules, isAtomic, verdicts, row }: Push,
+  { visitor, isAtomic, verdicts, row }: Push,
   report: PushReport,
 ): Promise<[string, string | undefined][]> {
   const staged = verdicts.flatMap(({ kind, command }, index) =>
@@ -72,6 +71,8 @@ async function moveArrived(
   const complete = isAtomic ? arrived.length === staged.length : true;
   if (!complete || arrived.length === 0) return [];
   const commands = arrived.map(({ command }) => command);
+  // Protections may have changed while the commits came.
+  const rules = await loadRules(context, visitor);
   const reasons = await moveStaged(context, visitor.found.repository, commands, rules, isAtomic);
   return commands.map(({ ref }, index) => [ref, reasons[index]]);
 }

@@ -18,9 +18,9 @@ export async function moveStaged(
   isAtomic: boolean,
 ): Promise<(string | undefined)[]> {
   return await context.queues.inTurn(branchQueue(repository.id), async () => {
-    const reasons = await Promise.all(
-      commands.map((command) => refuseArrived(context, repository, command, rules)),
-    );
+    const reasons: (string | undefined)[] = [];
+    // One after the other: each may take a program, and there may be thousands of them.
+    for (const command of commands) reasons.push(await refuseArrived(context, repository, command, rules));
     if (isAtomic) {
       if (reasons.some((reason) => reason !== undefined))
         return reasons.map((reason) => reason ?? 'another ref of the atomic push is refused');

@@ -4,6 +4,9 @@ import { FLUSH, type PushCommand, packetLine, readPushLine } from '../rules/git/
 /** What comes before the pack of a push, its commands and options: a hundred thousand refs take 15 MB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
+/** A command takes some hundred bytes of memory until the push has ended. */
+const MAX_COMMANDS = 100_000;
+
 /** The request of a push: read so far, and the pack, which is still to come. */
 export interface PushRequest {
   commands: PushCommand[];
@@ -33,6 +36,8 @@ export async function readPush(body: AsyncGenerator<Buffer>): Promise<PushReques
     }
     if (commands.length === 0) capabilities = read.capabilities ?? '';
     commands.push(read.command);
+    if (commands.length > MAX_COMMANDS)
+      throw unacceptable(`[]: more than ${MAX_COMMANDS} refs: push some of them first`);
   }
   const names = new Set(capabilities.split(' '));
   const options: Buffer[] = [];

@@ -8,14 +8,16 @@ const LOOKS = 4;
  * Starts a git program for a client, in one of the slots, which it holds until it has ended. When no byte moves for
  * the idle time it is ended.
  * @param share whose share of the slots it takes from
+ * @param held gives back a slot that the client has already
  * @throws 503 when too many clients wait for a slot
  */
 export async function runForClient<Output extends { readonly bytesRead: number }>(
   { queues, settings, log }: Context,
   share: string,
   start: () => Promise<RunningProgram<Output>>,
+  held?: () => void,
 ): Promise<RunningProgram<Output>> {
-  const giveBack = await queues.takeSlot(share);
+  const giveBack = held ?? (await queues.takeSlot(share));
   try {
     const program = await start();
     const moved = () => program.stdout.bytesRead + (program.stdin?.bytesWritten ?? 0);

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { planReviews } from '../agit/plan-reviews.ts';
-import { loadPushRules, type PushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import { inPath } from '../commits/commit-json.ts';
 import type { Context } from '../context.ts';
@@ -13,6 +12,7 @@ import { branchOf, FLUSH, kindOf, type PushCommand } from '../rules/git/push-req
 import type { PushRow } from '../store/repositories/pushes.ts';
 import type { GitVisitor } from './admit-git.ts';
 import { clientOf, finishPush, type Push, stagedCommand } from './finish-push.ts';
+import { loadRules, packWhileAllowed } from './keep-rights.ts';
 import { planPush, type Verdict } from './plan-push.ts';
 import { encodeReport, type PushReport, readReport } from './push-report.ts';
 import { readPush } from './read-push.ts';
@@ -37,6 +37,25 @@ export async function servePush(
   visitor: GitVisitor & { caller: Caller },
   call: GitCall,
 ): Promise<Readable> {
+  // Before a byte is read: commands take memory until all is decided.
+  const giveBack = await context.queues.takeSlot(visitor.share);
+  let isRunning = false;
+  try {
+    const decided = await decide(context, visitor, call);
+    if (decided instanceof Readable) return decided;
+    isRunning = true;
+    return await carryOut(context, decided, call, giveBack);
+  } finally {
+    if (!isRunning) giveBack();
+  }
+}
+
+/** What is to be done, or the answer where that is nothing. */
+async function decide(
+  context: Context,
+  visitor: GitVisitor & { caller: Caller },
+  call: GitCall,
+): Promise<Omit<Push, 'row'> | Readable> {
   const { settings } = context;
   const { found, caller } = visitor;
   const limits = {
@@ -65,26 +84,23 @@ export async function servePush(
     visitor.lent === undefined || verdicts.some(({ kind }) => kind === 'pass' || kind === 'stage');
   const most = mayWrite ? settings.GIT_MAX_PUSH_BYTES : settings.GIT_MAX_REVIEW_BYTES;
   const maxBytes = Math.min(most, room || most);
-  return await carryOut(context, { visitor, request, rules, isAtomic, verdicts, maxBytes }, call);
+  return { visitor, request, isAtomic, verdicts, maxBytes };
 }
 
-/** What holds for the visitor: on branches that are lent to him he counts as somebody who may write. */
-async function loadRules(
+/** @param giveBack the slot it has, when the program has ended or was never started */
+async function carryOut(
   context: Context,
-  { found, caller, lent }: GitVisitor & { caller: Caller },
-): Promise<PushRules> {
-  const rules = await loadPushRules(context, found, caller.userId);
-  return lent === undefined ? rules : { ...rules, pusher: { ...rules.pusher, mayWrite: true }, lent };
-}
-
-async function carryOut(context: Context, plan: Omit<Push, 'row'>, call: GitCall): Promise<Readable> {
+  plan: Omit<Push, 'row'>,
+  call: GitCall,
+  giveBack: () => void,
+): Promise<Readable> {
   const { request, verdicts } = plan;
-  const { row, program } = await begin(context, plan, call);
+  const { row, program } = await begin(context, plan, call, giveBack);
   call.onGone(() => program.kill());
   const commands = verdicts.flatMap((verdict, index) => stagedCommand(verdict, row, index) ?? []);
   async function* input() {
     yield request.encode(commands);
-    yield* request.pack;
+    yield* packWhileAllowed(context, plan);
   }
   const fed = program.stdin === undefined ? Promise.resolve() : feed(input(), program.stdin);
   const answer = new PassThrough();
@@ -108,6 +124,7 @@ async function begin(
   context: Context,
   { visitor: { found, caller, share }, verdicts, maxBytes }: Omit<Push, 'row'>,
   call: GitCall,
+  giveBack: () => void,
 ): Promise<{ row: PushRow; program: RunningProgram }> {
   const { id } = found.repository;
   const moves = verdicts.flatMap(({ kind, command }) =>
@@ -123,7 +140,7 @@ async function begin(
   const [intent, started] = await Promise.allSettled([
     // Should we die during the push, the next start looks at what it changed.
     beginPush(context, id, caller.userId, { moves }),
-    runForClient(context, share, start),
+    runForClient(context, share, start, giveBack),
   ]);
   if (intent.status === 'rejected') {
     if (started.status === 'fulfilled') started.value.kill();

@@ -75,7 +75,9 @@ async function listNew(git: Git, id: number, from: string, not: string[]): Promi
   const walked = not.length === 0 ? undefined : await walkNewCommits(git, id, from, not);
   if (walked !== undefined) return walked.slice(0, MAX_COMMITS);
   const query = { from, not, path: '', since: undefined, until: undefined };
-  return (await listCommits(git, id, query, { offset: 0, limit: MAX_COMMITS }))?.ids ?? [];
+  return (
+    (await listCommits(git, id, query, { offset: 0, limit: MAX_COMMITS, isWaitedFor: false }))?.ids ?? []
+  );
 }
 
 async function noteCommit(

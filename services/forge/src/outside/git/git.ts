@@ -160,11 +160,12 @@ export class Git {
     args: readonly string[],
     input?: string | Buffer,
     environment: Record<string, string> = {},
+    timeoutMs = COMMAND_TIMEOUT_MS,
   ): Promise<Exit & { stdout: Buffer }> {
     assertOutsideTransaction(`git ${args[0]}`);
     const options = gitOptions(this.folderOf(repositoryId));
     const program = await this.start([...options, ...args], input !== undefined, environment);
-    const timer = setTimeout(() => program.kill(), COMMAND_TIMEOUT_MS);
+    const timer = setTimeout(() => program.kill(), timeoutMs);
     if (input !== undefined) program.stdin?.end(input);
     const [stdout, exit] = await Promise.all([buffer(program.stdout), program.exited]);
     clearTimeout(timer);

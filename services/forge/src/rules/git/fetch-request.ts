@@ -1,5 +1,8 @@
 import { packetLine } from './push-request.ts';
 
+/** More than this nobody asks for at once who has seen what there is: a clone asks for what refs point to. */
+const MAX_WANTS = 200_000;
+
 /** What is known of an object that a client asks for by its id. */
 export interface WantedObject {
   id: string;
@@ -10,7 +13,7 @@ export interface WantedObject {
  * The ids that a fetch in version 2 of the protocol asks for (gitprotocol-v2(5)), each once, in lower case. Version 2
  * serves every object whose id a client knows, also those that were removed; what it is asked for has to be looked at
  * before. As lenient as git, which takes lower and upper case and anything behind the id, in whatever order lines come.
- * @returns undefined for a body that is cut off or no list of lines, which git refuses too
+ * @returns undefined for a body that is cut off or no list of lines, which git refuses too, or that asks for more than 200,000
  */
 export function readWants(body: Buffer): string[] | undefined {
   const wants = new Set<string>();
@@ -23,6 +26,7 @@ export function readWants(body: Buffer): string[] | undefined {
     if (length === 3 || end > body.length) return undefined;
     const id = /^want ([0-9a-f]{40})/i.exec(body.toString('latin1', at + 4, Math.min(end, at + 49)))?.[1];
     if (id !== undefined) wants.add(id.toLowerCase());
+    if (wants.size > MAX_WANTS) return undefined;
     at = end;
   }
   return [...wants];

@@ -1,3 +1,4 @@
+import { Failure } from '@croft/failure';
 import { LRUCache } from 'lru-cache';
 import { objectsOf } from '../environment.ts';
 import type { Git } from '../git.ts';
@@ -26,18 +27,23 @@ export interface HistoryPage {
 /** git takes no larger number. */
 const MAX_SKIP = 2 ** 31 - 1;
 
+/** Whoever waits is answered by then; a git that goes on has the turn of somebody else. */
+const TIMEOUT_MS = 9_000;
+const BACKGROUND_TIMEOUT_MS = 60_000;
+
 /** What comes before a commit never changes, so neither does its count. */
 const counts = new LRUCache<string, number>({ max: 2_000 });
 
 /**
  * A page of a history: one process, and another for the count when it is not known yet; undefined when git cannot read
- * it, damaged as it is.
+ * it, damaged as it is, or nobody waits and it takes too long.
+ * @throws 503 when somebody waits: to find what changed a path, git may have to look at every commit
  */
 export async function listCommits(
   git: Git,
   repositoryId: number,
   query: HistoryQuery,
-  page: { offset: number; limit: number },
+  page: { offset: number; limit: number; isWaitedFor?: boolean },
 ): Promise<HistoryPage | undefined> {
   const args = argumentsOf(query);
   const key = `${git.folderOf(repositoryId)} ${args.join(' ')}`;
@@ -49,10 +55,13 @@ export async function listCommits(
   return { ids, total };
 
   async function run(options: string[]): Promise<string[] | undefined> {
+    const { isWaitedFor = true } = page;
+    const timeoutMs = isWaitedFor ? TIMEOUT_MS : BACKGROUND_TIMEOUT_MS;
     const environment = { GIT_LITERAL_PATHSPECS: '1', ...objectsOf(git, query.beside) };
     const { code, stdout } = await inTurn(git, () =>
-      git.run(repositoryId, ['rev-list', ...options, ...args], undefined, environment),
+      git.run(repositoryId, ['rev-list', ...options, ...args], undefined, environment, timeoutMs),
     );
+    if (code === null && isWaitedFor) throw tooLong();
     if (code !== 0) return undefined;
     return stdout
       .toString('latin1')
@@ -60,6 +69,11 @@ export async function listCommits(
       .filter((line) => line !== '');
   }
 }
+
+const tooLong = () =>
+  new Failure('unavailable', 'history_too_long', 'it took too long to read the history', {
+    retryAfterSeconds: 5,
+  });
 
 function argumentsOf({ from, not, path, since, until }: HistoryQuery): string[] {
   return [

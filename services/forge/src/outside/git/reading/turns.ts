@@ -1,3 +1,4 @@
+import { Failure } from '@croft/failure';
 import type { Git } from '../git.ts';
 
 /** Programs for short questions that run at once; clients of clones and downloads have slots of their own. */
@@ -28,11 +29,14 @@ export async function inTurn<T>(git: Git, work: () => Promise<T>): Promise<T> {
   }
 }
 
+const tooMany = () =>
+  new Failure('unavailable', 'busy', 'too many questions to git at once', { retryAfterSeconds: 5 });
+
 function untilNext({ waiting }: Turns): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       waiting.delete(begin);
-      reject(new Error('waited too long for a turn to ask git'));
+      reject(tooMany());
     }, PATIENCE_MS);
     function begin(): void {
       clearTimeout(timer);

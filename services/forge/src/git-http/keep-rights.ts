@@ -1,0 +1,64 @@
+import { loadPushRules, type PushRules } from '../branches/push-rules.ts';
+import type { Caller } from '../caller/caller.ts';
+import type { Context } from '../context.ts';
+import { forbidden } from '../failures.ts';
+import { findActing } from '../repositories/find-acting.ts';
+import { type GitVisitor, lentTo } from './admit-git.ts';
+import type { Push } from './finish-push.ts';
+import { planPush } from './plan-push.ts';
+
+/** How old the answer to whether he may may be when bytes of a pack are passed on, which can take days to come. */
+const RIGHTS_MS = 10_000;
+
+/** What holds for the visitor: on branches that are lent to him he counts as somebody who may write. */
+export async function loadRules(
+  context: Context,
+  { found, caller, lent }: GitVisitor & { caller: Caller },
+): Promise<PushRules> {
+  const rules = await loadPushRules(context, found, caller.userId);
+  return lent === undefined ? rules : { ...rules, pusher: { ...rules.pusher, mayWrite: true }, lent };
+}
+
+/**
+ * The pack of a push, as long as what was decided on its commands would be decided again: without its last bytes git moves
+ * nothing.
+ * @throws 403 when the rights of who pushes, the repository or its protections have changed
+ */
+export async function* packWhileAllowed(
+  context: Context,
+  plan: Omit<Push, 'row' | 'maxBytes'>,
+): AsyncGenerator<Buffer> {
+  let askedAt = performance.now();
+  let isAllowed = true;
+  for await (const chunk of plan.request.pack) {
+    if (isAllowed && performance.now() - askedAt > RIGHTS_MS) {
+      isAllowed = await isDecidedAgain(context, plan);
+      askedAt = performance.now();
+    }
+    // A client listens only when it has said everything.
+    if (isAllowed) yield chunk;
+  }
+  if (!isAllowed) throw forbidden('what may be pushed has changed while it was on its way: push it again');
+}
+
+async function isDecidedAgain(
+  context: Context,
+  { visitor, isAtomic, verdicts }: Omit<Push, 'row' | 'maxBytes'>,
+): Promise<boolean> {
+  const acting = await findActing(context, visitor.caller.userId, visitor.found.repository.id);
+  if (acting === undefined || acting.found.repository.archived) return false;
+  const lent = await lentTo(context, acting.caller, acting.found);
+  const rules = await loadRules(context, { ...acting, share: visitor.share, ...(lent && { lent }) });
+  // Reviews are decided on when all of it is there.
+  const reviews = new Map(
+    verdicts.flatMap((one) => (one.kind === 'review' ? [[one.command.ref, one.review] as const] : [])),
+  );
+  const commands = verdicts.flatMap(({ kind, command }) => (kind === 'refuse' ? [] : [command]));
+  const now = new Map(
+    planPush(commands, rules, { isAtomic, isFull: false, reviews }).map((one) => [one.command, one.kind]),
+  );
+  return verdicts.every(({ kind, command }) => {
+    if (kind === 'pass') return now.get(command) === 'pass';
+    return kind !== 'stage' || now.get(command) !== 'refuse';
+  });
+}
