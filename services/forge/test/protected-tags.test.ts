@@ -258,11 +258,26 @@ it('teams of the owner are listed, and none of them any more once the repository
   await ada.call('POST', '/orgs/club/repos', { name: 'spade', auto_init: true });
   await ada.call('PUT', '/repos/club/spade/collaborators/wes', { permission: 'write' });
   await ada.call('POST', `${path}/tag_protections`, { name_pattern: 'v*', whitelist_teams: ['makers'] });
+  await ada.call('POST', `${path}/branch_protections`, {
+    rule_name: 'main',
+    enable_push: true,
+    enable_push_whitelist: true,
+    push_whitelist_teams: ['makers'],
+  });
+  expect((await ada.call('GET', `${path}/branch_protections`)).items).toMatchObject([
+    { push_whitelist_teams: ['makers'] },
+  ]);
   expect((await ada.call('POST', `${path}/tags`, { tag_name: 'v1' })).status).toBe(422);
   expect((await wes.call('POST', `${path}/tags`, { tag_name: 'v1' })).status).toBe(201);
   expect((await ada.call('POST', `${path}/transfer`, { new_owner: 'ada' })).status).toBe(202);
   const moved = '/repos/ada/spade';
-  expect((await ada.call('GET', `${moved}/tag_protections`)).items).toMatchObject([{ name_pattern: 'v*' }]);
+  // Not even by their names.
+  expect((await ada.call('GET', `${moved}/tag_protections`)).items).toMatchObject([
+    { name_pattern: 'v*', whitelist_teams: [] },
+  ]);
+  expect((await ada.call('GET', `${moved}/branch_protections`)).items).toMatchObject([
+    { rule_name: 'main', push_whitelist_teams: [] },
+  ]);
   await ada.call('PUT', `${moved}/collaborators/wes`, { permission: 'write' });
   expect((await wes.call('POST', `${moved}/tags`, { tag_name: 'v2' })).status).toBe(422);
 });

@@ -160,3 +160,17 @@ it('protections come in the order of their ids, all of them or none', async () =
   expect((await cast.ada.call('POST', foreign, { ids: [one] })).status).toBe(422);
   expect(await rows()).toEqual(before);
 });
+
+it('a repository has a hundred of them at most', async () => {
+  const { ada } = cast;
+  await ada.call('POST', '/user/repos', { name: 'full', auto_init: true });
+  const path = '/repos/ada/full/branch_protections';
+  for (let n = 0; n < 100; n++)
+    expect((await ada.call('POST', path, { rule_name: `branch-${n}` })).status).toBe(201);
+  const before = await rows();
+  const refused = await ada.call('POST', path, { rule_name: 'one-more' });
+  expect([refused.status, refused.body.message]).toEqual([422, '[BranchProtections]: MaxSize(100)']);
+  expect(await rows()).toEqual(before);
+  expect((await ada.call('DELETE', `${path}/branch-7`)).status).toBe(204);
+  expect((await ada.call('POST', path, { rule_name: 'one-more' })).status).toBe(201);
+});

@@ -12,6 +12,9 @@ import { findProtectionRow } from './list-protections.ts';
 import type { ProtectionWish } from './protection-json.ts';
 import { readOptions, readRuleName } from './read-options.ts';
 
+/** All of them are read for each push and merge, up to some tens of thousands of characters each. */
+const MAX_PROTECTIONS = 100;
+
 interface RepositoryPath {
   owner: string;
   repo: string;
@@ -30,6 +33,8 @@ export async function createProtection(
   const found = await findToChange(context, caller, path);
   const ruleName = readRuleName(wish.ruleName);
   const options = await readOptions(context, found, wish);
+  if ((await branchProtections.count(context.database.autocommit(), found.repository.id)) >= MAX_PROTECTIONS)
+    throw unacceptable(`[BranchProtections]: MaxSize(${MAX_PROTECTIONS})`);
   const made = await branchProtections.insert(context.database.autocommit(), found.repository.id, {
     ruleName,
     priority: wish.priority ?? null,

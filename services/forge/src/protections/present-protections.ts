@@ -5,7 +5,7 @@ import type { BranchProtectionRow } from '../store/repositories/branch-protectio
 import * as branchProtections from '../store/repositories/branch-protections.ts';
 import { PEOPLE, protectionJson, type protectionSchema, TEAMS } from './protection-json.ts';
 
-/** Protections with the names of whom they list: two statements, however many there are. */
+/** Protections of a repository with the names of whom they list: two statements, however many there are. */
 export async function presentProtections(
   { database }: Context,
   rows: readonly BranchProtectionRow[],
@@ -16,7 +16,7 @@ export async function presentProtections(
   ];
   const [people, teams] = await Promise.all([
     users.mapByIds(tx, listed(PEOPLE)),
-    branchProtections.listTeamNames(tx, listed(TEAMS)),
+    branchProtections.listTeamNames(tx, rows[0]?.repository_id ?? 0, listed(TEAMS)),
   ]);
   const names = {
     people: new Map([...people].map(([id, { login }]) => [id, login])),

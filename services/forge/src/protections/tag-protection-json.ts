@@ -16,7 +16,7 @@ export const tagProtectionSchema = z.object({
   updated_at: timeSchema,
 });
 
-/** Protections with the names of whom they list; whoever is gone has none and is left out. Two statements, however many. */
+/** Protections of a repository with the names of whom they list; whoever is gone has none and is left out. Two statements, however many. */
 export async function presentTagProtections(
   { database }: Context,
   rows: readonly TagProtectionRow[],
@@ -24,7 +24,9 @@ export async function presentTagProtections(
   const tx = database.autocommit();
   const [people, teams] = await Promise.all([
     users.mapByIds(tx, [...new Set(rows.flatMap((row) => row.user_ids))]),
-    branchProtections.listTeamNames(tx, [...new Set(rows.flatMap((row) => row.team_ids))]),
+    branchProtections.listTeamNames(tx, rows[0]?.repository_id ?? 0, [
+      ...new Set(rows.flatMap((row) => row.team_ids)),
+    ]),
   ]);
   const teamNames = new Map(teams.map(({ id, name }) => [id, name]));
   return rows.map((row) => ({

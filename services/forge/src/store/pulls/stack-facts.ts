@@ -29,7 +29,10 @@ export async function loadVerdicts(
     ), approvers as (
       select p.id from people p
       where ${isListed}::boolean and (p.id = any(${users}::bigint[]) or exists (
-          select from :schema.team_members m where m.user_id = p.id and m.team_id = any(${teams}::bigint[])))
+          select from :schema.team_members m
+            join :schema.teams t on t.id = m.team_id
+            join :schema.repositories r on r.id = ${pull.repository_id} and r.owner_id = t.organization_id
+          where m.user_id = p.id and m.team_id = any(${teams}::bigint[])))
         or not ${isListed}::boolean and exists (
           select from :schema.repositories r cross join lateral :schema.access_of(p.id, r.id, r.owner_id) a
           where r.id = ${pull.repository_id} and a.code >= 2)

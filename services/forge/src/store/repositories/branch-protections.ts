@@ -34,6 +34,13 @@ export function findByName(
     select * from :schema.branch_protections where repository_id = ${repositoryId} and rule_name = ${ruleName}`;
 }
 
+/** How many a repository has. */
+export async function count(tx: Tx, repositoryId: number): Promise<number> {
+  const row = await tx.row<{ count: number }>`
+    select count(*)::integer as count from :schema.branch_protections where repository_id = ${repositoryId}`;
+  return row?.count ?? 0;
+}
+
 /** Adds a protection, at the end unless a priority says otherwise; undefined when there is one of its name. */
 export function insert(
   tx: Tx,
@@ -74,8 +81,13 @@ export async function remove(tx: Tx, id: number): Promise<void> {
   await tx.run`delete from :schema.branch_protections where id = ${id}`;
 }
 
-/** Names of teams that protections list. */
-export function listTeamNames(tx: Tx, ids: readonly number[]): Promise<{ id: number; name: string }[]> {
+/** Names of teams that protections of a repository list; those of an owner that it had before are nobody's business any more. */
+export function listTeamNames(
+  tx: Tx,
+  repositoryId: number,
+  ids: readonly number[],
+): Promise<{ id: number; name: string }[]> {
   return tx.rows<{ id: number; name: string }>`
-    select id, name from :schema.teams where id = any(${ids}::bigint[])`;
+    select t.id, t.name from :schema.teams t join :schema.repositories r on r.owner_id = t.organization_id
+    where r.id = ${repositoryId} and t.id = any(${ids}::bigint[])`;
 }
