@@ -447,6 +447,7 @@ export interface ForgeRoutes {
     license?: string | null | undefined;
     readme?: string | null | undefined;
     issue_labels?: string | null | undefined;
+    object_format_name?: '' | 'sha1' | null | undefined;
   };
   /** Repositories of an account, newest first */
   'GET /users/{username}/repos': {
@@ -473,6 +474,7 @@ export interface ForgeRoutes {
     license?: string | null | undefined;
     readme?: string | null | undefined;
     issue_labels?: string | null | undefined;
+    object_format_name?: '' | 'sha1' | null | undefined;
   };
   /** Make a repository of an organization */
   'POST /org/{org}/repos': {
@@ -487,6 +489,7 @@ export interface ForgeRoutes {
     license?: string | null | undefined;
     readme?: string | null | undefined;
     issue_labels?: string | null | undefined;
+    object_format_name?: '' | 'sha1' | null | undefined;
   };
   /** Make a repository for somebody */
   'POST /admin/users/{username}/repos': {
@@ -501,6 +504,7 @@ export interface ForgeRoutes {
     license?: string | null | undefined;
     readme?: string | null | undefined;
     issue_labels?: string | null | undefined;
+    object_format_name?: '' | 'sha1' | null | undefined;
   };
   /** Search repositories */
   'GET /repos/search': {

@@ -107,6 +107,17 @@ describe('a comment', () => {
     expect((await ada.call('GET', `${path}/${number}/comments?limit=50`)).items).toHaveLength(15);
   });
 
+  it('is told with all others to clients that say with a limit of 0 that they want no page', async () => {
+    const number = await issue('tools', 'Long');
+    for (let n = 0; n < 35; n++) await comment(number, `c${n}`);
+    for (const query of ['', '?page=1&limit=0', '?page=0&limit=0', '?page=1'])
+      expect([query, (await ada.call('GET', `${path}/${number}/comments${query}`)).items.length]).toEqual([
+        query,
+        35,
+      ]);
+    expect((await ada.call('GET', `${path}/${number}/comments?page=2`)).items).toHaveLength(5);
+  });
+
   it.each(['', '   \n', 5, null, undefined, 'a\0b'])('is not made of %j', async (body) => {
     await refused(422, ada, 'POST', `${path}/${open}/comments`, { body });
   });

@@ -35,6 +35,23 @@ async function make(person: Person, name: string, settings: object = {}): Promis
 const rows = () => scene.sql.rows`select id, url, events, active from :schema.hooks order by id`;
 
 describe('the API of webhooks', () => {
+  it('forgets the header for one place when it is to send to another', async () => {
+    const ada = person('ada');
+    const path = hooksOf(await make(ada, 'moved-hook'));
+    const { body } = await ada.call('POST', path, hook({ authorization_header: 'Bearer for-the-first' }));
+    const header = async () =>
+      await scene.sql.row`
+        select authorization_header is not null as kept, secret is not null as signed from :schema.hooks where id = ${body.id}`;
+    const send = (url: string, more = {}) =>
+      ada.call('PATCH', `${path}/${body.id}`, { config: { url }, ...more });
+    expect((await send(`${receiver.url}/other-path`)).status).toBe(200);
+    expect(await header()).toEqual({ kept: true, signed: true });
+    expect((await send('http://elsewhere.example/hook')).status).toBe(200);
+    expect(await header()).toEqual({ kept: false, signed: true });
+    await send('https://elsewhere.example/hook', { authorization_header: 'Bearer for-the-second' });
+    expect(await header()).toEqual({ kept: true, signed: true });
+  });
+
   it('makes, shows, edits, lists and deletes one', async () => {
     const ada = person('ada');
     const path = hooksOf(await make(ada, 'crud'));

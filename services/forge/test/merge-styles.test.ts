@@ -147,6 +147,13 @@ describe('fast-forward-only', () => {
 });
 
 describe('manually-merged', () => {
+  beforeAll(() => ada.call('PATCH', '/repos/ada/work', { allow_manual_merge: true }));
+
+  it('is a style that repositories have to want', async () => {
+    await ada.call('POST', '/user/repos', { name: 'fresh' });
+    expect((await ada.call('GET', '/repos/ada/fresh')).body).toMatchObject({ allow_manual_merge: false });
+  });
+
   it('marks what somebody merged by hand, at the time of the commit', async () => {
     const number = await pull('by-hand');
     await git(tree, 'checkout', '-q', 'main');

@@ -321,6 +321,32 @@ describe('merged pull requests', () => {
   });
 });
 
+describe('merged pull requests into another branch', () => {
+  it('close what their text says they close, too; commits there do not', async () => {
+    const [named, committed] = [
+      await issue('ada/tools', 'By a pull request elsewhere'),
+      await issue('ada/tools', 'By a commit elsewhere'),
+    ];
+    await git(tree, 'push', '-q', '-f', 'origin', 'main:develop');
+    await git(tree, 'checkout', '-q', '-B', 'for-develop', 'main');
+    await commit(tree, { 'develop.txt': 'x' }, `fixes #${committed}`);
+    await git(tree, 'push', '-q', '-f', 'origin', 'for-develop');
+    const made = await ada.call('POST', '/repos/ada/tools/pulls', {
+      title: `Fixes #${named}`,
+      head: 'for-develop',
+      base: 'develop',
+    });
+    expect(made.status, made.text).toBe(201);
+    const merged = await ada.call('POST', `/repos/ada/tools/pulls/${made.body.number}/merge`, {
+      Do: 'merge',
+    });
+    expect(merged.status, merged.text).toBe(200);
+    await settled();
+    expect(await stateOf('ada/tools', named)).toBe('closed');
+    expect(await stateOf('ada/tools', committed)).toBe('open');
+  });
+});
+
 describe('what a review says', () => {
   it('is told in the timelines of the issues it names, as a whole and on lines, and not when it is taken back', async () => {
     const [whole, onLine, later] = [

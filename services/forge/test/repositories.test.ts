@@ -95,6 +95,12 @@ describe('creating a repository', () => {
       '[DefaultBranch]: GitRefName',
     ],
     ['NUL', { name: 'b', description: 'a\u0000b' }, 422, '[Description]: NUL is not allowed'],
+    [
+      'a format of objects that git has and this has not',
+      { name: 'b', object_format_name: 'sha256' },
+      422,
+      /^\[ObjectFormatName\]: /,
+    ],
     ['a number as name', { name: 5 }, 422, '[Name]: Invalid input: expected string, received number'],
     ['JSON that is none', '{"name":', 422, /^\[\]: /],
     ['an array', [], 422, /^\[\]: /],

@@ -29,7 +29,8 @@ export async function listComments(
 ): Promise<ListPage> {
   const found = await findIssue(context, viewer, path);
   const range = readTimeRange(query);
-  const isPaged = query.page !== undefined || query.limit !== undefined;
+  // Clients that ask for no page say so with a page of 1 and a limit of 0.
+  const isPaged = Number(query.limit) > 0 || Number(query.page) > 1;
   const page = pageOf(context, query);
   const part = isPaged ? { ...page, bytes: PART_BYTES } : WHOLE_CONVERSATION;
   const tx = context.database.autocommit();

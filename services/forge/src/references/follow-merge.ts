@@ -2,13 +2,12 @@ import type { Context } from '../context.ts';
 import { readReferences } from '../rules/texts/references.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import * as repositories from '../store/repositories/repositories.ts';
 import { closeByCommit } from './close-by-commit.ts';
 import { findTargets } from './find-targets.ts';
 
 /**
- * Closes what the text of a pull request wants closed, once it is merged to the default branch and in the name of
- * whoever merged it; what he may not close stays. Doing it again does nothing again, for closed is closed.
+ * Closes what the text of a pull request wants closed, once it is merged, into whatever branch, and in the name of whoever merged
+ * it; what he may not close stays. Doing it again does nothing again, for closed is closed.
  * @param signal ends it between two issues
  */
 export async function followMerge(
@@ -24,8 +23,6 @@ export async function followMerge(
   if (pull === undefined || pull.merged_by === null || pull.merge_commit_sha === null) return;
   const actorId = pull.merged_by;
   const commitSha = pull.merge_commit_sha;
-  const repository = await repositories.findById(tx, merged.repository_id);
-  if (pull.base_branch !== repository?.default_branch) return;
   const targets = await findTargets(context, actorId, merged.repository_id, text);
   for (const target of targets) {
     signal.throwIfAborted();

@@ -25,6 +25,7 @@ const newRepository = z.object({
   license: optional.text,
   readme: optional.text.describe('only `Default` there is'),
   issue_labels: optional.text.describe('one of `/label/templates`'),
+  object_format_name: z.enum(['', 'sha1']).nullish(),
 });
 
 const readNew = (body: z.output<typeof newRepository>): NewRepository => ({

@@ -10,8 +10,9 @@ export function interestsHook(
 ): boolean {
   if (!hook.events.includes(message.type)) return false;
   if (message.ref === undefined || hook.branch_filter === '') return true;
-  // A branch goes by its own name, a tag by its full one.
-  const name = message.ref.replace(/^refs\/heads\//, '');
+  // A branch goes by its own name and by its full one, a tag by the latter. `*` stands for slashes, too, as for the reference.
+  const names = [message.ref.replace(/^refs\/heads\//, ''), message.ref];
   const work = { left: WORK };
-  return hook.branch_filter === '*' || readGlob(hook.branch_filter, work)?.(name, work) === true;
+  const takes = readGlob(hook.branch_filter.replaceAll(/\*+/g, '**'), work);
+  return takes !== undefined && names.some((name) => takes(name, work));
 }
