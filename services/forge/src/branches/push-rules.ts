@@ -18,6 +18,8 @@ export interface PushRules {
   protections: readonly Protection[];
   tags: readonly TagProtection[];
   pusher: Pusher;
+  /** All that was read for them: the same text stands for the same rules. */
+  readFrom: string;
   /** For finding the protections of all branches that one request moves. */
   work: Work;
   /** The only branches he may push to, and not delete: he may write to them and to nothing else of the repository. */
@@ -41,7 +43,8 @@ export async function loadPushRules(
   });
   const pusher = { userId, teamIds: row.teamIds, mayWrite: mayWrite(found, 'code') };
   const work = { left: PUSH_WORK };
-  return { protections: row.protections, tags: row.tags.map(readTagProtection), pusher, work };
+  const { protections } = row;
+  return { protections, tags: row.tags.map(readTagProtection), pusher, work, readFrom: JSON.stringify(row) };
 }
 
 /** Why somebody may not move a branch; undefined when he may. */

@@ -1,10 +1,11 @@
 import { pushForReview, type ReviewOutcome } from '../agit/push-for-review.ts';
+import type { PushRules } from '../branches/push-rules.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { kindOf, type PushCommand } from '../rules/git/push-request.ts';
+import { branchOf, kindOf, type PushCommand } from '../rules/git/push-request.ts';
 import type { PushRow } from '../store/repositories/pushes.ts';
 import type { GitVisitor } from './admit-git.ts';
-import { loadRules } from './keep-rights.ts';
+import { rulesNow } from './keep-rights.ts';
 import { moveStaged } from './move-staged.ts';
 import type { Verdict } from './plan-push.ts';
 import type { PushReport } from './push-report.ts';
@@ -15,6 +16,8 @@ import { removeStaged, STAGED } from './staged-refs.ts';
 export interface Push {
   visitor: GitVisitor & { caller: Caller };
   request: PushRequest;
+  /** By which it was decided. */
+  rules: PushRules;
   isAtomic: boolean;
   verdicts: readonly Verdict[];
   row: PushRow;
@@ -71,8 +74,10 @@ async function moveArrived(
   const complete = isAtomic ? arrived.length === staged.length : true;
   if (!complete || arrived.length === 0) return [];
   const commands = arrived.map(({ command }) => command);
-  // Protections may have changed while the commits came.
-  const rules = await loadRules(context, visitor);
+  // Rights and protections may have changed while the commits came.
+  const rules = await rulesNow(context, visitor);
+  const isLent = ({ ref }: PushCommand) => rules?.lent?.has(branchOf(ref) ?? '') ?? true;
+  if (rules === undefined || !commands.every(isLent)) return commands.map(({ ref }) => [ref, MAY_NOT_WRITE]);
   const reasons = await moveStaged(context, visitor.found.repository, commands, rules, isAtomic);
   return commands.map(({ ref }, index) => [ref, reasons[index]]);
 }
@@ -95,6 +100,8 @@ async function pushReviews(
   }
   return done;
 }
+
+const MAY_NOT_WRITE = 'user should have a permission to write to a repo';
 
 const hasArrived = ({ refs }: PushReport, name: string) => refs.has(name) && refs.get(name) === undefined;
 

@@ -19,6 +19,17 @@ export async function loadRules(
   return lent === undefined ? rules : { ...rules, pusher: { ...rules.pusher, mayWrite: true }, lent };
 }
 
+/** What holds for him by now; undefined when he is gone, was banned or may not know of the repository, or it was archived. */
+export async function rulesNow(
+  context: Context,
+  { caller, found, share }: GitVisitor & { caller: Caller },
+): Promise<PushRules | undefined> {
+  const acting = await findActing(context, caller.userId, found.repository.id);
+  if (acting === undefined || acting.found.repository.archived) return undefined;
+  const lent = await lentTo(context, acting.caller, acting.found);
+  return await loadRules(context, { ...acting, share, ...(lent && { lent }) });
+}
+
 /**
  * The pack of a push, as long as what was decided on its commands would be decided again: without its last bytes git moves
  * nothing.
@@ -30,9 +41,17 @@ export async function* packWhileAllowed(
 ): AsyncGenerator<Buffer> {
   let askedAt = performance.now();
   let isAllowed = true;
+  let unanswered = 0;
   for await (const chunk of plan.request.pack) {
     if (isAllowed && performance.now() - askedAt > RIGHTS_MS) {
-      isAllowed = await isDecidedAgain(context, plan);
+      try {
+        isAllowed = await isDecidedAgain(context, plan);
+        unanswered = 0;
+      } catch (error) {
+        // A long push outlives a short absence of the database.
+        if (++unanswered === MAX_UNANSWERED) throw error;
+        context.log.warn({ reason: (error as Error).message }, 'what may be pushed could not be asked again');
+      }
       askedAt = performance.now();
     }
     // A client listens only when it has said everything.
@@ -41,14 +60,17 @@ export async function* packWhileAllowed(
   if (!isAllowed) throw forbidden('what may be pushed has changed while it was on its way: push it again');
 }
 
+/** A minute of them. */
+const MAX_UNANSWERED = 6;
+
 async function isDecidedAgain(
   context: Context,
-  { visitor, isAtomic, verdicts }: Omit<Push, 'row' | 'maxBytes'>,
+  { visitor, rules: before, isAtomic, verdicts }: Omit<Push, 'row' | 'maxBytes'>,
 ): Promise<boolean> {
-  const acting = await findActing(context, visitor.caller.userId, visitor.found.repository.id);
-  if (acting === undefined || acting.found.repository.archived) return false;
-  const lent = await lentTo(context, acting.caller, acting.found);
-  const rules = await loadRules(context, { ...acting, share: visitor.share, ...(lent && { lent }) });
+  const rules = await rulesNow(context, visitor);
+  if (rules === undefined) return false;
+  // Nearly always; to decide on a hundred thousand commands takes seconds.
+  if (isSame(before, rules)) return true;
   // Reviews are decided on when all of it is there.
   const reviews = new Map(
     verdicts.flatMap((one) => (one.kind === 'review' ? [[one.command.ref, one.review] as const] : [])),
@@ -61,4 +83,13 @@ async function isDecidedAgain(
     if (kind === 'pass') return now.get(command) === 'pass';
     return kind !== 'stage' || now.get(command) !== 'refuse';
   });
+}
+
+function isSame(one: PushRules, other: PushRules): boolean {
+  const lent = ({ lent: branches }: PushRules) => branches && [...branches].sort().join('\n');
+  return (
+    one.readFrom === other.readFrom &&
+    one.pusher.mayWrite === other.pusher.mayWrite &&
+    lent(one) === lent(other)
+  );
 }

@@ -6,6 +6,8 @@ import { branchQueue } from '../pulls/sync-pulls.ts';
 import type { PushCommand } from '../rules/git/push-request.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
 
+const AT_ONCE = 8;
+
 /**
  * Moves refs whose commits have arrived, each on its own or all together, and says of each why it stays.
  * @returns a reason for each command in its order, undefined for those that moved
@@ -19,8 +21,13 @@ export async function moveStaged(
 ): Promise<(string | undefined)[]> {
   return await context.queues.inTurn(branchQueue(repository.id), async () => {
     const reasons: (string | undefined)[] = [];
-    // One after the other: each may take a program, and there may be thousands of them.
-    for (const command of commands) reasons.push(await refuseArrived(context, repository, command, rules));
+    // Each may take a program, there may be thousands of them, and others have questions too.
+    for (let start = 0; start < commands.length; start += AT_ONCE) {
+      const some = commands.slice(start, start + AT_ONCE);
+      reasons.push(
+        ...(await Promise.all(some.map((command) => refuseArrived(context, repository, command, rules)))),
+      );
+    }
     if (isAtomic) {
       if (reasons.some((reason) => reason !== undefined))
         return reasons.map((reason) => reason ?? 'another ref of the atomic push is refused');

@@ -84,7 +84,7 @@ async function decide(
     visitor.lent === undefined || verdicts.some(({ kind }) => kind === 'pass' || kind === 'stage');
   const most = mayWrite ? settings.GIT_MAX_PUSH_BYTES : settings.GIT_MAX_REVIEW_BYTES;
   const maxBytes = Math.min(most, room || most);
-  return { visitor, request, isAtomic, verdicts, maxBytes };
+  return { visitor, request, rules, isAtomic, verdicts, maxBytes };
 }
 
 /** @param giveBack the slot it has, when the program has ended or was never started */

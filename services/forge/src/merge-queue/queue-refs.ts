@@ -32,7 +32,12 @@ export async function keepQueueRefs(
 export async function dropQueueRefs(git: Git, entries: readonly QueueEntry[]): Promise<void> {
   for (const { row, pull } of entries) {
     const ref = queueRef(row.base_branch, pull.number);
-    if ((await readRef(git, row.repository_id, ref)) !== undefined)
-      await moveRefs(git, row.repository_id, [{ ref }]);
+    const isThere = async () => (await readRef(git, row.repository_id, ref)) !== undefined;
+    if (
+      (await isThere()) &&
+      (await moveRefs(git, row.repository_id, [{ ref }])) !== 'done' &&
+      (await isThere())
+    )
+      throw new Error(`${ref} could not be removed`);
   }
 }

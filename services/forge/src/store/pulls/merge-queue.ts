@@ -60,12 +60,11 @@ export async function listPage(
   return { entries, total: counted?.total ?? 0 };
 }
 
-/** Those that are to be merged in somebody's name, of all repositories. */
+/** Those that are to be merged in somebody's name, of all repositories; without those that are merged already. */
 export async function listQueuedBy(tx: Tx, userId: number): Promise<QueueEntry[]> {
-  return await withPulls(
-    tx,
-    await tx.rows<QueueRow>`select * from :schema.merge_queue where queued_by = ${userId} order by id`,
-  );
+  const rows =
+    await tx.rows<QueueRow>`select * from :schema.merge_queue where queued_by = ${userId} order by id`;
+  return (await withPulls(tx, rows)).filter(({ pull }) => pull.merged_at === null);
 }
 
 async function listWhere(

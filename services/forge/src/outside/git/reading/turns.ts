@@ -1,4 +1,3 @@
-import { Failure } from '@croft/failure';
 import type { Git } from '../git.ts';
 
 /** Programs for short questions that run at once; clients of clones and downloads have slots of their own. */
@@ -29,14 +28,11 @@ export async function inTurn<T>(git: Git, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const tooMany = () =>
-  new Failure('unavailable', 'busy', 'too many questions to git at once', { retryAfterSeconds: 5 });
-
 function untilNext({ waiting }: Turns): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       waiting.delete(begin);
-      reject(tooMany());
+      reject(new Error('waited too long for a turn to ask git'));
     }, PATIENCE_MS);
     function begin(): void {
       clearTimeout(timer);
