@@ -25,7 +25,7 @@ process.env['TMPDIR'] ??= memoryFolder() ?? tmpdir();
 function memoryFolder(): string | undefined {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm');
-    return Math.min(bavail * bsize, freemem()) < ROOM ? undefined : '/dev/shm';
+    return Math.min(bavail * bsize, freemem(), process.availableMemory()) < ROOM ? undefined : '/dev/shm';
   } catch {
     return undefined;
   }

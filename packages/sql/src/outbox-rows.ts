@@ -49,11 +49,10 @@ export interface Room {
   total: number;
   /** Of what has a lane. */
   laned: number;
-  /** Of what is in lanes that are not among the good. */
+  /** Of lanes that are not among the good, a row each. */
   unproven: number;
-  /** Of each lane in which nothing is under way: of the good ones, and of others. */
+  /** Of each good lane in which nothing is under way. */
   perGoodLane: number;
-  perLane: number;
   /** Lanes that did well the last time. */
   good: readonly string[];
   /** What is left of lanes in which something is under way. */
@@ -67,7 +66,7 @@ export interface Room {
  * old rows would always be first.
  */
 export function takeDue(tx: Tx, room: Room, leaseMs: number): Promise<OutboxRow[]> {
-  const { total, laned, unproven, perGoodLane, perLane, good, lanes } = room;
+  const { total, laned, unproven, perGoodLane, good, lanes } = room;
   return tx.rows<OutboxRow>`
     with recursive lanes (lane) as (
       (select lane from :schema.outbox where parked_at is null order by lane limit 1)
@@ -75,27 +74,29 @@ export function takeDue(tx: Tx, room: Room, leaseMs: number): Promise<OutboxRow[
       select (select o.lane from :schema.outbox o where o.parked_at is null and o.lane > l.lane order by o.lane limit 1)
       from lanes l where l.lane is not null
     ), judged as (
-      select lane, lane = '' or lane = any(${good}::text[]) as is_good from lanes where lane is not null
-    ), due as (
-      select one.id, one.run_at, j.lane, j.is_good,
-        row_number() over (partition by j.is_good
-          order by case when j.is_good then one.run_at end, case when j.is_good then one.id end, random()) as place
-      from judged j
+      select l.lane, l.lane = '' or l.lane = any(${good}::text[]) as is_good, busy.room
+      from lanes l
         left join unnest(${lanes.map(({ lane }) => lane)}::text[], ${lanes.map((lane) => lane.room)}::int[])
-          as busy(lane, room) on busy.lane = j.lane
-        cross join lateral (
-          select o.id, o.run_at from :schema.outbox o
-          where o.parked_at is null and o.lane = j.lane and o.run_at <= ${tx.now}
-          order by o.run_at, o.id
-          limit coalesce(busy.room, case when j.is_good then ${perGoodLane}::int else ${perLane}::int end)
-          for update skip locked) one
-    ), allowed as (
-      select id, run_at, lane, row_number() over (partition by lane = '' order by run_at, id) as place
-      from due where is_good or place <= ${unproven}
+          as busy(lane, room) on busy.lane = l.lane
+      where l.lane is not null and busy.room is distinct from 0
+    ), drawn as (
+      select * from judged where is_good
+      union all
+      (select * from judged j where not is_good and exists (
+          select from :schema.outbox o where o.parked_at is null and o.lane = j.lane and o.run_at <= ${tx.now})
+        order by random() limit ${unproven})
+    ), due as (
+      select one.id, one.run_at, d.lane, row_number() over (partition by d.lane = '' order by one.run_at, one.id) as place
+      from drawn d cross join lateral (
+        select o.id, o.run_at from :schema.outbox o
+        where o.parked_at is null and o.lane = d.lane and o.run_at <= ${tx.now}
+        order by o.run_at, o.id
+        limit coalesce(d.room, case when d.is_good then ${perGoodLane}::int else 1 end)
+        for update skip locked) one
     )
     update :schema.outbox set attempts = attempts + 1, run_at = ${new Date(tx.now.getTime() + leaseMs)}
     where id = any(array(
-      select id from allowed where lane = '' or place <= ${laned} order by run_at, id limit ${total}))
+      select id from due where lane = '' or place <= ${laned} order by run_at, id limit ${total}))
     returning id, topic, payload, lane, attempts, created_at`;
 }
 

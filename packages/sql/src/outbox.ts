@@ -240,7 +240,6 @@ function laneCounter({
         laned: Math.max(0, mostLaned - laned()),
         unproven: Math.max(0, mostUnproven - unproven()),
         perGoodLane: perLane,
-        perLane: 1,
         good: [...good],
         lanes: [...new Set(['', ...underWay.keys()])].map((lane) => {
           return { lane, room: Math.max(0, mostOf(lane) - (underWay.get(lane) ?? 0)) };
@@ -257,7 +256,7 @@ function isFilled(rows: readonly OutboxRow[], room: Room): boolean {
   const good = new Set(room.good);
   const left = new Map(room.lanes.map((one) => [one.lane, one.room]));
   for (const { lane } of rows)
-    left.set(lane, (left.get(lane) ?? (good.has(lane) ? room.perGoodLane : room.perLane)) - 1);
+    left.set(lane, (left.get(lane) ?? (good.has(lane) ? room.perGoodLane : 1)) - 1);
   const laned = rows.filter(({ lane }) => lane !== '');
   const unproven = laned.filter(({ lane }) => !good.has(lane));
   return (

@@ -40,7 +40,7 @@ export async function runProgram(program: ProgramToRun): Promise<string> {
   const job = asked++;
   jobs.set(job, done);
   child.channel?.ref();
-  child.send({ job, ...program } satisfies RunRequest);
+  child.send({ job, ...program } satisfies RunRequest, (error) => error && done.reject(error));
   return await done.promise;
 }
 
@@ -59,6 +59,7 @@ function start(): Running {
     if (failed === undefined) done?.resolve(stdout);
     else done?.reject(Object.assign(new Error(failed.message), failed, { stdout }));
   });
+  child.on('error', () => {});
   child.on('exit', () => {
     if (running === started) running = undefined;
     for (const done of jobs.values()) done.reject(new Error('the process that runs programs has ended'));
