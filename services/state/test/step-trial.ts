@@ -92,27 +92,29 @@ async function checkEach(trial: Trial, round: number, step: string): Promise<voi
   const { subject, host } = trial;
   const at = `${subject.name}, ${step}`;
   const settled = await look(host);
-  await checkStored(host, at);
   const happened = happenedIn(trial, settled, round);
-  if (!happened && subject.goesOn === undefined)
-    expect([at, comparable(settled)]).toEqual([at, comparable(trial.before as Look)]);
   // A name is no longer free, or a user is linked: whoever asks again is told, or gets the same.
   const asksAgain = !happened || subject.twice === true;
+  const states = await checkStored(host, at);
+  // The start has just looked at everything; else it is looked at after what comes next.
+  if (!asksAgain) await checkRefresh(host, at, states);
+  if (!happened && subject.goesOn === undefined)
+    expect([at, comparable(settled)]).toEqual([at, comparable(trial.before as Look)]);
   if (asksAgain) {
     const answer = await subject.ask(host, round);
     expect([at, answer]).toEqual([at, expect.objectContaining({ code: 0 })]);
     const after = await look(host);
     expect([at, happenedIn(trial, after, round)]).toEqual([at, true]);
     if (happened) expect([at, comparable(after)]).toEqual([at, comparable(settled)]);
-    await checkStored(host, at);
+    await checkRefresh(host, at, await checkStored(host, at));
   }
   await subject.holds?.(host, round);
   // Elsewhere this takes twenty processes, and one call after the crash is enough.
   if (!asksAgain || host.storage.driver === 'vault') await checkNext(host, at);
 }
 
-/** The storage holds what the daemon knows, and nothing besides. */
-async function checkStored(host: SteppingHost, at: string): Promise<void> {
+/** The storage holds what the daemon knows, and nothing besides. @returns how many states that are */
+async function checkStored(host: SteppingHost, at: string): Promise<number> {
   const dump = await host.dump();
   try {
     host.storage.check(dump, host.folder);
@@ -121,10 +123,13 @@ async function checkStored(host: SteppingHost, at: string): Promise<void> {
   }
   const states = dump.machines.flatMap((machine) => machine.states);
   expect([at, states.filter(({ partial, removing }) => partial || removing)]).toEqual([at, []]);
-  expect([at, (await host.must('Refresh')).lines]).toEqual([
-    at,
-    [`nothing differed: ${counted(states.length, 'state')}`],
-  ]);
+  return states.length;
+}
+
+/** A look at the whole storage finds what is known. */
+async function checkRefresh(host: SteppingHost, at: string, states: number): Promise<void> {
+  const { lines } = await host.must('Refresh');
+  expect([at, lines]).toEqual([at, [`nothing differed: ${counted(states, 'state')}`]]);
 }
 
 /** Other calls work, and what they leave is what was there. */
