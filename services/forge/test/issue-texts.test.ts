@@ -77,7 +77,7 @@ describe('the texts of issues', () => {
         values (1, 'old', false, 'main', 'ready', now(), now());
       insert into forge.issues (repository_id, number, is_pull, poster_id, title, body, created_at, updated_at)
         select 1, n, false, 1, 'Title ' || n, 'Body, of ' || n, now(), now() from generate_series(1, 2500) n`);
-    expect(await former.upgrade()).toEqual(['0038_issue-texts']);
+    expect((await former.upgrade())[0]).toBe('0038_issue-texts');
     expect(await kept(tx)).toEqual(await folded(tx));
     const indexes = await tx.rows<{ name: string }>`
       select indexname as name from pg_indexes where schemaname = 'forge' and indexname like 'issue%trgm'`;
