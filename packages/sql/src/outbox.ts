@@ -232,7 +232,8 @@ function laneCounter({
       good.delete(lane);
       if (well && lane !== '') good.add(lane);
       // The one that nobody used for longest.
-      if (good.size > MAX_GOOD_LANES) for (const oldest of [...good].slice(0, 1)) good.delete(oldest);
+      const [oldest = ''] = good;
+      if (good.size > MAX_GOOD_LANES) good.delete(oldest);
       return wasFull;
     },
     room(): Omit<Room, 'total'> {

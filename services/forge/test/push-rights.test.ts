@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { git, gitEnvironment } from '@croft/testing';
 import { beforeAll, expect, it, vi } from 'vitest';
+import { FLUSH, packetLine } from '../src/rules/git/push-request.ts';
 import { commit, type Person, pushedRepository, request, useForge } from './forge.ts';
 
 // Pushes whose pack takes its time, while the rights of who pushes go; and pushes with more commands than memory is for.
@@ -24,7 +25,6 @@ beforeAll(async () => {
   bare = await scene.bare('ada', 'work');
 });
 
-const packet = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
 const grant = () => ada.call('PUT', '/repos/ada/work/collaborators/bob', { permission: 'write' });
 const refs = () => git(bare, 'for-each-ref', '--format=%(refname) %(objectname)');
 
@@ -63,7 +63,7 @@ async function pushSlowly(
       answered.resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString('latin1') }),
     );
   });
-  sending.write(`${packet(`${command}\0report-status side-band-64k`)}0000`);
+  sending.write(Buffer.concat([packetLine(`${command}\0report-status side-band-64k`), FLUSH]));
   sending.write(pack.subarray(0, -20));
   await sleep(A_WHILE_MS);
   await meanwhile();
@@ -113,15 +113,15 @@ function turn<T>(work: () => Promise<T>): Promise<T> {
 it('more commands than memory is for are refused before the pack, and nothing moves', async () => {
   const before = await refs();
   const tip = await git(bare, 'rev-parse', 'main');
-  const lines = Array.from({ length: 100_001 }, (_, n) => packet(`${NONE} ${tip} refs/heads/many-${n}`));
-  lines[0] = packet(`${NONE} ${tip} refs/heads/many-0\0report-status`);
+  const lines = Array.from({ length: 100_001 }, (_, n) => packetLine(`${NONE} ${tip} refs/heads/many-${n}`));
+  lines[0] = packetLine(`${NONE} ${tip} refs/heads/many-0\0report-status`);
   const answer = await fetch(`${scene.address}/ada/work.git/git-receive-pack`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${ada.token}`,
       'content-type': 'application/x-git-receive-pack-request',
     },
-    body: `${lines.join('')}0000`,
+    body: Buffer.concat([...lines, FLUSH]),
   });
   expect([answer.status, await answer.text()]).toEqual([
     422,

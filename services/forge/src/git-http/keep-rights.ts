@@ -7,7 +7,7 @@ import { type GitVisitor, lentTo } from './admit-git.ts';
 import type { Push } from './finish-push.ts';
 import { planPush } from './plan-push.ts';
 
-/** How old the answer to whether he may may be when bytes of a pack are passed on, which can take days to come. */
+/** With an older answer rights are asked again before more of a pack is passed on, which can take days to come. */
 const RIGHTS_MS = 10_000;
 
 /** What holds for the visitor: on branches that are lent to him he counts as somebody who may write. */
