@@ -48,6 +48,7 @@ export const FORCED_REMOVAL: Subject = {
     expect(datasetsOf(host, 'origin').filter(([, origin]) => origin !== '-')).toEqual([]);
   },
   settles: true,
+  again: true,
   tells: /boot menu was not updated/,
   has: {
     vault: /^rm state\/vault\/states/,

@@ -93,11 +93,9 @@ async function checkEach(trial: Trial, round: number, step: string): Promise<voi
   const at = `${subject.name}, ${step}`;
   const settled = await look(host);
   const happened = happenedIn(trial, settled, round);
-  // A name is no longer free, or a user is linked: whoever asks again is told, or gets the same.
-  const asksAgain = !happened || subject.twice === true;
+  const asksAgain = isAskedAgain(trial, happened, round);
+  const isDone = happened || asksAgain;
   const states = await checkStored(host, at);
-  // The start has just looked at everything; else it is looked at after what comes next.
-  if (!asksAgain) await checkRefresh(host, at, states);
   if (!happened && subject.goesOn === undefined)
     expect([at, comparable(settled)]).toEqual([at, comparable(trial.before as Look)]);
   if (asksAgain) {
@@ -107,10 +105,22 @@ async function checkEach(trial: Trial, round: number, step: string): Promise<voi
     expect([at, happenedIn(trial, after, round)]).toEqual([at, true]);
     if (happened) expect([at, comparable(after)]).toEqual([at, comparable(settled)]);
     await checkRefresh(host, at, await checkStored(host, at));
+  } else if (isDone) {
+    await checkRefresh(host, at, states);
   }
-  await subject.holds?.(host, round);
+  if (isDone) await subject.holds?.(host, round);
   // Elsewhere this takes twenty processes, and one call after the crash is enough.
-  if (!asksAgain || host.storage.driver === 'vault') await checkNext(host, at);
+  if (host.storage.driver === 'vault' || (isDone && !asksAgain)) await checkNext(host, at);
+}
+
+/**
+ * Once it happened a name is no longer free, or a user is linked: whoever asks again is told, or gets the same. Where it did not, the
+ * next round asks for it on what this one left, and gets further by a step, so on ZFS, where it takes thirty processes, every third
+ * time is enough.
+ */
+function isAskedAgain({ subject, host }: Trial, happened: boolean, round: number): boolean {
+  if (happened) return subject.twice === true;
+  return host.storage.driver !== 'zfs' || subject.again === true || subject.twice === true || round % 3 === 0;
 }
 
 /** The storage holds what the daemon knows, and nothing besides. @returns how many states that are */

@@ -59,13 +59,14 @@ async function obey(order: Order): Promise<string | undefined> {
         version: '0.0.0-test',
       });
       running.set(order.name, service);
-      flushCompileCache();
       return service.address;
     }
     case 'stop':
       await running.get(order.name)?.close(1000);
       return undefined;
     case 'watch':
+      // When it has done what comes before a step as well.
+      flushCompileCache();
       watch(order.name, order.mode, order.passing);
       return undefined;
     case 'unwatch':

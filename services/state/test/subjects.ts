@@ -19,6 +19,8 @@ export interface Subject {
   readonly settles?: true;
   /** It may be asked for when it has happened, and nothing is done twice. */
   readonly twice?: true;
+  /** The next round begins where it has happened. */
+  readonly again?: true;
   /** Fails unless what it made is what it was to be. */
   readonly holds?: (host: SteppingHost, round: number) => Promise<void>;
   /** What it says when it did what it could. */

@@ -10,18 +10,19 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hasProgram } from '@croft/testing';
 
-/** zfs-fuse has one socket for all, so test files share one that they start. */
-const [LOCK, PID_FILE, USERS] = ['lock', 'pid', 'users'].map((name) =>
-  join(tmpdir(), `croft-zfs-fuse.${name}`),
-) as [string, string, string];
+/** zfs-fuse has one socket for all, so test files share one that they start. Where it is told of, the programs in `in-turn` know too. */
+const [LOCK, PID_FILE, USERS] = ['lock', 'pid', 'users'].map((name) => `/tmp/croft-zfs-fuse.${name}`) as [
+  string,
+  string,
+  string,
+];
 const ME = join(USERS, `${process.pid}-${randomUUID()}`);
 /** What the programs in `in-turn` wait at. */
-const TURNS = join(tmpdir(), 'croft-zfs-fuse.turns');
+const TURNS = '/tmp/croft-zfs-fuse.turns';
 /** Where daemons keep others from a pool. */
 const POOL_LOCKS = '/run/croft-zfs';
 

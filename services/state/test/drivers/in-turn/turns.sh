@@ -26,7 +26,9 @@ count_mounted() {
 alone() {
   exec 9>>$turns
   flock 9
-  fuse=$(cat /tmp/croft-zfs-fuse.pid 2>/dev/null) || exec "$@"
+  # Without a newline at its end, which `read` tells as a failure.
+  [ -e /tmp/croft-zfs-fuse.pid ] || exec "$@"
+  read -r fuse </tmp/croft-zfs-fuse.pid
   count_mounted
   before=$mounted
   "$@"
