@@ -4,5 +4,7 @@ export { randomToken } from './ids.ts';
 export { createLog, type Log, type LogLevel, logLevels, silentLog } from './log.ts';
 export { reasonOf } from './reason-of.ts';
 export { type RunningService, StartError } from './service.ts';
+export { shareUnderWay, withShare } from './share.ts';
+export { type SlotOptions, Slots } from './slots.ts';
 export { assertInTime, type TimeLimit, timeLimit, withinTime } from './time-limit.ts';
 export { assertOutsideTransaction, guardTransactions, insideTransaction } from './transaction-guard.ts';

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import type { App } from '@croft/http';
+import { withShare } from '@croft/runtime';
 import { admit } from './admit.ts';
 import { answerOnce } from './answer-once.ts';
 import { apiCredentialsOf } from './caller/api-credentials.ts';
-import type { Caller } from './caller/caller.ts';
+import { type Caller, shareOf } from './caller/caller.ts';
 import type { Context } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
 import { answerUnchanged } from './entity-tags.ts';
@@ -60,7 +61,7 @@ export function mount(app: App, context: Context, method: Method, path: string, 
       };
       const handle = async (inside: Context) => {
         try {
-          return await endpoint.handle(call, inside);
+          return await withShare(shareOf(caller), () => endpoint.handle(call, inside));
         } catch (error) {
           throw await explainRemoved(context, error);
         }

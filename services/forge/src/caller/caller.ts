@@ -18,3 +18,7 @@ export function callerOf(user: UserRow, scopes?: readonly string[]): Caller {
     publicOnly: scopes?.includes('public-only') ?? false,
   };
 }
+
+/** Whose share of what is short a caller takes from; nobodies have one together, as they can look like many. */
+export const shareOf = (caller: Caller | undefined) =>
+  caller === undefined ? 'nobody' : `user ${caller.userId}`;

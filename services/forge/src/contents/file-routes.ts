@@ -1,7 +1,8 @@
 import type { App } from '@croft/http';
+import { withShare } from '@croft/runtime';
 import { admit } from '../admit.ts';
 import { apiCredentialsOf } from '../caller/api-credentials.ts';
-import type { Caller } from '../caller/caller.ts';
+import { type Caller, shareOf } from '../caller/caller.ts';
 import { showCommitChanges } from '../commits/show-commit.ts';
 import type { Context } from '../context.ts';
 import type { Answer } from '../endpoint.ts';
@@ -41,7 +42,8 @@ export function fileRoutes(app: App, context: Context): void {
     app.get(url, { schema: { hide: true } }, async (request, reply) => {
       const needs = { access: 'reader', area: 'repository', intent: 'read' } as const;
       const caller = await admit(context, needs, apiCredentialsOf(context, request));
-      const answer = await show(caller, request.params as RepositoryPath & Path);
+      const path = request.params as RepositoryPath & Path;
+      const answer = await withShare(shareOf(caller), () => show(caller, path));
       return await reply
         .code(answer.status)
         .type(answer.type ?? 'text/plain; charset=utf-8')

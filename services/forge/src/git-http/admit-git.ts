@@ -1,6 +1,6 @@
 import { admit } from '../admit.ts';
 import type { Credentials } from '../caller/authenticate.ts';
-import type { Caller } from '../caller/caller.ts';
+import { type Caller, shareOf } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, tokenRequired } from '../failures.ts';
 import {
@@ -18,7 +18,7 @@ export interface GitVisitor {
   caller: Caller | undefined;
   /** Of somebody who may not write to the repository: the branches he may push to all the same. */
   lent?: ReadonlySet<string>;
-  /** Whose share of the git programs it counts for; nobodies have one together, as they can look like many. */
+  /** Whose share of the git programs it counts for. */
   share: string;
 }
 
@@ -57,8 +57,7 @@ export async function admitGit(
   if (lent?.size === 0 && !mayRead(found, 'pulls'))
     throw forbidden('user should have a permission to write to a repo');
   if (pushing && found.repository.archived) throw forbidden('repo is archived');
-  const share = caller === undefined ? 'nobody' : `user ${caller.userId}`;
-  return { found, caller, share, ...(lent === undefined ? {} : { lent }) };
+  return { found, caller, share: shareOf(caller), ...(lent === undefined ? {} : { lent }) };
 }
 
 /**

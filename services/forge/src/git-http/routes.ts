@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Failure } from '@croft/failure';
 import { type App, answerDirectly } from '@croft/http';
+import { withShare } from '@croft/runtime';
 import { credentialsOf } from '../caller/authenticate.ts';
 import type { Context } from '../context.ts';
 import type { GitService } from '../rules/git/git-protocol.ts';
@@ -75,7 +76,9 @@ export async function gitRoutes(app: App, context: Context): Promise<void> {
         const { caller } = visitor;
         reply.headers(NO_CACHE);
         if (service === 'git-receive-pack' && caller !== undefined) {
-          const result = await servePush(context, { ...visitor, caller }, call);
+          const result = await withShare(visitor.share, () =>
+            servePush(context, { ...visitor, caller }, call),
+          );
           return reply.type(`application/x-${service}-result`).send(result);
         }
         const pack = await serveFetch(context, visitor, call);

@@ -17,7 +17,7 @@ export async function runForClient<Output extends { readonly bytesRead: number }
   start: () => Promise<RunningProgram<Output>>,
   held?: () => void,
 ): Promise<RunningProgram<Output>> {
-  const giveBack = held ?? (await queues.takeSlot(share));
+  const giveBack = held ?? (await queues.clients.take(share));
   try {
     const program = await start();
     const moved = () => program.stdout.bytesRead + (program.stdin?.bytesWritten ?? 0);

@@ -38,7 +38,7 @@ export async function servePush(
   call: GitCall,
 ): Promise<Readable> {
   // Before a byte is read: commands take memory until all is decided.
-  const giveBack = await context.queues.takeSlot(visitor.share);
+  const giveBack = await context.queues.clients.take(visitor.share);
   let isRunning = false;
   try {
     const decided = await decide(context, visitor, call);

@@ -1,10 +1,9 @@
-import type { Caller } from '../caller/caller.ts';
-import { searchTooWide } from '../failures.ts';
-import { Queues } from '../queues.ts';
+import { Slots, shareUnderWay } from '@croft/runtime';
+import { busy, searchTooWide } from '../failures.ts';
 import type { IssueFilter } from '../store/issues/issue-lists.ts';
 
 /** Some texts take the database long to find; everything else has the other connections meanwhile. */
-const searches = new Queues(4, { places: 16, what: 'searches' });
+const searches = new Slots({ slots: 4, line: { places: 16, refuse: () => busy('searches') } });
 const STATEMENT_TIMEOUT = '57014';
 
 /**
@@ -12,12 +11,11 @@ const STATEMENT_TIMEOUT = '57014';
  * @throws 503 when too many search already, or when the database needs too long
  */
 export async function inSearchTurn<T>(
-  viewer: Caller | undefined,
   filter: Pick<IssueFilter, 'keyword' | 'mentioned'>,
   query: () => Promise<T>,
 ): Promise<T> {
   if (filter.keyword === '' && filter.mentioned === '') return await query();
-  const giveBack = await searches.takeSlot(String(viewer?.userId ?? ''));
+  const giveBack = await searches.take(shareUnderWay());
   try {
     return await query();
   } catch (error) {

@@ -50,7 +50,7 @@ export async function listIssues(
   const filter = { ...readFilter(query), ...(await namedPeople(context, viewer, query)) };
   const scope = { repositoryId: repository.id, ownerId: repository.owner_id, issues, pulls };
   const tx = context.database.autocommit();
-  const slice = await inSearchTurn(viewer, filter, () =>
+  const slice = await inSearchTurn(filter, () =>
     issueLists.listInRepository(tx, scope, filter, { ...page, bytes: PART_BYTES }),
   );
   const { total } = slice;

@@ -45,7 +45,7 @@ export async function searchIssues(
     reviewed: viewer !== undefined && readBoolean(query.reviewed),
   };
   const filter = { ...readFilter(query), ...relativeTo(viewer, query), ...createdBy };
-  const slice = await inSearchTurn(viewer, filter, () =>
+  const slice = await inSearchTurn(filter, () =>
     issueLists.search(tx, scope, filter, { ...page, bytes: PART_BYTES }),
   );
   const { total, linked } = slice;

@@ -1,7 +1,9 @@
 import type { App } from '@croft/http';
+import { withShare } from '@croft/runtime';
 import { z } from 'zod';
 import { admit } from '../admit.ts';
 import { apiCredentialsOf } from '../caller/api-credentials.ts';
+import { shareOf } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { parameter } from '../wire-schemas.ts';
@@ -20,7 +22,7 @@ export function changesRoutes(app: App, context: Context): void {
     const caller = await admit(context, needs, apiCredentialsOf(context, request));
     const { diffType: type, ...path } = request.params as NumberedPath & { diffType: 'diff' | 'patch' };
     const { binary } = querySchema.parse(request.query);
-    const body = await showChanges(context, caller, path, { type, binary });
+    const body = await withShare(shareOf(caller), () => showChanges(context, caller, path, { type, binary }));
     return await reply
       .type('text/plain; charset=utf-8')
       .header('x-content-type-options', 'nosniff')

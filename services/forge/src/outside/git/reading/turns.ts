@@ -1,3 +1,4 @@
+import { Slots, shareUnderWay } from '@croft/runtime';
 import type { Git } from '../git.ts';
 
 /** Programs for short questions that run at once; clients of clones and downloads have slots of their own. */
@@ -5,40 +6,19 @@ const AT_ONCE = 16;
 /** Whoever asked has an answer by then, that it took too long. */
 const PATIENCE_MS = 12_000;
 
-interface Turns {
-  running: number;
-  waiting: Set<() => void>;
-}
+const turns = new WeakMap<Git, Slots>();
 
-const turns = new WeakMap<Git, Turns>();
-
-/** Runs something that starts a program when it is its turn, so that no crowd of requests becomes one of programs. */
+/**
+ * Runs something that starts a program when it is its turn, so that no crowd of requests becomes one of programs, nor what one
+ * asks for the waiting of everybody.
+ */
 export async function inTurn<T>(git: Git, work: () => Promise<T>): Promise<T> {
-  const mine = turns.get(git) ?? { running: 0, waiting: new Set() };
-  turns.set(git, mine);
-  if (mine.running >= AT_ONCE) await untilNext(mine);
-  else mine.running++;
+  const slots = turns.get(git) ?? new Slots({ slots: AT_ONCE, patienceMs: PATIENCE_MS });
+  turns.set(git, slots);
+  const giveBack = await slots.take(shareUnderWay());
   try {
     return await work();
   } finally {
-    const next = mine.waiting.values().next().value;
-    // The turn goes from hand to hand; nobody can slip in between.
-    if (next === undefined) mine.running--;
-    else next();
+    giveBack();
   }
-}
-
-function untilNext({ waiting }: Turns): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      waiting.delete(begin);
-      reject(new Error('waited too long for a turn to ask git'));
-    }, PATIENCE_MS);
-    function begin(): void {
-      clearTimeout(timer);
-      waiting.delete(begin);
-      resolve();
-    }
-    waiting.add(begin);
-  });
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { Queues } from '../src/queues.ts';
+import { Slots } from './slots.ts';
 
 /** Lets everything that can go on do so. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('slots', () => {
   it('nobody holds more than half of them, whoever asks first', async () => {
-    const queues = new Queues(4);
+    const slots = new Slots({ slots: 4 });
     const order: string[] = [];
     const ask = (share: string) => {
-      const slot = queues.takeSlot(share);
+      const slot = slots.take(share);
       void slot.then(() => order.push(share));
       return slot;
     };
@@ -32,10 +32,11 @@ describe('slots', () => {
   });
 
   it('nor more than half of the places in the line', async () => {
-    const queues = new Queues(2);
-    await queues.takeSlot('greedy');
+    const refuse = () => new Error('busy');
+    const slots = new Slots({ slots: 2, line: { places: 16, refuse } });
+    await slots.take('greedy');
     const rest = Array.from({ length: 20 }, () =>
-      queues.takeSlot('greedy').then(
+      slots.take('greedy').then(
         () => 'slot',
         () => 'busy',
       ),
@@ -43,15 +44,24 @@ describe('slots', () => {
     await settle();
     const refused = await Promise.race([Promise.all(rest.slice(8)), settle().then(() => 'waiting')]);
     expect(refused).toEqual(rest.slice(8).map(() => 'busy'));
-    await expect(queues.takeSlot('other')).resolves.toBeTypeOf('function');
+    await expect(slots.take('other')).resolves.toBeTypeOf('function');
   });
 
   it('a single one is for everybody in turn', async () => {
-    const queues = new Queues(1);
-    const giveBack = await queues.takeSlot('one');
-    const next = queues.takeSlot('two');
+    const slots = new Slots({ slots: 1 });
+    const giveBack = await slots.take('one');
+    const next = slots.take('two');
     giveBack();
     (await next)();
-    await expect(queues.takeSlot('one')).resolves.toBeTypeOf('function');
+    await expect(slots.take('one')).resolves.toBeTypeOf('function');
+  });
+
+  it("whoever waited long enough is told, and the next slot is somebody else's", async () => {
+    const slots = new Slots({ slots: 1, patienceMs: 20 });
+    const giveBack = await slots.take('one');
+    await expect(slots.take('two')).rejects.toThrow('nobody gave a slot back in time');
+    const next = slots.take('three');
+    giveBack();
+    await expect(next).resolves.toBeTypeOf('function');
   });
 });
