@@ -14,6 +14,7 @@ import { gitRoutes } from './git-http/routes.ts';
 import { API_PREFIX } from './links.ts';
 import { mount } from './mount.ts';
 import { changesRoutes } from './pulls/changes-routes.ts';
+import { avatarRoutes } from './users/avatar-routes.ts';
 import { errorSchema } from './wire-schemas.ts';
 
 /** The HTTP application: the API, and git's protocol beside it. */
@@ -51,6 +52,7 @@ export async function createForgeApp(context: Context): Promise<App> {
   await uploadRoutes(app, context);
   downloadRoutes(app, context);
   changesRoutes(app, context);
+  avatarRoutes(app);
   fileRoutes(app, context);
   await gitRoutes(app, context);
   return app;

@@ -39,6 +39,11 @@ export class Links {
     return `${this.root}/${login}`;
   }
 
+  /** Picture of an account, or of a team that owns things. */
+  avatar(id: number): string {
+    return `${this.root}/avatars/${id}`;
+  }
+
   /** Page of a repository; with `.git` it is the address to clone from. */
   repository(owner: string, name: string): string {
     return `${this.root}/${owner}/${name}`;

@@ -84,6 +84,19 @@ describe('an account', () => {
     });
   });
 
+  it('has a picture, which says nothing of whether there is an account', async () => {
+    const { avatar_url: url } = (await scene.person('ada').call('GET', '/user')).body as unknown as {
+      avatar_url: string;
+    };
+    const picture = await fetch(url);
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    expect(picture.headers.get('content-security-policy')).toBe("default-src 'none'");
+    expect(await picture.text()).toMatch(/^<svg .*<\/svg>$/);
+    for (const id of ['123456789', '-1']) expect((await fetch(url.replace(/[^/]+$/, id))).status).toBe(200);
+    for (const id of ['', 'x', '1e3', '9'.repeat(16), '1/2'])
+      expect((await fetch(url.replace(/[^/]+$/, id))).status).toBe(404);
+  });
+
   it('is shown to others without what is private, and 404 when there is none', async () => {
     const { body } = await scene.person('viewer').call('GET', '/users/ADA');
     expect(body).toMatchObject({ login: 'ada', active: false, is_admin: false });

@@ -264,6 +264,8 @@ describe('a comparison', () => {
     expect(shas(both['commits'] as Body[])).toEqual([merge, changed]);
     expect(await compare('main...side')).toEqual({ total_commits: 0, commits: [] });
     expect(await compare('side..feature/x')).toEqual(both);
+    // One name is compared with the default branch.
+    expect(await compare('side')).toEqual(await compare('main...side'));
     expect(await compare(`side...${merge.slice(0, 9)}`)).toEqual(both);
     expect(await compare('side...feature%2Fx')).toEqual(both);
     const page = (await ada.call('GET', '/repos/ada/hello/compare/side...main?limit=1&page=2')).body;
@@ -279,7 +281,6 @@ describe('a comparison', () => {
   });
 
   it.each([
-    'main',
     'main...none',
     'none...main',
     'a...b...c',

@@ -217,7 +217,9 @@ describe('a delivery', () => {
       ref: 'refs/heads/main',
       before: head,
       after: head,
-      total_commits: 0,
+      // A receiver that works on commits has one.
+      commits: [{ id: head }],
+      total_commits: 1,
       head_commit: { id: head },
     });
     expect((await ada.call('POST', `${hook}/tests?ref=nowhere`)).status).toBe(404);

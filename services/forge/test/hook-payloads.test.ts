@@ -76,7 +76,14 @@ describe('what is told', () => {
     await git(tree, 'push', '-q', 'origin', 'main:refs/heads/topic/x');
     expect(await receiver.take('create')).toMatchObject([{ ref: 'topic/x', ref_type: 'branch', sha: last }]);
     expect(await receiver.take('push')).toMatchObject([
-      { ref: 'refs/heads/topic/x', before: ZERO, after: last, total_commits: 0 },
+      {
+        ref: 'refs/heads/topic/x',
+        before: ZERO,
+        after: last,
+        total_commits: 0,
+        // With the default branch: where there is nothing before it, receivers link what it brings.
+        compare_url: `${scene.address}/ada/pushed/compare/${last}...${last}`,
+      },
     ]);
 
     receiver.clear();
@@ -319,7 +326,7 @@ describe('what is told', () => {
       {
         action: 'created',
         repository: { full_name: 'ada/born' },
-        organization: null,
+        organization: { login: 'ada' },
         sender: { login: 'ada' },
       },
     ]);
@@ -327,7 +334,7 @@ describe('what is told', () => {
     const bob = scene.person('bob');
     expect((await bob.call('POST', '/repos/ada/born/forks', {})).status).toBe(202);
     expect(await receiver.take('fork')).toMatchObject([
-      { repository: { full_name: 'ada/born' }, forkee: { full_name: 'bob/born' }, sender: { login: 'bob' } },
+      { repository: { full_name: 'bob/born' }, forkee: { full_name: 'ada/born' }, sender: { login: 'bob' } },
     ]);
     // Hooks of the original do not know of organizations that others must not know of.
     await bob.call('POST', '/orgs', { username: 'lair', visibility: 'private' });
@@ -336,7 +343,7 @@ describe('what is told', () => {
     expect(status).toBe(202);
     const cy = scene.person('cy');
     expect((await cy.call('POST', '/repos/ada/born/forks', {})).status).toBe(202);
-    expect(await receiver.take('fork')).toMatchObject([{ forkee: { full_name: 'cy/born' } }]);
+    expect(await receiver.take('fork')).toMatchObject([{ repository: { full_name: 'cy/born' } }]);
     receiver.clear();
     expect((await ada.call('DELETE', '/repos/ada/born')).status).toBe(204);
     expect((await receiver.take('repository'))[0]).toMatchObject({
@@ -378,7 +385,8 @@ describe('what is told', () => {
         id: sha,
         url: `${scene.address}/ada/checked/commit/${sha}`,
         added: ['README.md', 'lines.txt'],
-        author: { name: 'Ada', email: 'ada@example.test', username: '' },
+        // His own address, and he is the one who said it.
+        author: { name: 'Ada', email: 'ada@example.test', username: 'ada' },
         removed: [],
         modified: [],
       }),

@@ -206,7 +206,7 @@ describe('labels of an issue', () => {
       'label_updated',
       'label_updated',
       'label_updated',
-      'label_cleared',
+      'label_updated',
       'label_updated',
       'label_cleared',
     ]);

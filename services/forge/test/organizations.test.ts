@@ -112,6 +112,14 @@ describe('an organization', () => {
     expect((await refused(422, owner, 'POST', '/orgs', body)).body.message).toBe(message);
   });
 
+  it('has no address unless it was given one, by which clients tell it from a person', async () => {
+    await make('addressless');
+    expect((await owner.call('GET', '/users/addressless')).body).toMatchObject({ email: '' });
+    expect((await owner.call('PATCH', '/orgs/addressless', { email: 'to@example.test' })).status).toBe(200);
+    for (const path of ['/users/addressless', '/orgs/addressless'])
+      expect((await stranger.call('GET', path)).body).toMatchObject({ email: 'to@example.test' });
+  });
+
   it('is changed by its owners only, in what they name', async () => {
     const changed = await owner.call('PATCH', '/orgs/acme', { description: 'Anvils', visibility: 'limited' });
     expect(changed.body).toMatchObject({

@@ -215,8 +215,7 @@ describe('a pending review', () => {
     const submitted = await bob.call('POST', `${reviewsOf(number)}/${id}`, { event: 'COMMENT' });
     expect(submitted).toMatchObject({ status: 200, body: { id, state: 'COMMENT', body: 'second draft' } });
     expect((await timelineOf(number)).map(({ type, body, review_id }) => [type, body, review_id])).toEqual([
-      ['code', 'secret thought', id],
-      ['code', 'and this', id],
+      // Comments on lines are told by their review, as in the reference.
       ['review', 'second draft', id],
     ]);
     const after = await stored();

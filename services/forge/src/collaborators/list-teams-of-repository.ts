@@ -18,7 +18,7 @@ export async function listTeamsOfRepository(
 ): Promise<z.output<typeof teamSchema>[]> {
   const { owner, repository } = await findOfOrganization(context, caller, path);
   const teams = await repositoryTeams.list(context.database.autocommit(), repository.id, viewerOf(caller));
-  return teams.map((team) => teamJson(team, owner, caller));
+  return teams.map((team) => teamJson(team, owner, caller, context.links));
 }
 
 /**

@@ -74,7 +74,7 @@ async function presentEntries(
         tracked_time: time === undefined ? null : trackedTimeJson(time, named.person(time.user_id), null),
         ref_issue: named.issues.get(details.refIssue ?? 0) ?? null,
         ref_comment: named.comments.get(details.refComment ?? 0) ?? null,
-        assignee_team: team === undefined ? null : teamJson(team, owner, viewer),
+        assignee_team: team === undefined ? null : teamJson(team, owner, viewer, links),
         dependent_issue: named.issues.get(details.dependentIssue ?? 0) ?? null,
       },
       viewer,

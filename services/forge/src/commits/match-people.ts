@@ -2,18 +2,41 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import * as commitPeople from '../store/people/commit-people.ts';
 import type { UserRow } from '../store/people/users.ts';
-import { userJson } from '../users/user-json.ts';
+import { publicAddress, userJson } from '../users/user-json.ts';
 
 /** The account an address of a commit belongs to, as far as the viewer may know. */
 export type PeopleByAddress = (email: string) => UserRow | undefined;
 
-/**
- * Finds the accounts behind addresses in commits: one statement, however many. An address that an account does not
- * show to the viewer leads nowhere: else a commit made for the purpose would tell whose it is.
- */
+/** The accounts behind addresses in commits, as far as they show these to the viewer. */
 export async function matchPeople(
-  { database, links }: Context,
+  context: Context,
   viewer: Caller | undefined,
+  emails: readonly string[],
+): Promise<PeopleByAddress> {
+  return await matchShown(context, (account) => userJson(account, viewer, context.links).email, emails);
+}
+
+/**
+ * The same for hooks, whose receivers somebody chose who is signed in.
+ * @param doerId who is told to have done it anyway, so that his own address says nothing new
+ */
+export async function matchForHooks(
+  context: Context,
+  doerId: number,
+  emails: readonly string[],
+): Promise<PeopleByAddress> {
+  const shown = (account: UserRow) =>
+    account.id === doerId ? account.email : publicAddress(account, context.links);
+  return await matchShown(context, shown, emails);
+}
+
+/**
+ * One statement, however many addresses. One that an account does not show leads nowhere: else a commit made for the
+ * purpose would tell whose it is.
+ */
+async function matchShown(
+  { database, links }: Context,
+  shownBy: (account: UserRow) => string,
   emails: readonly string[],
 ): Promise<PeopleByAddress> {
   // NUL is in no address, and PostgreSQL would fail over it.
@@ -26,8 +49,7 @@ export async function matchPeople(
   const accounts = await commitPeople.listByAddress(database.autocommit(), addresses, logins);
   const byAddress = new Map<string, UserRow>();
   for (const account of accounts) {
-    const shown = fold(userJson(account, viewer, links).email);
-    for (const address of [shown, `${account.login_key}${end}`]) {
+    for (const address of [fold(shownBy(account)), `${account.login_key}${end}`]) {
       if (!byAddress.has(address)) byAddress.set(address, account);
     }
   }

@@ -1,4 +1,4 @@
-import { matchPeople } from '../commits/match-people.ts';
+import { matchForHooks } from '../commits/match-people.ts';
 import type { Context } from '../context.ts';
 import { type CommitChanges, readChanges } from '../outside/git/reading/changes.ts';
 import { readSmallObjects } from '../outside/git/reading/objects.ts';
@@ -6,20 +6,24 @@ import { parseCommit, type Stamp } from '../outside/git/reading/parse-commit.ts'
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { wireTime } from '../wire-time.ts';
 
-/** Commits as hooks are told of them, with the files they change; null for what is no commit. */
+/**
+ * Commits as hooks are told of them, with the files they change; null for what is no commit.
+ * @param doerId who brought them
+ */
 export async function presentPayloadCommits(
   context: Context,
   { repository, owner }: VisibleRepository,
   ids: readonly string[],
+  doerId: number,
 ): Promise<(object | null)[]> {
   const { git, links } = context;
   const objects = await readSmallObjects(git, repository.id, ids);
   const parsed = objects.map((object) => (object?.type === 'commit' ? parseCommit(object) : undefined));
   const changes = await readChanges(git, repository.id, [...new Set(ids)], { stats: false, files: true });
   const stamps = parsed.flatMap((commit) => (commit === undefined ? [] : [commit.author, commit.committer]));
-  const byAddress = await matchPeople(
+  const byAddress = await matchForHooks(
     context,
-    undefined,
+    doerId,
     stamps.map(({ email }) => email),
   );
   const page = links.repository(owner.login, repository.name);

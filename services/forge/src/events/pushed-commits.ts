@@ -10,12 +10,17 @@ import { presentPayloadCommits } from './payload-commits.ts';
 /** As many are told of; how many there were is told, too. */
 const MAX_COMMITS = 5;
 
+/** Where a ref went, and who moved it. */
+export type Push = Pick<RefEvent, 'ref' | 'before' | 'after'> & { actorId: number };
+
 /** What a push brought, newest first. */
 export interface PushedCommits {
   commits: object[];
   total: number;
   /** The commit the ref leads to now; null when it is gone or leads to none. */
   head: object | null;
+  /** The commit that they are compared with, of the default branch for a new one; undefined where there is none. */
+  since: string | undefined;
 }
 
 /**
@@ -25,16 +30,21 @@ export interface PushedCommits {
 export async function readPushedCommits(
   context: Context,
   found: VisibleRepository,
-  { ref, before, after }: Pick<RefEvent, 'ref' | 'before' | 'after'>,
+  { ref, before, after, actorId }: Push,
 ): Promise<PushedCommits> {
   const { git } = context;
   const { repository } = found;
-  const nothing = { commits: [], total: 0, head: null };
+  const nothing = { commits: [], total: 0, head: null, since: undefined };
   if (after === NO_COMMIT) return nothing;
   // An annotated tag is an object of its own.
   const tip =
     tagOf(ref) === undefined ? after : (await describeObject(git, repository.id, `${after}^{commit}`))?.id;
   if (tip === undefined) return nothing;
+  // One that is only tried out tells of the commit that is there.
+  if (before === after) {
+    const [head = null] = await presentPayloadCommits(context, found, [tip], actorId);
+    return { commits: head === null ? [] : [head], total: head === null ? 0 : 1, head, since: before };
+  }
   const main = branchRef(repository.default_branch);
   const known = before !== NO_COMMIT || ref === main ? before : await readRef(git, repository.id, main);
   const query = {
@@ -50,6 +60,11 @@ export async function readPushedCommits(
     isWaitedFor: false,
   });
   const ids = listed?.ids ?? [];
-  const [head = null, ...commits] = await presentPayloadCommits(context, found, [tip, ...ids]);
-  return { commits: commits.filter((commit) => commit !== null), total: listed?.total ?? 0, head };
+  const [head = null, ...commits] = await presentPayloadCommits(context, found, [tip, ...ids], actorId);
+  return {
+    commits: commits.filter((commit) => commit !== null),
+    total: listed?.total ?? 0,
+    head,
+    since: known === NO_COMMIT ? undefined : known,
+  };
 }

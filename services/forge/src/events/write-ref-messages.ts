@@ -1,16 +1,15 @@
 import type { Context } from '../context.ts';
-import { NO_COMMIT } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { eventsOfMove } from '../rules/events/hook-events.ts';
 import { branchOf, tagOf } from '../rules/git/push-request.ts';
 import type { RefEvent } from './announce.ts';
-import { readPushedCommits } from './pushed-commits.ts';
+import { type Push, readPushedCommits } from './pushed-commits.ts';
 import type { HookMessage } from './write-messages.ts';
 
 /** What hooks are told of a branch or tag that appeared, moved or went. */
 export async function writeRefMessages(
   context: Context,
-  event: RefEvent,
+  event: RefEvent & { actorId: number },
   found: VisibleRepository,
   about: { repository: object; sender: object },
 ): Promise<HookMessage[]> {
@@ -30,19 +29,18 @@ export async function writeRefMessages(
 /** The payload of a push, also of one that is only tried out. */
 export async function pushPayload(
   context: Context,
-  { ref, before, after }: Pick<RefEvent, 'ref' | 'before' | 'after'>,
+  { ref, before, after, actorId }: Push,
   found: VisibleRepository,
   about: { repository: object; sender: object },
 ): Promise<object> {
   const { owner, repository } = found;
   const page = context.links.repository(owner.login, repository.name);
-  const isMove = before !== NO_COMMIT && after !== NO_COMMIT;
-  const pushed = await readPushedCommits(context, found, { ref, before, after });
+  const pushed = await readPushedCommits(context, found, { ref, before, after, actorId });
   return {
     ref,
     before,
     after,
-    compare_url: isMove ? `${page}/compare/${before}...${after}` : '',
+    compare_url: pushed.since === undefined ? '' : `${page}/compare/${pushed.since}...${after}`,
     commits: pushed.commits,
     total_commits: pushed.total,
     head_commit: pushed.head,

@@ -24,10 +24,12 @@ export async function writeRepositoryMessages(
     // Who administrates the original need not know of every fork, nor of the organization that has it.
     const isHidden = fork.private && found?.repository.private !== true;
     if (isHidden || forkOwner.visibility !== 'public') return [];
-    const forkee = await loads.repositoryJson(ownedBy(forkOwner, fork));
-    return [{ type, payload: { forkee, repository, sender } }];
+    // As the reference names them: what was forked, and what it became.
+    const made = await loads.repositoryJson(ownedBy(forkOwner, fork));
+    return [{ type, payload: { forkee: repository, repository: made, sender } }];
   }
   const owner = (await loads.account(ownerId)) ?? GHOST;
-  const organization = owner.kind === 'organization' ? userJson(owner, undefined, links) : null;
+  // Whoever owns it, also a person: so does the reference.
+  const organization = userJson(owner, undefined, links);
   return [{ type, payload: { action: event.action, repository, organization, sender } }];
 }

@@ -69,6 +69,9 @@ export async function forkRepository(
       await repositories.countForks(tx, source.id);
       await repositories.setSize(tx, fork.id, source.size_bytes);
       await announce(tx, { kind: 'repository', action: 'forked', forkId: fork.id, ...by(source, caller) });
+      // Whoever follows what an organization has is told of it as of any other.
+      if (owner.kind === 'organization')
+        await announce(tx, { kind: 'repository', action: 'created', ...by(fork, caller) });
     },
   });
 }

@@ -15,7 +15,7 @@ import * as labels from '../store/issues/labels.ts';
 
 /** What to do with the labels of an issue; they are named by id or by name. */
 export interface WantedLabels {
-  how: 'add' | 'replace';
+  how: 'add' | 'replace' | 'clear';
   labels: readonly (number | string)[];
 }
 
@@ -72,9 +72,13 @@ export async function applyLabels(
   tx: Tx,
   issue: issues.IssueWithPull,
   doerId: number,
-  wanted: { how: 'add' | 'replace'; labels: readonly labels.LabelCard[] },
+  wanted: { how: 'add' | 'replace' | 'clear'; labels: readonly labels.LabelCard[] },
 ): Promise<{ labels: labels.LabelCard[]; changed: boolean }> {
-  const { result, added, removed } = planLabels(issue.labels, wanted.labels, wanted.how);
+  const { result, added, removed } = planLabels(
+    issue.labels,
+    wanted.labels,
+    wanted.how === 'add' ? 'add' : 'replace',
+  );
   const changed = added.length + removed.length > 0;
   if (!changed) return { labels: result, changed };
   const idsOf = (some: readonly labels.LabelCard[]) => some.map(({ id }) => id);
@@ -85,7 +89,7 @@ export async function applyLabels(
   ]);
   await announce(tx, {
     kind: 'issue',
-    action: result.length === 0 ? 'label_cleared' : 'label_updated',
+    action: wanted.how === 'clear' ? 'label_cleared' : 'label_updated',
     issueId: issue.id,
     labels: { added: idsOf(added), removed },
     repositoryId: issue.repository_id,

@@ -153,7 +153,7 @@ export const clearOfIssue = endpoint({
   params: numberedPath,
   answers: { 204: emptySchema, 403: errorSchema, 404: errorSchema, 423: errorSchema },
   async handle({ params, caller }, context) {
-    await changeIssueLabels(context, caller, params, { how: 'replace', labels: [] });
+    await changeIssueLabels(context, caller, params, { how: 'clear', labels: [] });
     return { status: 204 };
   },
 });

@@ -20,7 +20,11 @@ export async function listOrganizations(
 ): Promise<ListPage> {
   const page = pageOf(context, query);
   const found = await organizations.listVisible(context.database.autocommit(), viewerOf(caller), page);
-  return { page, total: found.total, items: found.users.map((row) => organizationJson(row, caller)) };
+  return {
+    page,
+    total: found.total,
+    items: found.users.map((row) => organizationJson(row, caller, context.links)),
+  };
 }
 
 /** A page of somebody's organizations, as far as the caller may know of them and of the membership. */
@@ -34,5 +38,9 @@ export async function listOrganizationsOf(
   const page = pageOf(context, query);
   const tx = context.database.autocommit();
   const found = await organizations.listOfMember(tx, person.id, viewerOf(caller), page);
-  return { page, total: found.total, items: found.users.map((row) => organizationJson(row, caller)) };
+  return {
+    page,
+    total: found.total,
+    items: found.users.map((row) => organizationJson(row, caller, context.links)),
+  };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
+import type { Links } from '../links.ts';
 import type { UserRow } from '../store/people/users.ts';
 
 /** An organization on the wire. */
@@ -21,13 +22,14 @@ export const organizationSchema = z.object({
 export function organizationJson(
   row: UserRow,
   viewer: Caller | undefined,
+  links: Links,
 ): z.output<typeof organizationSchema> {
   return {
     id: row.id,
     name: row.login,
     full_name: row.full_name,
     email: viewer === undefined ? '' : row.email,
-    avatar_url: '',
+    avatar_url: links.avatar(row.id),
     description: row.description,
     website: row.website,
     location: row.location,

@@ -22,7 +22,7 @@ export const create = endpoint({
   answers: { 201: organizationSchema, 422: errorSchema },
   async handle({ body, caller }, context) {
     const made = await createOrganization(context, caller.userId, body.username, fieldsOf(body));
-    return { status: 201, body: organizationJson(made, caller) };
+    return { status: 201, body: organizationJson(made, caller, context.links) };
   },
 });
 
@@ -84,7 +84,7 @@ export const show = endpoint({
   answers: { 200: organizationSchema, 404: errorSchema },
   async handle({ params, caller }, context) {
     const { organization } = await findOrganization(context, caller, params.org);
-    return { status: 200, body: organizationJson(organization, caller) };
+    return { status: 200, body: organizationJson(organization, caller, context.links) };
   },
 });
 
@@ -106,7 +106,7 @@ export const edit = endpoint({
       visibility: body.visibility ?? undefined,
       repositoryAdminsManageTeams: body.repo_admin_change_team_access ?? undefined,
     });
-    return { status: 200, body: organizationJson(after, caller) };
+    return { status: 200, body: organizationJson(after, caller, context.links) };
   },
 });
 

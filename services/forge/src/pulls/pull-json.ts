@@ -119,7 +119,7 @@ export function pullJson(
     // A private team is for its organization; who owns the repository is in it for certain.
     requested_reviewers_teams: row.reviewer_teams
       .filter((team) => team.visibility !== 'private' || found.permission.level === 'owner')
-      .map((team) => teamJson(team, owner, viewer)),
+      .map((team) => teamJson(team, owner, viewer, links)),
     state: row.closed_at === null ? 'open' : 'closed',
     draft: isWorkInProgress(row.title),
     is_locked: row.locked_at !== null,

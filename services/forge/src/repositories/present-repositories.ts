@@ -37,7 +37,7 @@ export async function presentRepositories(
         mayKnowOf(transfer, found, viewer) && {
           doer: userJson(transfer.doer, viewer, links),
           recipient: userJson(transfer.recipient, viewer, links),
-          teams: transfer.teams.map((team) => teamJson(team, transfer.recipient, viewer)),
+          teams: transfer.teams.map((team) => teamJson(team, transfer.recipient, viewer, links)),
         },
     });
   });

@@ -48,7 +48,7 @@ export async function presentReviews(
   return rows.map((row) => ({
     id: row.id,
     user: row.team_id === null ? userJson(people.byId(row.reviewer_id), viewer, context.links) : null,
-    team: row.team && teamJson(row.team, found.owner, viewer),
+    team: row.team && teamJson(row.team, found.owner, viewer, context.links),
     state: row.state,
     body: row.body,
     commit_id: row.commit_sha,

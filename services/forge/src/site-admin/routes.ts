@@ -49,7 +49,7 @@ export const createOrganizationFor = endpoint({
   async handle({ params, body, caller }, context) {
     const owner = await findPerson(context, params.username);
     const made = await createOrganization(context, owner.id, body.username, fieldsOf(body));
-    return { status: 201, body: organizationJson(made, caller) };
+    return { status: 201, body: organizationJson(made, caller, context.links) };
   },
 });
 

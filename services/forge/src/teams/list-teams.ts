@@ -30,17 +30,22 @@ export async function listTeams(
   const sought = { part: (filter.q ?? '').trim(), inDescriptions: filter.include_desc !== 'false' };
   const viewer = viewerOf(caller);
   const known = await teams.listOfOrganization(tx, found.organization.id, viewer, sought, page);
-  return present(known, caller, page);
+  return present(context, known, caller, page);
 }
 
 /** A page of the teams the caller is in. */
 export async function listOwnTeams(context: Context, caller: Caller, query: PageQuery): Promise<ListPage> {
   const page = pageOf(context, query);
   const found = await teams.listOfMember(context.database.autocommit(), viewerOf(caller), page);
-  return present(found, caller, page);
+  return present(context, found, caller, page);
 }
 
-function present(found: teams.FoundTeams, caller: Caller, page: ListPage['page']): ListPage {
-  const items = found.teams.map(({ organization, ...team }) => teamJson(team, organization, caller));
+function present(
+  { links }: Context,
+  found: teams.FoundTeams,
+  caller: Caller,
+  page: ListPage['page'],
+): ListPage {
+  const items = found.teams.map(({ organization, ...team }) => teamJson(team, organization, caller, links));
   return { page, total: found.total, items };
 }

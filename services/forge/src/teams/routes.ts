@@ -84,7 +84,7 @@ export const create = endpoint({
       units: body.units,
       unitsMap: body.units_map,
     });
-    return { status: 201, body: teamJson(team, organization, caller) };
+    return { status: 201, body: teamJson(team, organization, caller, context.links) };
   },
 });
 
@@ -97,7 +97,7 @@ export const show = endpoint({
   answers: { 200: teamSchema, 403: errorSchema, 404: errorSchema },
   async handle({ params, caller }, context) {
     const { team, organization } = await findTeam(context, caller, params.id);
-    return { status: 200, body: teamJson(team, organization, caller) };
+    return { status: 200, body: teamJson(team, organization, caller, context.links) };
   },
 });
 
@@ -120,7 +120,7 @@ export const edit = endpoint({
       units: body.units,
       unitsMap: body.units_map,
     });
-    return { status: 200, body: teamJson(team, organization, caller) };
+    return { status: 200, body: teamJson(team, organization, caller, context.links) };
   },
 });
 

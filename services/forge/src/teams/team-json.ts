@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
+import type { Links } from '../links.ts';
 import { organizationJson, organizationSchema } from '../organizations/organization-json.ts';
 import { teamAccessJson } from '../rules/access/team-access.ts';
 import type { TeamRow } from '../store/people/teams.ts';
@@ -24,12 +25,13 @@ export function teamJson(
   row: TeamRow,
   organization: UserRow,
   viewer: Caller | undefined,
+  links: Links,
 ): z.output<typeof teamSchema> {
   return {
     id: row.id,
     name: row.name,
     description: row.description,
-    organization: organizationJson(organization, viewer),
+    organization: organizationJson(organization, viewer, links),
     includes_all_repositories: row.includes_all_repositories,
     ...teamAccessJson(row),
     can_create_org_repo: row.can_create_repositories,

@@ -46,7 +46,7 @@ export function userJson(
     source_id: 0,
     full_name: user.full_name,
     email: addressFor(user, viewer, trusted, links),
-    avatar_url: '',
+    avatar_url: links.avatar(user.id),
     html_url: links.user(user.login),
     language: '',
     is_admin: trusted && user.is_admin,
@@ -72,6 +72,8 @@ export function publicAddress(user: UserRow, links: Links): string {
 }
 
 function addressFor(user: UserRow, viewer: Caller | undefined, trusted: boolean, links: Links): string {
+  // As in the reference: clients tell an organization by an address that is empty.
+  if (user.kind === 'organization') return viewer === undefined ? '' : user.email;
   if (viewer === undefined) return hiddenAddress(user, links);
   return trusted && user.email !== '' ? user.email : publicAddress(user, links);
 }

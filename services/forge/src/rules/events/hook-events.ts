@@ -36,16 +36,15 @@ export type HookEventType = (typeof EVENT_TYPES)[number];
 
 /**
  * The events a request asks for, with those they imply: `issues` and `pull_request` everything around them, unless it
- * says `…_only`. None are `push`.
- * @throws 422 for an event that does not exist
+ * says `…_only`. None are `push`. Clients of other versions name some that do not exist here.
+ * @throws 422 where there is none of them
  */
 export function readHookEvents(wanted: readonly string[]): HookEventType[] {
   const chosen = new Set<HookEventType>();
   for (const name of wanted.length === 0 ? ['push'] : wanted) {
-    const meant = eventsMeantBy(name);
-    if (meant.length === 0) throw unacceptable(`Invalid hook event: ${name}`);
-    for (const type of meant) chosen.add(type);
+    for (const type of eventsMeantBy(name)) chosen.add(type);
   }
+  if (chosen.size === 0) throw unacceptable(`Invalid hook event: ${wanted.join(', ')}`);
   return EVENT_TYPES.filter((type) => chosen.has(type));
 }
 

@@ -22,7 +22,7 @@ export interface Reader {
 }
 
 /**
- * A page of everything that happened to an issue, oldest first, and how much there is. What is told of texts and
+ * A page of everything that happened to an issue but comments on lines, which their reviews have, oldest first, and how much there is. What is told of texts and
  * commits elsewhere is for those who may read these: visibility is part of the statement.
  */
 export async function list(
@@ -35,7 +35,7 @@ export async function list(
   const found = fragment`
     with seen as materialized (
       select c.id from :schema.comments c
-      where c.issue_id = ${issueId} and not c.details ? ${PENDING}::text
+      where c.issue_id = ${issueId} and not c.details ? ${PENDING}::text and c.kind <> 'code'
         and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null}::timestamptz)
         and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null}::timestamptz)
         and case
