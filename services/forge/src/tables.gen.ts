@@ -217,6 +217,7 @@ export interface Tables {
     merge_base: string | null;
     commit_sha: string | null;
     made_at: Date | null;
+    ended: boolean;
   };
   merges: {
     pull_id: number;

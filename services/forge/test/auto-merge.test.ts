@@ -396,6 +396,23 @@ describe('a scheduled merge', () => {
     },
   );
 
+  it('attack: ends when commits came along that somebody else had brought, whoever pushes on top of them', async () => {
+    const only = { enable_merge_whitelist: true, merge_whitelist_usernames: ['ada', 'cleo'] };
+    const { number, head } = await open({ ...CHECKED, ...only });
+    expect((await schedule(cleo, number)).status).toBe(201);
+    await git(tree, 'fetch', '-q', 'origin');
+    await git(tree, 'checkout', '-q', '-B', head, `origin/${head}`);
+    const unseen = await commit(tree, { 'unseen.txt': '1' }, 'unseen');
+    await git(tree, 'push', '-q', bob.remote('ada/patient'), `HEAD:refs/heads/beside-${head}`);
+    // As between a push and its end.
+    await git(bare, 'update-ref', `refs/heads/${head}`, unseen);
+    await pushMore(head, cleo);
+    expect(await scheduled(number)).toEqual([]);
+    await say(await git(bare, 'rev-parse', head), 'success');
+    await settled();
+    expect(await isMerged(number)).toBe(404);
+  });
+
   it('stays when somebody pushes whom the base lets merge', async () => {
     const only = { enable_merge_whitelist: true, merge_whitelist_usernames: ['ada', 'cleo'] };
     const { number, head } = await open({ ...CHECKED, ...only });

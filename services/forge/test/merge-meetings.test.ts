@@ -181,6 +181,20 @@ it('a merge into what is archived meanwhile is refused', async () => {
   expect((await merge(second)).status).toBe(200);
 });
 
+it('a head that becomes the default branch meanwhile stays when it is merged', async () => {
+  const number = await pull('to-be-default');
+  const choose = (branch: string) => ada.call('PATCH', '/repos/ada/work', { default_branch: branch });
+  const [merging, choosing] = await behind(
+    number,
+    () => ada.call('POST', `${path}/${number}/merge`, { delete_branch_after_merge: true }),
+    () => choose('to-be-default'),
+  );
+  expect([merging.status, choosing.status]).toEqual([403, 200]);
+  expect(await isMerged(number)).toBe(true);
+  expect(await git(bare, 'rev-parse', 'HEAD')).toBe(await git(bare, 'rev-parse', 'to-be-default'));
+  expect((await choose('main')).status).toBe(200);
+});
+
 it.each(['at once', 'at last'])(
   'an approval that is given %s while the base changes does not count',
   async (when) => {

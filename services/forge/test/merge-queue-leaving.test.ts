@@ -246,6 +246,44 @@ it('is dissolved when the protection has none any more', async () => {
   expect(await main()).toBe(before);
 });
 
+/** Who is in the queues of a repository. */
+const waitingIn = (name: string) =>
+  scene.sql
+    .rows`select q.pull_id from :schema.merge_queue q join :schema.repositories r on r.id = q.repository_id
+    where r.name = ${name}`;
+
+it('nothing lands where there are no pull requests any more', async () => {
+  const { pull, merge, made, report, at, main, list } = await queued('switched-off', REQUIRED);
+  const a = await pull('a', { a: '1' });
+  expect((await merge(a)).status).toBe(201);
+  const sha = await made(a);
+  const before = await main();
+  expect((await ada.call('PATCH', at, { has_pull_requests: false })).status).toBe(200);
+  await report(sha, 'success');
+  await expect.poll(() => waitingIn('switched-off'), SOON).toEqual([]);
+  expect(await main()).toBe(before);
+  expect((await ada.call('PATCH', at, { has_pull_requests: true })).status).toBe(200);
+  expect(await list()).toEqual([]);
+});
+
+it.each([
+  ['closed', { state: 'closed' }, { state: 'open' }],
+  ['given another base', { base: 'side' }, { base: 'main' }],
+])('what was %s is out of it, also when that is taken back at once', async (what, change, back) => {
+  const name = what.replaceAll(' ', '-');
+  const { pull, merge, made, report, at, tree, main } = await queued(name, REQUIRED);
+  await git(tree, 'push', '-q', 'origin', 'main:side');
+  const a = await pull('a', { a: '1' });
+  expect((await merge(a)).status).toBe(201);
+  const sha = await made(a);
+  const before = await main();
+  for (const edit of [change, back])
+    expect((await ada.call('PATCH', `${at}/pulls/${a}`, edit)).status).toBe(201);
+  await report(sha, 'success');
+  await expect.poll(() => waitingIn(name), SOON).toEqual([]);
+  expect(await main()).toBe(before);
+});
+
 it('a merge in the name of somebody who may not merge any more does not happen', async () => {
   const { pull, merge, made, report, timeline, at, main, isMerged } = await queued('left', REQUIRED);
   await ada.call('PUT', `${at}/collaborators/bob`, { permission: 'write' });

@@ -41,6 +41,17 @@ const stored = () =>
     rowsOf(scene, 'issues', 'pulls', 'pushes'),
   ]);
 
+it('is not for the pull requests of an archived repository', async () => {
+  const number = await pull('late', { 'late.txt': 'x' }, 'bob');
+  await aheadOnMain('before-the-archive.txt');
+  expect((await ada.call('PATCH', '/repos/ada/work', { archived: true })).status).toBe(200);
+  const before = await stored();
+  expect((await update(number, bob)).status).toBe(423);
+  expect(await stored()).toEqual(before);
+  expect((await ada.call('PATCH', '/repos/ada/work', { archived: false })).status).toBe(200);
+  expect((await update(number, bob)).status).toBe(200);
+});
+
 describe('a head branch', () => {
   it('is brought up to its base by a merge, once', async () => {
     const number = await pull('merged', { 'merged.txt': 'x' });

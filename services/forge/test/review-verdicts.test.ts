@@ -198,6 +198,27 @@ describe('whether a review counts', () => {
     expect([await isOfficial(writer), await isOfficial(work.keeper)]).toEqual([false, true]);
     await unprotect();
   });
+
+  it.each([
+    ['listed', { enable_approvals_whitelist: true, approvals_whitelist_username: ['writer'] }],
+    ['a writer', {}],
+  ])('attack: who was %s approves nothing once he is removed, before or after', async (what, list) => {
+    const { ada, at, writer, open, review } = work;
+    const number = await open(`removed-${what.replace(' ', '-')}`);
+    expect((await protect({ required_approvals: 1, ...list })).status).toBe(201);
+    const approve = () => review(writer, number, { event: 'APPROVED' });
+    const merge = async () => (await ada.call('POST', `${at}/pulls/${number}/merge`, {})).status;
+    expect((await approve()).body).toMatchObject({ official: true });
+    expect((await ada.call('DELETE', `${at}/collaborators/writer`)).status).toBe(204);
+    expect(await merge()).toBe(405);
+    expect((await approve()).body).toMatchObject({ official: false });
+    expect(await merge()).toBe(405);
+    await ada.call('PUT', `${at}/collaborators/writer`, { permission: 'write' });
+    expect(await merge()).toBe(405);
+    await approve();
+    expect(await merge()).toBe(200);
+    await unprotect();
+  });
 });
 
 describe('at once', () => {

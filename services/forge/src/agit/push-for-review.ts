@@ -123,6 +123,7 @@ async function update(
     return {
       refusal: `pull request #${number} has commits that this leaves out: push with -o force-push=true to replace them`,
     };
-  await moveHead(context, pull, head, caller.userId);
+  const move = { branch: pull.head_branch, before, after: head };
+  await moveHead(context, pull, head, { actorId: caller.userId, moves: [move] });
   return { number, said: 'Updated' };
 }

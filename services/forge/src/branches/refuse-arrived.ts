@@ -8,11 +8,12 @@ import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
 import { branchOf, kindOf, type PushCommand, tagOf } from '../rules/git/push-request.ts';
 import { refuseTag } from '../rules/git/tag-protection.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 import { type PushRules, refuseMove } from './push-rules.ts';
 
 /** Why a ref may not move to commits that are in the repository, with the files they change; undefined when it may. */
 export async function refuseArrived(
-  { git }: Context,
+  { database, git }: Context,
   repository: RepositoryRow,
   command: PushCommand,
   rules: PushRules,
@@ -26,8 +27,12 @@ export async function refuseArrived(
   const branch = branchOf(ref);
   const kind = kindOf(command);
   if (branch === undefined) return undefined;
-  if (kind === 'delete' && branch === repository.default_branch)
-    return 'deletion of the current branch prohibited';
+  if (kind === 'delete') {
+    // The push may have begun before somebody made it the default branch.
+    const { default_branch: now } =
+      (await repositories.findById(database.autocommit(), repository.id)) ?? repository;
+    if (branch === now) return 'deletion of the current branch prohibited';
+  }
   const protection = findProtection(rules.protections, branch, rules.work);
   if (protection === undefined) return refuseMove(rules, branch, 'fast-forward');
   const base = kind === 'update' ? before : await startOf(git, repository, after).catch(() => undefined);

@@ -4,6 +4,7 @@ import { forbidden, notFound, refExists } from '../failures.ts';
 import { branchRef, NO_COMMIT, readRef, readRefIds } from '../outside/git/refs.ts';
 import { checkAdmin } from '../repositories/find-repository.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 import { checkNewName } from './create-branch.ts';
 import { findWritable } from './find-writable.ts';
 import { moveInTurn } from './move-refs.ts';
@@ -23,12 +24,14 @@ export async function renameBranch(
   const { git } = context;
   const { branch } = path;
   const found = await findWritable(context, caller, path);
-  const { id, default_branch: defaultBranch } = found.repository;
+  const { id } = found.repository;
   checkNewName('Name', name);
   if (!isBranchName(branch)) throw notFound('the branch does not exist');
-  if (branch === defaultBranch) checkAdmin(found);
   const rules = await loadPushRules(context, found, caller.userId);
   const prepare = async () => {
+    // In our turn: what is the default branch can change meanwhile.
+    const repository = await repositories.findById(context.database.autocommit(), id);
+    if (branch === repository?.default_branch) checkAdmin(found);
     const before = await readRef(git, id, branchRef(branch));
     if (before === undefined) throw notFound('the branch does not exist');
     if (refuseMove(rules, branch, 'delete') !== undefined) throw forbidden('branch protected');

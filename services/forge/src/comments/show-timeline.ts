@@ -58,7 +58,7 @@ async function presentEntries(
     const milestone = named.milestones.get(details.milestone ?? 0);
     const oldMilestone = named.milestones.get(details.oldMilestone ?? 0);
     const time = named.times.get(details.trackedTime ?? 0);
-    const { assignee, resolveDoer } = details;
+    const { assignee } = details;
     const team = named.teams.get(details.assigneeTeam ?? 0);
     return timelineJson(
       row,
@@ -67,7 +67,6 @@ async function presentEntries(
         details,
         poster: named.person(row.poster_id),
         assignee: assignee === undefined ? undefined : named.person(assignee),
-        resolver: resolveDoer === undefined ? undefined : named.person(resolveDoer),
         label: label === undefined ? null : labelJson(label, names, links),
         milestone: milestone === undefined ? null : milestoneJson(milestone),
         old_milestone: oldMilestone === undefined ? null : milestoneJson(oldMilestone),
@@ -130,11 +129,7 @@ async function loadNamed(
     ),
   ]);
   const people = [
-    ...entries.flatMap(({ row, details }) => [
-      row.poster_id,
-      details.assignee ?? null,
-      details.resolveDoer ?? null,
-    ]),
+    ...entries.flatMap(({ row, details }) => [row.poster_id, details.assignee ?? null]),
     ...commentRows.map((row) => row.poster_id),
     ...times.map((row) => row.user_id),
   ];

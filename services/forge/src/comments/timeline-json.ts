@@ -65,14 +65,13 @@ export type TimelineSurroundings = Pick<
   repo: string;
   poster: UserRow;
   assignee: UserRow | undefined;
-  resolver: UserRow | undefined;
   details: EntryDetails;
 };
 
 /** Something that happened to an issue, as a viewer gets it. */
 export function timelineJson(
   row: CommentWithIssue,
-  { owner, repo, poster, assignee, resolver, details, ...around }: TimelineSurroundings,
+  { owner, repo, poster, assignee, details, ...around }: TimelineSurroundings,
   viewer: Caller | undefined,
   links: Links,
 ): Timeline {
@@ -95,7 +94,8 @@ export function timelineJson(
     review_id: details.review ?? 0,
     assignee: assignee === undefined ? null : userJson(assignee, viewer, links),
     removed_assignee: details.removedAssignee,
-    resolve_doer: resolver === undefined ? null : userJson(resolver, viewer, links),
+    // Comments on lines are settled, which their reviews have.
+    resolve_doer: null,
     ...around,
   };
 }

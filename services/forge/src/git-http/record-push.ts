@@ -12,6 +12,7 @@ import {
   syncRefs,
 } from '../outside/git/refs.ts';
 import { removeRepository } from '../outside/git/repository.ts';
+import type { Mover } from '../pulls/mover.ts';
 import { retargetPulls } from '../pulls/retarget-pulls.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
 import { endPublication } from '../releases/end-publication.ts';
@@ -170,7 +171,8 @@ async function takeOver(
   if (moves.length > 0 || mayHaveMore) {
     const mayCount = mayHaveMore || moves.some(changesBranches);
     const moved = mayHaveMore ? undefined : details.moves.flatMap(({ ref }) => branchOf(ref) ?? []);
-    await followBranches(context, repositoryId, actorId, { mayCount, moved });
+    const mover = { actorId, moves: moves.flatMap(branchMove) };
+    await followBranches(context, repositoryId, mover, { mayCount, moved });
   }
   const deleted = moves.filter(({ after }) => after === NO_COMMIT);
   const branches = deleted.flatMap(({ ref }) => branchOf(ref) ?? []);
@@ -190,6 +192,9 @@ async function takeOver(
     return true;
   });
   if (!isRecorded) await clearIfRemoved(context, repositoryId);
+  // Who deleted the tag before it was published found a draft.
+  const published = details.publishes === undefined ? [] : moves.flatMap(({ ref }) => tagOf(ref) ?? []);
+  if (published.length > 0) await unpublishReleases(context, repositoryId, published);
   context.queues.bell.ring(repositoryId);
 }
 
@@ -234,14 +239,14 @@ async function rename(
 async function followBranches(
   context: Context,
   repositoryId: number,
-  actorId: number | null,
+  mover: Mover,
   { mayCount, moved }: { mayCount: boolean; moved: readonly string[] | undefined },
 ): Promise<void> {
   const repository = await repositories.findById(context.database.autocommit(), repositoryId);
   if (repository === undefined || repository.state !== 'ready') return;
   const results = await Promise.allSettled([
     noteBranches(context, repository, mayCount),
-    syncPulls(context, repository, actorId, moved),
+    syncPulls(context, repository, mover, moved),
   ]);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }

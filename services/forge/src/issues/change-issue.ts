@@ -9,6 +9,7 @@ import * as issueAssignees from '../store/issues/issue-assignees.ts';
 import * as issues from '../store/issues/issues.ts';
 import type { LabelCard } from '../store/issues/labels.ts';
 import type { MilestoneRow } from '../store/issues/milestones.ts';
+import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { tellEdit } from './tell-edit.ts';
@@ -48,6 +49,7 @@ export async function changeIssue(tx: Tx, issueId: number, edit: IssueEdit): Pro
   if (transition !== undefined) {
     // Takes the repository's row first, as creating does: that keeps twins apart.
     await repositories.addClosed(tx, current.repository_id, kind, transition === 'close' ? 1 : -1);
+    if (transition === 'close' && current.is_pull) await mergeQueue.end(tx, issueId);
     if (transition === 'reopen' && current.is_pull) await checkNoTwin(tx, current, edit.base);
   }
   const rewritten = result.title !== current.title || result.body !== current.body;

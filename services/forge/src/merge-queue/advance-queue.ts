@@ -4,6 +4,7 @@ import { notMergeable } from '../failures.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
 import { checkRequirements } from '../pulls/check-requirements.ts';
 import { type Landing, landMerges } from '../pulls/land-merges.ts';
+import { moveOf } from '../pulls/mover.ts';
 import { settleMergesInto } from '../pulls/settle-merges.ts';
 import { branchQueue, followHeads } from '../pulls/sync-pulls.ts';
 import { findProtection } from '../rules/git/protection.ts';
@@ -150,8 +151,11 @@ async function land(
     return now === landing[0]?.row.onto_sha ? LAST : NEXT;
   }
   const actorId = landing.at(-1)?.row.queued_by ?? null;
+  // What others queued along with his is not his.
+  const areHis = landing.every(({ row }) => row.queued_by === actorId);
+  const moves = areHis ? moveOf(landing.map((entry) => landingOf(entry).intent)) : [];
   // The branch may itself be the head of other pull requests.
-  await followHeads(context, place.repositoryId, actorId, place.branch, reminders);
+  await followHeads(context, place.repositoryId, { actorId, moves }, place.branch, reminders);
   return NEXT;
 }
 

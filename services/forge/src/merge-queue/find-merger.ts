@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { mayNotMerge } from '../failures.ts';
 import { checkMergeIsPossible, checkMerger, type PullToMerge } from '../pulls/check-merger.ts';
 import { type Acting, findActing } from '../repositories/find-acting.ts';
-import { checkNotArchived } from '../repositories/find-repository.ts';
+import { checkNotArchived, mayRead } from '../repositories/find-repository.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 
 /** In whose name something is merged, and what, as he sees it. */
@@ -32,6 +32,8 @@ export function mergersOf(context: Context): (entry: QueueEntry) => Promise<Merg
 async function findAllowed(context: Context, { row, pull }: QueueEntry): Promise<Acting> {
   const acting = await findActing(context, row.queued_by, row.repository_id);
   if (acting === undefined) throw mayNotMerge();
+  // Without the unit there are no pull requests, to him or to anybody.
+  if (!mayRead(acting.found, 'pulls')) throw mayNotMerge();
   checkNotArchived(acting.found);
   await checkMerger(context, acting.caller, { ...acting.found, pull });
   return acting;

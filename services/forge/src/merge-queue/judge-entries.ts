@@ -23,6 +23,7 @@ export async function judgeEntries(
     return {
       queuedHead: row.head_sha,
       isOpen: pull.closed_at === null,
+      wasOut: row.ended,
       base: pull.base_branch,
       head: pull.head_sha,
       made: onto === null || commit === null || at === null ? undefined : { onto, commit, at },

@@ -10,6 +10,7 @@ import { decideBranchDeletion } from '../rules/pulls/branch-deletion.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import type { PushRow } from '../store/repositories/pushes.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 import type { PullToMerge } from './check-merger.ts';
 import { accessToHead } from './find-head.ts';
 import { branchQueue } from './sync-pulls.ts';
@@ -48,13 +49,15 @@ async function swap(
   const pull = await pulls.findById(database.autocommit(), pullId);
   if (pull === undefined) return undefined;
   const ref = branchRef(pull.head_branch);
-  const [rules, tip, others] = await Promise.all([
+  // Somebody may have made it the default branch while this waited.
+  const [now = repository, rules, tip, others] = await Promise.all([
+    repositories.findById(database.autocommit(), repository.id),
     loadPushRules(context, ofHead, caller.userId),
     readRef(git, repository.id, ref),
     pulls.countOpenByHead(database.autocommit(), repository.id, pull.head_branch, pull.id),
   ]);
   const decision = decideBranchDeletion({
-    isDefault: pull.head_branch === repository.default_branch,
+    isDefault: pull.head_branch === now.default_branch,
     isProtected: refuseMove(rules, pull.head_branch, 'delete') !== undefined,
     exists: tip !== undefined,
     usedByOthers: others > 0,

@@ -10,5 +10,5 @@ import { followHead } from './sync-pulls.ts';
 export async function followSince(context: Context, id: number, actorId: number): Promise<void> {
   const pull = await pulls.findById(context.database.autocommit(), id);
   if (pull === undefined || pull.closed_at !== null) return;
-  await followHead(context, pull, await bringTip(context, pull, actorId), actorId);
+  await followHead(context, pull, await bringTip(context, pull, actorId), { actorId, moves: [] });
 }

@@ -21,6 +21,7 @@ import { deleteHeadBranch } from './delete-head-branch.ts';
 import { findOriginalBase } from './find-original-base.ts';
 import { findPull, findToMerge } from './find-pull.ts';
 import { landMerges } from './land-merges.ts';
+import { moveOf } from './mover.ts';
 import { checkSides, prepareMerge } from './prepare-merge.ts';
 import { recordMerge, settleMergeOf } from './settle-merges.ts';
 import { branchQueue, followHeads } from './sync-pulls.ts';
@@ -137,7 +138,8 @@ export async function mergeInTurn(
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(repository.id);
   // The base may itself be the head of other pull requests.
-  await followHeads(context, repository.id, caller.userId, pull.base_branch, reminders);
+  const mover = { actorId: caller.userId, moves: moveOf([intent]) };
+  await followHeads(context, repository.id, mover, pull.base_branch, reminders);
   return 'merged';
 }
 

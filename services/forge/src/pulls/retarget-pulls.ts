@@ -5,6 +5,7 @@ import { announce } from '../events/announce.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
+import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import * as reviews from '../store/reviews/reviews.ts';
@@ -83,6 +84,7 @@ export async function changeBase(
   { actorId, chosen }: { actorId: number | null; chosen: boolean },
 ): Promise<void> {
   await pulls.updateBase(tx, pull.id, base);
+  await mergeQueue.end(tx, pull.issue_id);
   // They were given by who may approve for the other branch.
   await reviews.takeApprovalsBack(tx, pull.id);
   const details = { old_ref: pull.base_branch, new_ref: base };

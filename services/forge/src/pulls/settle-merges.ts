@@ -6,6 +6,7 @@ import { branchRef, moveRefs, pullRef, readRef } from '../outside/git/refs.ts';
 import { settleEach } from '../settle-each.ts';
 import * as merges from '../store/pulls/merges.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import { moveOf } from './mover.ts';
 import { followHeads } from './sync-pulls.ts';
 
 /** What is unusual about a merge that is recorded. */
@@ -76,8 +77,8 @@ export async function settleMergeOf(context: Context, pull: pulls.PullOnBranch):
   const finished = await finish(context, pull);
   if (finished === undefined) return false;
   const { merge, reminder } = finished;
-  if (reminder !== null)
-    await followHeads(context, pull.repository_id, merge.merged_by, merge.base_branch, [reminder]);
+  const mover = { actorId: merge.merged_by, moves: moveOf([merge]) };
+  if (reminder !== null) await followHeads(context, pull.repository_id, mover, merge.base_branch, [reminder]);
   return true;
 }
 

@@ -7,10 +7,12 @@ import { markStale } from '../reviews/mark-stale.ts';
 import { settleEach } from '../settle-each.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
+import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { describePush } from './describe-push.ts';
+import { deciderOf, type Mover, NOBODY } from './mover.ts';
 import { bringCommit } from './read-head.ts';
 
 /** Key of the queue in which everything stands that moves branches of a repository by our own hand. */
@@ -19,22 +21,21 @@ export const branchQueue = (repositoryId: number) => `branches of ${repositoryId
 /**
  * Lets the open pull requests from a repository follow their head branches, which may have moved or gone: its own, and
  * those into other repositories of its network. Not for somebody who has the queue of branches of any.
- * @param actorId in whose name; null when that is not known any more
  * @param branches those that moved, if any; without it all are looked at, which takes long where many are open
  */
 export async function syncPulls(
   context: Context,
   repository: { id: number },
-  actorId: number | null = null,
+  mover = NOBODY,
   branches?: readonly string[],
 ): Promise<void> {
   if (branches?.length === 0) return;
   const { id } = repository;
   const head: Head = { repositoryId: id, branches };
-  const own = await context.queues.inTurn(branchQueue(id), () => followOwn(context, head, actorId));
-  if ((await followElsewhere(context, head, own.elsewhere, actorId)) && own.isWhole) return;
+  const own = await context.queues.inTurn(branchQueue(id), () => followOwn(context, head, mover));
+  if ((await followElsewhere(context, head, own.elsewhere, mover)) && own.isWhole) return;
   // All of them are looked at once more.
-  await pushes.lookAgain(context.database.autocommit(), id, actorId);
+  await pushes.lookAgain(context.database.autocommit(), id, mover.actorId);
 }
 
 /**
@@ -46,7 +47,7 @@ export async function syncPulls(
 export async function followHeads(
   context: Context,
   repositoryId: number,
-  actorId: number | null,
+  mover: Mover,
   branch: string,
   reminders: readonly number[],
 ): Promise<void> {
@@ -58,9 +59,9 @@ export async function followHeads(
     context.log.error(fields, 'pull requests from a branch that moved follow later');
   };
   try {
-    const { elsewhere, isWhole } = await followOwn(context, head, actorId);
+    const { elsewhere, isWhole } = await followOwn(context, head, mover);
     const following = async () => {
-      if ((await followElsewhere(context, head, elsewhere, actorId)) && isWhole)
+      if ((await followElsewhere(context, head, elsewhere, mover)) && isWhole)
         await pushes.removeAll(tx, reminders);
     };
     if (elsewhere.length === 0) await following();
@@ -80,12 +81,12 @@ interface Head {
 async function followOwn(
   context: Context,
   { repositoryId, branches }: Head,
-  actorId: number | null,
+  mover: Mover,
 ): Promise<{ elsewhere: number[]; isWhole: boolean }> {
   const tx = context.database.autocommit();
   const open = await pulls.listOpenByHead(tx, repositoryId, { headBranches: branches ?? null });
   const own = open.filter((pull) => pull.repository_id === repositoryId);
-  const follow: Follow = (pull, tip) => followFound(context, pull, tip, actorId);
+  const follow: Follow = (pull, tip) => followFound(context, pull, tip, mover);
   const isWhole = await eachAlone(context, repositoryId, own, follow);
   const others = open.filter((pull) => pull.repository_id !== repositoryId);
   return { elsewhere: [...new Set(others.map((pull) => pull.repository_id))], isWhole };
@@ -99,7 +100,7 @@ async function followElsewhere(
   context: Context,
   { repositoryId: headRepositoryId, branches }: Head,
   elsewhere: readonly number[],
-  actorId: number | null,
+  mover: Mover,
 ): Promise<boolean> {
   const tx = context.database.autocommit();
   let isWhole = true;
@@ -117,7 +118,7 @@ async function followElsewhere(
       // Where it is elsewhere by now, the push that took it there lets it follow, too.
       if (!brought.has(pull.id) || brought.get(pull.id) !== tip) return;
       // Asked again after the tip was found: who may read it now could read what was there then.
-      if (tip === undefined || pull.may_follow) await followFound(context, pull, tip, actorId);
+      if (tip === undefined || pull.may_follow) await followFound(context, pull, tip, mover);
     };
     isWhole = (await eachAlone(context, headRepositoryId, await find(), bring)) && isWhole;
     await context.queues.inTurn(branchQueue(repositoryId), async () => {
@@ -167,11 +168,11 @@ async function followFound(
   context: Context,
   pull: pulls.PullOnBranch,
   tip: string | undefined,
-  actorId: number | null,
+  mover: Mover,
 ): Promise<void> {
   if (tip === undefined && !(await pulls.keepsHeadBranch(context.database.autocommit(), pull)))
     throw new Error('its head branch is getting another name');
-  await followHead(context, pull, tip, actorId);
+  await followHead(context, pull, tip, mover);
 }
 
 /** Lets one pull request follow its head, whose commits are here by now and which is gone where `tip` is undefined. */
@@ -179,11 +180,11 @@ export async function followHead(
   context: Context,
   pull: pulls.PullOnBranch,
   tip: string | undefined,
-  actorId: number | null,
+  mover: Mover,
 ): Promise<void> {
-  if (tip === undefined) return await closeForLackOfHead(context, pull, actorId);
+  if (tip === undefined) return await closeForLackOfHead(context, pull, mover.actorId);
   if (tip === pull.head_sha && tip === pull.written_sha) return;
-  await moveHead(context, pull, tip, actorId);
+  await moveHead(context, pull, tip, mover);
 }
 
 /** Row, ref, row: after a crash in between the row says that the ref is to be written. */
@@ -191,9 +192,10 @@ export async function moveHead(
   context: Context,
   pull: pulls.PullOnBranch,
   tip: string,
-  actorId: number | null,
+  mover: Mover,
 ): Promise<void> {
   const { database } = context;
+  const { actorId } = mover;
   const pushed = tip === pull.head_sha ? undefined : await describePush(context, pull, tip);
   await database.transaction(async (tx) => {
     // The issue first, as everywhere.
@@ -202,7 +204,7 @@ export async function moveHead(
     if (pushed === undefined) return;
     await comments.add(tx, { issueId: pull.issue_id, posterId: actorId, ...pushed });
     await markStale(tx, pull.id, actorId);
-    await endUnlessMerger(tx, pull, actorId, actorId);
+    await endUnlessMerger(tx, pull, deciderOf(mover, pull, tip), actorId);
     if (actorId === null) return;
     const head = { before: pull.head_sha, after: tip };
     await announce(tx, { kind: 'issue', action: 'synchronized', head, ...about(pull, actorId) });
@@ -252,6 +254,7 @@ export async function closeIssueOf(
   actorId: number | null,
 ): Promise<void> {
   if (!(await issues.close(tx, pull.issue_id))) return;
+  await mergeQueue.end(tx, pull.issue_id);
   await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
   const by = { issueId: pull.issue_id, posterId: actorId };
   await comments.addAll(tx, by, [...entries, { kind: 'close' }]);

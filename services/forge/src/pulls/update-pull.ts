@@ -38,7 +38,7 @@ import { isFromFork } from './read-head.ts';
  * Brings the head branch of a pull request up to its base, by a merge into it or by a rebase. The branch moves as by a push:
  * intent, compare-and-swap, record; its pull requests have followed when this returns.
  * @throws 403 without write access to the head, when that is lent and more people than the base's may read it, and when the
- *   style is switched off, 404, 409 on conflicts and while the head is protected, 422 when it is closed or merged
+ *   style is switched off, 404, 409 on conflicts and while the head is protected, 422 when it is closed or merged, 423 when either repository is archived
  */
 export async function updatePull(
   context: Context,
@@ -50,6 +50,7 @@ export async function updatePull(
   const { pull } = found;
   // It brings commits of the base to where the caller can read them.
   if (!mayRead(found, 'code')) throw notFound();
+  checkNotArchived(found);
   checkStillOpen(pull);
   if (pull.topic !== null)
     throw unacceptable('the pull request was pushed for review and has no head branch: push to it again');

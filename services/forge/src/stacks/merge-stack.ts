@@ -5,6 +5,7 @@ import { notMergeable, unacceptable } from '../failures.ts';
 import { queueOptionsOf } from '../merge-queue/queue-terms.ts';
 import { checkMergeIsPossible, checkMerger } from '../pulls/check-merger.ts';
 import { landMerges } from '../pulls/land-merges.ts';
+import { moveOf } from '../pulls/mover.ts';
 import type { MergeWish } from '../pulls/prepare-merge.ts';
 import { followHeads } from '../pulls/sync-pulls.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
@@ -55,5 +56,6 @@ export async function mergeStack(
   // Somebody went past the merge queue.
   if (protection?.options.enable_merge_queue) context.queues.bell.ring(id);
   // The branch may itself be the head of other pull requests.
-  await followHeads(context, id, caller.userId, branch, reminders);
+  const mover = { actorId: caller.userId, moves: moveOf(landings.map(({ intent }) => intent)) };
+  await followHeads(context, id, mover, branch, reminders);
 }

@@ -79,10 +79,10 @@ export function mayMergeInto(protection: Protection | undefined, merger: Pusher)
   );
 }
 
-/** Whether somebody's approval counts: of those that the protection lists, else of whoever may write. */
+/** Whether somebody's approval counts: who may write, and is listed where the protection lists any. */
 export function mayApprove(protection: Protection | undefined, reviewer: Pusher): boolean {
   const options = protection?.options;
-  if (!options?.enable_approvals_whitelist) return reviewer.mayWrite;
+  if (!reviewer.mayWrite || !options?.enable_approvals_whitelist) return reviewer.mayWrite;
   return isListed(reviewer, options.approvals_whitelist_username, options.approvals_whitelist_teams);
 }
 

@@ -17,8 +17,6 @@ export interface EntryDetails {
   trackedTime: number | undefined;
   review: number | undefined;
   assigneeTeam: number | undefined;
-  /** Who settled what a comment on a line is about. */
-  resolveDoer: number | undefined;
   /** Of a push to the head of a pull request. */
   push: { isForced: boolean; commits: readonly string[] } | undefined;
 }
@@ -52,7 +50,6 @@ export function readDetails(stored: unknown): EntryDetails {
     trackedTime: id('tracked_time'),
     review: id('review_id'),
     assigneeTeam: id('assignee_team'),
-    resolveDoer: id('resolve_doer'),
     push: readPush(details),
   };
 }

@@ -7,6 +7,7 @@ const terms = { branch: 'main', tip: 'tip', batch: 3, timeoutMinutes: 60, now };
 const waiting: QueuedPull = {
   queuedHead: 'head',
   isOpen: true,
+  wasOut: false,
   base: 'main',
   head: 'head',
   made: undefined,
@@ -51,6 +52,11 @@ describe('a merge queue', () => {
       'sends away who was closed',
       [...chain('green'), { ...waiting, isOpen: false }],
       { kind: 'leave', place: 1, reason: 'it was closed' },
+    ],
+    [
+      'sends away who was closed and is open again',
+      [{ ...waiting, wasOut: true }],
+      { kind: 'leave', place: 0, reason: 'it was closed, or had another base branch, for a moment' },
     ],
     [
       'sends away who has another base',

@@ -9,6 +9,8 @@ export interface QueuedPull {
   queuedHead: string;
   /** What became of the pull request meanwhile. */
   isOpen: boolean;
+  /** It was closed or had another base since. */
+  wasOut: boolean;
   base: string;
   head: string;
   /** Its merge onto the one before it, once it is made. */
@@ -62,9 +64,10 @@ export function planQueue(queue: readonly QueuedPull[], terms: QueueTerms): Queu
 
 /** The first that has no business in the queue any more. */
 function findLeaver(queue: readonly QueuedPull[], { branch }: QueueTerms): [number, string | undefined] {
-  for (const [place, { isOpen, base, head, queuedHead }] of queue.entries()) {
+  for (const [place, { isOpen, wasOut, base, head, queuedHead }] of queue.entries()) {
     if (!isOpen) return [place, 'it was closed'];
     if (base !== branch) return [place, 'it has another base branch now'];
+    if (wasOut) return [place, 'it was closed, or had another base branch, for a moment'];
     if (head !== queuedHead) return [place, 'its head branch was pushed to'];
   }
   return [-1, undefined];

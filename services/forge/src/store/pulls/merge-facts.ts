@@ -3,8 +3,8 @@ import type { MergeFacts } from '../../pulls/merge-facts.ts';
 
 /**
  * What people, build servers and dependencies say of a pull request that would be merged with a head: one statement. Of
- * reviews the latest word of each reviewer counts, or none of his when that was dismissed; one of before the head moved is
- * not fresh, also when the row does not say so yet.
+ * reviews the latest word of each reviewer counts, or none of his when that was dismissed or he may no longer write; one of
+ * before the head moved is not fresh, also when the row does not say so yet.
  */
 export async function load(
   tx: Tx,
@@ -13,13 +13,15 @@ export async function load(
 ): Promise<MergeFacts> {
   const row = await tx.row<MergeFacts>`
     with latest as (
-      select distinct on (reviewer_id) kind, official and dismissed_at is null as counts,
+      select distinct on (reviewer_id) reviewer_id, kind, official and dismissed_at is null as counts,
         not stale and (${pull.head_sha === head} or commit_sha = ${head}) as fresh
       from :schema.reviews
       where pull_id = ${pull.id} and kind in ('APPROVED', 'REQUEST_CHANGES') and reviewer_id is not null
       order by reviewer_id, submitted_at desc, id desc
     ), words as (
-      select kind, fresh from latest where counts
+      select l.kind, l.fresh from latest l join :schema.repositories r on r.id = ${pull.repository_id}
+      where l.counts and (exists (select from :schema.access_of(l.reviewer_id, r.id, r.owner_id) a where a.code >= 2)
+        or exists (select from :schema.users u where u.id = l.reviewer_id and u.is_admin))
     )
     select (select count(*)::int from words where kind = 'APPROVED') as approvals,
       (select count(*)::int from words where kind = 'APPROVED' and fresh) as "freshApprovals",

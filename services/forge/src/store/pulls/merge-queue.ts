@@ -31,6 +31,12 @@ export async function insert(
   return inserted > 0;
 }
 
+/** The entry of a pull request that is closed or gets another base ends: the queue sends it away, whatever it is by then. */
+export async function end(tx: Tx, issueId: number): Promise<void> {
+  await tx.run`
+    update :schema.merge_queue q set ended = true from :schema.pulls p where p.id = q.pull_id and p.issue_id = ${issueId}`;
+}
+
 /** The entry of a pull request. */
 export function findByPull(tx: Tx, pullId: number): Promise<QueueRow | undefined> {
   return tx.row<QueueRow>`select * from :schema.merge_queue where pull_id = ${pullId}`;

@@ -9,9 +9,9 @@ export interface Approvers {
 }
 
 /**
- * What reviewers say of a pull request for a branch that is not its base: of those who may approve there, the latest word
+ * What reviewers say of a pull request for a branch that is not its base: of those who may write and approve there, the latest word
  * of each, unless it was dismissed. An approval must also have been one where it was given.
- * @param approvers undefined for everybody who may write to the code
+ * @param approvers undefined for everybody
  */
 export async function loadVerdicts(
   tx: Tx,
@@ -27,15 +27,12 @@ export async function loadVerdicts(
       union
       select reviewer_id from :schema.review_requests where pull_id = ${pull.id} and reviewer_id is not null
     ), approvers as (
-      select p.id from people p
-      where ${isListed}::boolean and (p.id = any(${users}::bigint[]) or exists (
-          select from :schema.team_members m
-            join :schema.teams t on t.id = m.team_id
-            join :schema.repositories r on r.id = ${pull.repository_id} and r.owner_id = t.organization_id
-          where m.user_id = p.id and m.team_id = any(${teams}::bigint[])))
-        or not ${isListed}::boolean and exists (
-          select from :schema.repositories r cross join lateral :schema.access_of(p.id, r.id, r.owner_id) a
-          where r.id = ${pull.repository_id} and a.code >= 2)
+      select p.id from people p join :schema.repositories r on r.id = ${pull.repository_id}
+      where (not ${isListed}::boolean or p.id = any(${users}::bigint[]) or exists (
+          select from :schema.team_members m join :schema.teams t on t.id = m.team_id
+          where m.user_id = p.id and m.team_id = any(${teams}::bigint[]) and t.organization_id = r.owner_id))
+        and (exists (select from :schema.access_of(p.id, r.id, r.owner_id) a where a.code >= 2)
+          or exists (select from :schema.users u where u.id = p.id and u.is_admin))
     ), latest as (
       select distinct on (reviewer_id) kind, official, dismissed_at,
         not stale and (${pull.head_sha === head}::boolean or commit_sha = ${head}) as fresh
