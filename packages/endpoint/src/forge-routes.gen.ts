@@ -1604,7 +1604,7 @@ export interface ForgeRoutes {
     repo: Text;
     id: Text;
   };
-  /** Change a comment; nothing for an entry of another kind */
+  /** Change a comment, a review or what it says of a line; nothing for an entry of another kind */
   'PATCH /repos/{owner}/{repo}/issues/comments/{id}': {
     owner: Text;
     repo: Text;
@@ -1634,7 +1634,7 @@ export interface ForgeRoutes {
     index: Text;
     body: string;
   };
-  /** Change a comment; nothing for an entry of another kind */
+  /** Change a comment, a review or what it says of a line; nothing for an entry of another kind */
   'PATCH /repos/{owner}/{repo}/issues/{index}/comments/{id}': {
     owner: Text;
     repo: Text;

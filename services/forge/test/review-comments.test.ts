@@ -120,6 +120,44 @@ describe('a comment on a line', () => {
   });
 });
 
+it('what a review says, of lines too, is changed by its author and writers, and reacted to; a pending one is not there', async () => {
+  const { ada, bob, writer, stored } = work;
+  const number = await work.open('reworded');
+  const comments = [{ path: 'new.txt', body: 'why?', new_position: 1 }];
+  const made = await work.review(bob, number, { event: 'COMMENT', body: 'all', comments });
+  const pending = await work.review(writer, number, { body: 'to come', comments });
+  const at = `${work.at}/pulls/${number}/reviews`;
+  const ofLine = async (id: number, who = bob) =>
+    (await who.call('GET', `${at}/${id}/comments`)).items[0] as unknown as { id: number; body: string };
+  const { id: line } = await ofLine(made.body.id);
+  const entries = (await ada.call('GET', `${work.at}/issues/${number}/timeline`)).items;
+  const whole = entries.find(({ type }) => type === 'review')?.id;
+  const edit = (who: typeof bob, id: number | undefined, body: string) =>
+    who.call('PATCH', `${work.at}/issues/comments/${id}`, { body });
+
+  const before = await stored();
+  const hidden = (await ofLine(pending.body.id, writer)).id;
+  expect((await edit(scene.person('mallory'), line, 'mine')).status).toBe(403);
+  expect((await edit(bob, line, ' ')).status).toBe(422);
+  for (const who of [ada, writer]) expect((await edit(who, hidden, 'seen')).status).toBe(404);
+  expect(await stored()).toEqual(before);
+
+  expect(await edit(bob, line, 'why so?')).toMatchObject({
+    status: 200,
+    body: { id: line, body: 'why so?' },
+  });
+  expect(await edit(ada, whole, 'everything')).toMatchObject({ status: 200, body: { body: 'everything' } });
+  expect(await ofLine(made.body.id)).toMatchObject({ body: 'why so?' });
+  expect((await ada.call('GET', `${at}/${made.body.id}`)).body).toMatchObject({ body: 'everything' });
+  for (const id of [line, whole]) {
+    const reactions = `${work.at}/issues/comments/${id}/reactions`;
+    expect((await ada.call('POST', reactions, { content: 'heart' })).status).toBe(201);
+    expect((await bob.call('GET', reactions)).items).toMatchObject([{ content: 'heart' }]);
+  }
+  // As before, who asks for one by its id is given plain comments only.
+  expect((await ada.call('GET', `${work.at}/issues/comments/${line}`)).status).toBe(204);
+});
+
 describe('what a comment on a line is about', () => {
   it('is settled and open again, as those say who may, and counted in the pull request', async () => {
     const { ada, bob, writer } = work;

@@ -23,7 +23,7 @@ export async function editComment(
   const { comment, repository } = found;
   checkMayChange(caller, found);
   checkNotArchived(found);
-  if (comment.kind !== 'comment') return false;
+  if (!comments.isWritten(comment)) return false;
   checkText(body);
   await context.database.transaction(async (tx) => {
     // The issue first, as everywhere.

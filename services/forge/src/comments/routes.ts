@@ -15,7 +15,7 @@ import { commentSchema } from './comment-json.ts';
 import { createComment } from './create-comment.ts';
 import { deleteComment } from './delete-comment.ts';
 import { editComment } from './edit-comment.ts';
-import { type CommentPath, findComment } from './find-comment.ts';
+import { findComment, type VisibleComment } from './find-comment.ts';
 import { listComments, listRepositoryComments } from './list-comments.ts';
 import { presentComments } from './present-comments.ts';
 import { showTimeline } from './show-timeline.ts';
@@ -64,7 +64,12 @@ export const show = endpoint({
   area: 'issue',
   params: commentPath,
   answers: { 200: commentSchema, 204: emptySchema, 404: errorSchema },
-  handle: ({ params, caller }, context) => answerComment(context, caller, params, 200),
+  async handle({ params, caller }, context) {
+    const found = await findComment(context, caller, params);
+    return found.comment.kind === 'comment'
+      ? await answerComment(context, caller, found, 200)
+      : { status: 204 };
+  },
 });
 
 /** `POST /repos/{owner}/{repo}/issues/{index}/comments` */
@@ -77,13 +82,14 @@ export const create = endpoint({
   answers: { 201: commentSchema, 403: errorSchema, 404: errorSchema, 422: errorSchema, 423: errorSchema },
   async handle({ params, body, caller }, context) {
     const id = await createComment(context, caller, params, body.body);
-    return await answerComment(context, caller, { ...params, id: String(id) }, 201);
+    const found = await findComment(context, caller, { ...params, id: String(id) });
+    return await answerComment(context, caller, found, 201);
   },
 });
 
 /** `PATCH /repos/{owner}/{repo}/issues/comments/{id}` */
 export const edit = endpoint({
-  summary: 'Change a comment; nothing for an entry of another kind',
+  summary: 'Change a comment, a review or what it says of a line; nothing for an entry of another kind',
   access: 'caller',
   area: 'issue',
   params: commentPath,
@@ -98,7 +104,7 @@ export const edit = endpoint({
   },
   async handle({ params, body, caller }, context) {
     if (!(await editComment(context, caller, params, body.body))) return { status: 204 };
-    return await answerComment(context, caller, params, 200);
+    return await answerComment(context, caller, await findComment(context, caller, params), 200);
   },
 });
 
@@ -131,10 +137,8 @@ export const timeline = endpoint({
 async function answerComment(
   context: Context,
   viewer: Caller | undefined,
-  path: CommentPath,
+  found: VisibleComment,
   status: number,
 ): Promise<Answer> {
-  const found = await findComment(context, viewer, path);
-  if (found.comment.kind !== 'comment') return { status: 204 };
   return { status, body: (await presentComments(context, viewer, found, [found.comment]))[0] };
 }

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
 import { mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
+import { isWritten } from '../store/issues/comments.ts';
 
 /** An issue or a comment, as far as others hang something at it. */
 export interface Subject {
@@ -35,7 +36,7 @@ export async function findSubject(
   }
   const found = await findComment(context, caller, path);
   const { comment } = found;
-  if (comment.kind !== 'comment') throw notFound();
+  if (!isWritten(comment)) throw notFound();
   return {
     found,
     issueId: comment.issue_id,

@@ -228,10 +228,15 @@ export function holdIssue(
     select id, is_pull, locked_at is not null as locked from :schema.issues where id = ${issueId} for no key update`;
 }
 
-/** The comment somebody wrote, held against other writers until the transaction ends. */
+/** What somebody wrote: a comment, a review that is submitted, or what it says of a line. */
+export const isWritten = ({ kind }: Pick<CommentRow, 'kind'>) => WRITTEN.includes(kind);
+const WRITTEN = ['comment', 'review', 'code'];
+
+/** The text somebody wrote, held against other writers until the transaction ends. */
 export function lockWritten(tx: Tx, id: number): Promise<CommentRow | undefined> {
   return tx.row<CommentRow>`
-    select * from :schema.comments where id = ${id} and kind = 'comment' for update`;
+    select * from :schema.comments
+    where id = ${id} and kind = any(${WRITTEN}::text[]) and not details ? ${PENDING}::text for update`;
 }
 
 /** The texts of a review: its own and those on lines, without empty ones. */
@@ -250,11 +255,15 @@ export async function holdText(tx: Tx, id: number): Promise<boolean> {
   return held !== undefined;
 }
 
-/** Writes a changed text. */
+/** Writes a changed text, which of a review stands in its own row as well. */
 export async function updateBody(tx: Tx, id: number, body: string): Promise<void> {
   await tx.run`
-    update :schema.comments set body = ${body}, content_version = content_version + 1, updated_at = ${tx.now}
-    where id = ${id}`;
+    with changed as (
+      update :schema.comments set body = ${body}, content_version = content_version + 1, updated_at = ${tx.now}
+      where id = ${id} returning kind, details
+    )
+    update :schema.reviews r set body = ${body}, updated_at = ${tx.now} from changed c
+    where c.kind = 'review' and r.id = (c.details->>'review_id')::bigint`;
 }
 
 /** Removes what somebody wrote, from the count too; undefined when it was gone. The caller holds the issue's row. */
