@@ -1,4 +1,4 @@
-import { Slots } from '@croft/runtime';
+import { Slots, withShare } from '@croft/runtime';
 import { busy } from './failures.ts';
 import { UnrecordedPushes } from './git-http/unrecorded-pushes.ts';
 import { QueueBell } from './merge-queue/bell.ts';
@@ -25,7 +25,9 @@ export class Queues {
   /** Runs work with the same key one after the other, in the order of the calls, and tells it whether it had to wait. */
   async inTurn<T>(key: string, work: (waited: boolean) => Promise<T>): Promise<T> {
     const before = this.#tails.get(key);
-    const result = before === undefined ? work(false) : before.then(() => work(true));
+    // Others wait for it, so it takes from no share that somebody may have used up.
+    const begin = (waited: boolean) => withShare(key, () => work(waited));
+    const result = before === undefined ? begin(false) : before.then(() => begin(true));
     const tail = result.then(
       () => {},
       () => {},

@@ -385,7 +385,7 @@ describe('what is told', () => {
         id: sha,
         url: `${scene.address}/ada/checked/commit/${sha}`,
         added: ['README.md', 'lines.txt'],
-        // His own address, and he is the one who said it.
+        // An address that he shows to people.
         author: { name: 'Ada', email: 'ada@example.test', username: 'ada' },
         removed: [],
         modified: [],

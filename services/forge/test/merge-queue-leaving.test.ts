@@ -284,6 +284,18 @@ it.each([
   expect(await main()).toBe(before);
 });
 
+it('what was closed, open again and queued again at once is in it', async () => {
+  const { pull, merge, made, report, at, isMerged } = await queued('queued-again', REQUIRED);
+  const a = await pull('a', { a: '1' });
+  expect((await merge(a)).status).toBe(201);
+  const first = await made(a);
+  for (const state of ['closed', 'open'])
+    expect((await ada.call('PATCH', `${at}/issues/${a}`, { state })).status).toBe(201);
+  expect((await merge(a)).status).toBe(201);
+  await report(await made(a, first).catch(() => first), 'success');
+  await expect.poll(() => isMerged(a), SOON).toBe(true);
+});
+
 it('a merge in the name of somebody who may not merge any more does not happen', async () => {
   const { pull, merge, made, report, timeline, at, main, isMerged } = await queued('left', REQUIRED);
   await ada.call('PUT', `${at}/collaborators/bob`, { permission: 'write' });

@@ -114,13 +114,14 @@ async function checkEach(trial: Trial, round: number, step: string): Promise<voi
 }
 
 /**
- * Once it happened a name is no longer free, or a user is linked: whoever asks again is told, or gets the same. Where it did not, the
- * next round asks for it on what this one left, and gets further by a step, so on ZFS, where it takes thirty processes, every third
- * time is enough.
+ * Once it happened a name is no longer free, or a user is linked: whoever asks again is told, or gets the same. Where nothing of it
+ * did, which is looked at, the next round asks for the like on what this one left and gets further by a step; so on ZFS, where it
+ * takes thirty processes, every third time is enough.
  */
 function isAskedAgain({ subject, host }: Trial, happened: boolean, round: number): boolean {
   if (happened) return subject.twice === true;
-  return host.storage.driver !== 'zfs' || subject.again === true || subject.twice === true || round % 3 === 0;
+  const { again, goesOn, twice } = subject;
+  return host.storage.driver !== 'zfs' || (again ?? goesOn ?? twice ?? false) || round % 3 === 0;
 }
 
 /** The storage holds what the daemon knows, and nothing besides. @returns how many states that are */

@@ -16,18 +16,9 @@ export async function matchPeople(
   return await matchShown(context, (account) => userJson(account, viewer, context.links).email, emails);
 }
 
-/**
- * The same for hooks, whose receivers somebody chose who is signed in.
- * @param doerId who is told to have done it anyway, so that his own address says nothing new
- */
-export async function matchForHooks(
-  context: Context,
-  doerId: number,
-  emails: readonly string[],
-): Promise<PeopleByAddress> {
-  const shown = (account: UserRow) =>
-    account.id === doerId ? account.email : publicAddress(account, context.links);
-  return await matchShown(context, shown, emails);
+/** The same for hooks, whose receivers somebody chose who is signed in. */
+export async function matchForHooks(context: Context, emails: readonly string[]): Promise<PeopleByAddress> {
+  return await matchShown(context, (account) => publicAddress(account, context.links), emails);
 }
 
 /**

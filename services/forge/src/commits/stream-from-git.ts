@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Caller } from '../caller/caller.ts';
+import { type Caller, shareOf } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { unacceptable } from '../failures.ts';
 import { outputOf, runForClient } from '../git-http/run-for-client.ts';
@@ -22,8 +22,7 @@ export async function streamFromGit(
   viewer: Caller | undefined,
   start: () => Promise<RunningProgram>,
 ): Promise<GitStream> {
-  const share = viewer === undefined ? 'nobody' : `user ${viewer.userId}`;
-  const program = await runForClient(context, share, start);
+  const program = await runForClient(context, shareOf(viewer), start);
   const output = outputOf(program);
   const first = await output.next();
   if (first.done) await checkEnd(unacceptable('what is asked for cannot be read'));

@@ -6,15 +6,11 @@ import { parseCommit, type Stamp } from '../outside/git/reading/parse-commit.ts'
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { wireTime } from '../wire-time.ts';
 
-/**
- * Commits as hooks are told of them, with the files they change; null for what is no commit.
- * @param doerId who brought them
- */
+/** Commits as hooks are told of them, with the files they change; null for what is no commit. */
 export async function presentPayloadCommits(
   context: Context,
   { repository, owner }: VisibleRepository,
   ids: readonly string[],
-  doerId: number,
 ): Promise<(object | null)[]> {
   const { git, links } = context;
   const objects = await readSmallObjects(git, repository.id, ids);
@@ -23,7 +19,6 @@ export async function presentPayloadCommits(
   const stamps = parsed.flatMap((commit) => (commit === undefined ? [] : [commit.author, commit.committer]));
   const byAddress = await matchForHooks(
     context,
-    doerId,
     stamps.map(({ email }) => email),
   );
   const page = links.repository(owner.login, repository.name);

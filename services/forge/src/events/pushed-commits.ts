@@ -10,9 +10,6 @@ import { presentPayloadCommits } from './payload-commits.ts';
 /** As many are told of; how many there were is told, too. */
 const MAX_COMMITS = 5;
 
-/** Where a ref went, and who moved it. */
-export type Push = Pick<RefEvent, 'ref' | 'before' | 'after'> & { actorId: number };
-
 /** What a push brought, newest first. */
 export interface PushedCommits {
   commits: object[];
@@ -30,7 +27,7 @@ export interface PushedCommits {
 export async function readPushedCommits(
   context: Context,
   found: VisibleRepository,
-  { ref, before, after, actorId }: Push,
+  { ref, before, after }: Pick<RefEvent, 'ref' | 'before' | 'after'>,
 ): Promise<PushedCommits> {
   const { git } = context;
   const { repository } = found;
@@ -42,7 +39,7 @@ export async function readPushedCommits(
   if (tip === undefined) return nothing;
   // One that is only tried out tells of the commit that is there.
   if (before === after) {
-    const [head = null] = await presentPayloadCommits(context, found, [tip], actorId);
+    const [head = null] = await presentPayloadCommits(context, found, [tip]);
     return { commits: head === null ? [] : [head], total: head === null ? 0 : 1, head, since: before };
   }
   const main = branchRef(repository.default_branch);
@@ -60,7 +57,7 @@ export async function readPushedCommits(
     isWaitedFor: false,
   });
   const ids = listed?.ids ?? [];
-  const [head = null, ...commits] = await presentPayloadCommits(context, found, [tip, ...ids], actorId);
+  const [head = null, ...commits] = await presentPayloadCommits(context, found, [tip, ...ids]);
   return {
     commits: commits.filter((commit) => commit !== null),
     total: listed?.total ?? 0,

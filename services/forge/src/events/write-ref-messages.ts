@@ -3,13 +3,13 @@ import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { eventsOfMove } from '../rules/events/hook-events.ts';
 import { branchOf, tagOf } from '../rules/git/push-request.ts';
 import type { RefEvent } from './announce.ts';
-import { type Push, readPushedCommits } from './pushed-commits.ts';
+import { readPushedCommits } from './pushed-commits.ts';
 import type { HookMessage } from './write-messages.ts';
 
 /** What hooks are told of a branch or tag that appeared, moved or went. */
 export async function writeRefMessages(
   context: Context,
-  event: RefEvent & { actorId: number },
+  event: RefEvent,
   found: VisibleRepository,
   about: { repository: object; sender: object },
 ): Promise<HookMessage[]> {
@@ -29,13 +29,13 @@ export async function writeRefMessages(
 /** The payload of a push, also of one that is only tried out. */
 export async function pushPayload(
   context: Context,
-  { ref, before, after, actorId }: Push,
+  { ref, before, after }: Pick<RefEvent, 'ref' | 'before' | 'after'>,
   found: VisibleRepository,
   about: { repository: object; sender: object },
 ): Promise<object> {
   const { owner, repository } = found;
   const page = context.links.repository(owner.login, repository.name);
-  const pushed = await readPushedCommits(context, found, { ref, before, after, actorId });
+  const pushed = await readPushedCommits(context, found, { ref, before, after });
   return {
     ref,
     before,

@@ -9,14 +9,14 @@ import type { HookMessage } from './write-messages.ts';
 /** What hooks are told of something somebody said of a commit; the state is called `state` here, as when one is made. */
 export async function writeStatusMessages(
   context: Context,
-  { statusId, actorId }: StatusEvent & { actorId: number },
+  { statusId }: StatusEvent,
   found: VisibleRepository,
   { repository, sender }: { repository: object; sender: object },
 ): Promise<HookMessage[]> {
   const tx = context.database.autocommit();
   const status = await commitStatuses.findById(tx, found.repository.id, statusId);
   if (status === undefined) return [];
-  const [commit = null] = await presentPayloadCommits(context, found, [status.sha], actorId);
+  const [commit = null] = await presentPayloadCommits(context, found, [status.sha]);
   const payload = {
     commit,
     context: status.context,

@@ -12,13 +12,13 @@ import {
   syncRefs,
 } from '../outside/git/refs.ts';
 import { removeRepository } from '../outside/git/repository.ts';
-import type { Mover } from '../pulls/mover.ts';
+import { branchMove, type Mover } from '../pulls/mover.ts';
 import { retargetPulls } from '../pulls/retarget-pulls.ts';
 import { syncPulls } from '../pulls/sync-pulls.ts';
 import { endPublication } from '../releases/end-publication.ts';
 import { unpublishReleases } from '../releases/unpublish-releases.ts';
 import { chooseDefaultBranch } from '../rules/git/default-branch.ts';
-import { branchOf, kindOf, tagOf } from '../rules/git/push-request.ts';
+import { branchOf, tagOf } from '../rules/git/push-request.ts';
 import { settleEach } from '../settle-each.ts';
 import * as contents from '../store/repositories/contents.ts';
 import type { PushDetails, PushRow, RefMove } from '../store/repositories/pushes.ts';
@@ -192,17 +192,14 @@ async function takeOver(
     return true;
   });
   if (!isRecorded) await clearIfRemoved(context, repositoryId);
+  context.queues.bell.ring(repositoryId);
   // Who deleted the tag before it was published found a draft.
   const published = details.publishes === undefined ? [] : moves.flatMap(({ ref }) => tagOf(ref) ?? []);
-  if (published.length > 0) await unpublishReleases(context, repositoryId, published);
-  context.queues.bell.ring(repositoryId);
-}
-
-/** What a move is that takes a branch from one commit to another. */
-function branchMove(move: RefMove): pushes.BranchMove[] {
-  const { ref, before, after } = move;
-  const branch = branchOf(ref);
-  return branch === undefined || kindOf(move) !== 'update' ? [] : [{ branch, before, after }];
+  if (published.length > 0)
+    await unpublishReleases(context, repositoryId, published).catch((error: Error) => {
+      const fields = { repository: repositoryId, reason: error.message };
+      context.log.error(fields, 'a release may be published whose tag is gone');
+    });
 }
 
 /** Whether a move adds or takes away a branch. */

@@ -46,7 +46,8 @@ export async function gitRoutes(app: App, context: Context): Promise<void> {
         request.params as RepositoryPath,
         known,
       );
-      const refs = await advertiseRefs(context, visitor, known, request.headers['git-protocol']);
+      const version = request.headers['git-protocol'];
+      const refs = await withShare(visitor.share, () => advertiseRefs(context, visitor, known, version));
       return reply.headers(NO_CACHE).type(`application/x-${known}-advertisement`).send(refs);
     });
 
@@ -81,7 +82,7 @@ export async function gitRoutes(app: App, context: Context): Promise<void> {
           );
           return reply.type(`application/x-${service}-result`).send(result);
         }
-        const pack = await serveFetch(context, visitor, call);
+        const pack = await withShare(visitor.share, () => serveFetch(context, visitor, call));
         return await answerDirectly(reply.type(`application/x-${service}-result`), pack);
       });
     }

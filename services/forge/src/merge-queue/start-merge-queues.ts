@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withShare } from '@croft/runtime';
 import type { Context } from '../context.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import { advanceQueue } from './advance-queue.ts';
@@ -24,7 +25,8 @@ export function startMergeQueues(context: Context): { close(): Promise<void> } {
     else {
       const started = { again: false, done: Promise.resolve() };
       running.set(repositoryId, started);
-      started.done = work(repositoryId, started);
+      // Not from the share of whoever rang.
+      started.done = withShare('merge queues', () => work(repositoryId, started));
     }
   }
 

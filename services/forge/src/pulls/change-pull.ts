@@ -30,6 +30,8 @@ export async function betweenMerges(
     await settleMergeOf(context, await find());
     await work(await find());
   });
+  // It may have been in the merge queue of its base.
+  context.queues.bell.ring(pull.repositoryId);
 }
 
 /**

@@ -64,8 +64,6 @@ export async function editPull(
   if (wanted.base || typeof wanted.state === 'string')
     await betweenMerges(context, { id: pull.id, repositoryId: repository.id }, apply);
   else await apply(pull);
-  // It may have been in the merge queue of its base.
-  context.queues.bell.ring(repository.id);
 }
 
 /** Another base that is wished for, and whether there is such a branch. */

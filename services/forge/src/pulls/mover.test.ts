@@ -12,6 +12,29 @@ it.each([
     { actorId: 7, moves: [{ ...move, before: 'b' }] },
     null,
   ],
+  [
+    'moved all of the way in two pushes',
+    {
+      actorId: 7,
+      moves: [
+        { ...move, before: 'b' },
+        { ...move, after: 'b' },
+        { ...move, before: 'c', after: 'd' },
+      ],
+    },
+    7,
+  ],
+  [
+    'went there and back without end',
+    {
+      actorId: 7,
+      moves: [
+        { ...move, after: 'b' },
+        { ...move, before: 'b', after: 'a' },
+      ],
+    },
+    null,
+  ],
   ['was followed by somebody else', { actorId: 7, moves: [{ ...move, after: 'b' }] }, null],
   ['moved another branch', { actorId: 7, moves: [{ ...move, branch: 'other' }] }, null],
   ['moved nothing', { actorId: 7, moves: [] }, null],

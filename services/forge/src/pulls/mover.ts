@@ -1,5 +1,6 @@
+import { branchOf, kindOf } from '../rules/git/push-request.ts';
 import type { PullOnBranch } from '../store/pulls/pulls.ts';
-import type { BranchMove } from '../store/repositories/pushes.ts';
+import type { BranchMove, RefMove } from '../store/repositories/pushes.ts';
 
 /** In whose name branches are looked at, null when that is not known any more, and what he moved himself. */
 export interface Mover {
@@ -24,8 +25,19 @@ export const NOBODY: Mover = { actorId: null, moves: [] };
  * it before that was looked at, as what he pushed has come along.
  */
 export function deciderOf({ actorId, moves }: Mover, pull: PullOnBranch, tip: string): number | null {
-  const isHis = moves.some(
-    ({ branch, before, after }) => branch === pull.head_branch && before === pull.head_sha && after === tip,
-  );
-  return isHis ? actorId : null;
+  const left = new Set(moves.filter(({ branch }) => branch === pull.head_branch));
+  for (let at = pull.head_sha; at !== tip; ) {
+    const next = [...left].find(({ before }) => before === at);
+    if (next === undefined) return null;
+    left.delete(next);
+    at = next.after;
+  }
+  return actorId;
+}
+
+/** What a move is that takes a branch from one commit to another. */
+export function branchMove(move: RefMove): BranchMove[] {
+  const { ref, before, after } = move;
+  const branch = branchOf(ref);
+  return branch === undefined || kindOf(move) !== 'update' ? [] : [{ branch, before, after }];
 }

@@ -12,7 +12,7 @@ import * as pulls from '../store/pulls/pulls.ts';
 import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { describePush } from './describe-push.ts';
-import { deciderOf, type Mover, NOBODY } from './mover.ts';
+import { branchMove, deciderOf, type Mover, NOBODY } from './mover.ts';
 import { bringCommit } from './read-head.ts';
 
 /** Key of the queue in which everything stands that moves branches of a repository by our own hand. */
@@ -197,6 +197,7 @@ export async function moveHead(
   const { database } = context;
   const { actorId } = mover;
   const pushed = tip === pull.head_sha ? undefined : await describePush(context, pull, tip);
+  const decider = pushed === undefined ? null : await findDecider(context, mover, pull, tip);
   await database.transaction(async (tx) => {
     // The issue first, as everywhere.
     await issues.touch(tx, pull.issue_id);
@@ -204,12 +205,27 @@ export async function moveHead(
     if (pushed === undefined) return;
     await comments.add(tx, { issueId: pull.issue_id, posterId: actorId, ...pushed });
     await markStale(tx, pull.id, actorId);
-    await endUnlessMerger(tx, pull, deciderOf(mover, pull, tip), actorId);
+    await endUnlessMerger(tx, pull, decider, actorId);
     if (actorId === null) return;
     const head = { before: pull.head_sha, after: tip };
     await announce(tx, { kind: 'issue', action: 'synchronized', head, ...about(pull, actorId) });
   });
   await writeHead(context, pull, tip);
+}
+
+/** The same with other pushes of the mover, which are not recorded yet. */
+async function findDecider(
+  { database }: Context,
+  mover: Mover,
+  pull: pulls.PullOnBranch,
+  tip: string,
+): Promise<number | null> {
+  const { actorId, moves } = mover;
+  const decider = deciderOf(mover, pull, tip);
+  if (decider !== null || actorId === null || pull.head_repository_id === null) return decider;
+  const rows = await pushes.listOf(database.autocommit(), pull.head_repository_id, actorId);
+  const others = rows.flatMap(({ details }) => details.moves.flatMap(branchMove));
+  return deciderOf({ actorId, moves: [...moves, ...others] }, pull, tip);
 }
 
 /** Lets the ref of a pull request follow its row; false when something is in its way, for the next push or start to try. */

@@ -11,7 +11,7 @@ export interface QueueEntry {
   pull: PullWithIssue;
 }
 
-/** Puts an open pull request at the end; false when it is in the queue already, or no longer open with that base. */
+/** Puts an open pull request at the end, in place of an entry that has ended; false when it is in the queue already, or no longer open with that base. */
 export async function insert(
   tx: Tx,
   entry: Pick<
@@ -27,7 +27,11 @@ export async function insert(
     from :schema.pulls p join :schema.issues i on i.id = p.issue_id
     where p.id = ${entry.pull_id} and p.base_branch = ${entry.base_branch} and p.merged_at is null
       and i.closed_at is null
-    on conflict (pull_id) do nothing`;
+    on conflict (pull_id) do update set id = default, queued_by = excluded.queued_by, style = excluded.style,
+      title = excluded.title, message = excluded.message, delete_branch = excluded.delete_branch,
+      head_sha = excluded.head_sha, queued_at = excluded.queued_at, ended = false,
+      onto_sha = null, merge_base = null, commit_sha = null, made_at = null
+      where merge_queue.ended and merge_queue.base_branch = excluded.base_branch`;
   return inserted > 0;
 }
 

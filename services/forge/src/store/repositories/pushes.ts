@@ -37,6 +37,12 @@ export async function insert(
   return row;
 }
 
+/** Pushes of somebody to a repository that are not recorded yet. */
+export function listOf(tx: Tx, repositoryId: number, actorId: number): Promise<PushRow[]> {
+  return tx.rows<PushRow>`
+    select * from :schema.pushes where repository_id = ${repositoryId} and actor_id = ${actorId} order by id`;
+}
+
 /** Has everything that follows a repository's branches looked at once more, in some minutes or at the next start; once is enough. */
 export async function lookAgain(tx: Tx, repositoryId: number, actorId: number | null): Promise<void> {
   const details: PushDetails = { moves: [], again: 1 };

@@ -1,3 +1,4 @@
+import { Failure } from '@croft/failure';
 import { Slots, shareUnderWay } from '@croft/runtime';
 import type { Git } from '../git.ts';
 
@@ -5,6 +6,7 @@ import type { Git } from '../git.ts';
 const AT_ONCE = 16;
 /** Whoever asked has an answer by then, that it took too long. */
 const PATIENCE_MS = 12_000;
+const PLACES = 1024;
 
 const turns = new WeakMap<Git, Slots>();
 
@@ -13,7 +15,8 @@ const turns = new WeakMap<Git, Slots>();
  * asks for the waiting of everybody.
  */
 export async function inTurn<T>(git: Git, work: () => Promise<T>): Promise<T> {
-  const slots = turns.get(git) ?? new Slots({ slots: AT_ONCE, patienceMs: PATIENCE_MS });
+  const line = { places: PLACES, patienceMs: PATIENCE_MS, refuse };
+  const slots = turns.get(git) ?? new Slots({ slots: AT_ONCE, line });
   turns.set(git, slots);
   const giveBack = await slots.take(shareUnderWay());
   try {
@@ -22,3 +25,6 @@ export async function inTurn<T>(git: Git, work: () => Promise<T>): Promise<T> {
     giveBack();
   }
 }
+
+const refuse = () =>
+  new Failure('unavailable', 'busy', 'too many questions to git at once', { retryAfterSeconds: 5 });
