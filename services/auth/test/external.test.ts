@@ -66,6 +66,23 @@ describe('GET /authorize', () => {
     for (const secret of kept) expect(row).not.toContain(secret);
   });
 
+  test('attack: passes on what an address has room for, and nothing more', async () => {
+    const before = await flows();
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, 'x']));
+    for (const passed of [many(51), { one: 'x'.repeat(4096) }, many(16_000)]) {
+      const answer = await subject.get(
+        `/authorize?provider=google&${new URLSearchParams(passed).toString()}`,
+      );
+      expect([answer.status, answer.body['error_code']]).toEqual([400, 'validation_failed']);
+    }
+    expect(await flows()).toBe(before);
+    const { searchParams } = new URL(
+      (await leave(subject, 'google', { ...many(49), login_hint: 'ada' })).location,
+    );
+    expect([searchParams.get('p48'), searchParams.getAll('login_hint')]).toEqual(['x', ['ada']]);
+  });
+
   test('over plain http the cookie goes without Secure', async () => {
     await using plain = await startSubject({
       ...emulator.settings('google'),

@@ -3,6 +3,7 @@ import * as users from '../src/store/users.ts';
 import { type Answer, bearer, confirmedUser, PASSWORD, type Subject, startSubject } from './harness.ts';
 import { serviceRole } from './support/administrators.ts';
 import { capturedSms, lastCode } from './support/captured-sms.ts';
+import { meet } from './support/meeting.ts';
 import { smsEmulator, TWILIO_CODE } from './support/sms-emulators.ts';
 
 const MINUTE = 60_000;
@@ -59,6 +60,19 @@ async function changePhone(subject: Subject, session: Answer, phone: string): Pr
 }
 
 describe('sign-up with a number', () => {
+  it('attack: takes no address that the index of addresses has no room for', async () => {
+    await using subject = await start();
+    const long = Array.from({ length: 400 }, (_, n) => (n * 7919).toString(36)).join('');
+    for (const email of [long.repeat(3), { long }, 1]) {
+      const phone = somePhone();
+      const session = await confirmedPhone(subject, phone, { data: { email, name: 'Ada' } });
+      expect(session.body.user).toMatchObject({ user_metadata: { name: 'Ada', phone } });
+      expect(session.body.user?.['user_metadata']).not.toHaveProperty('email');
+    }
+    const { body } = await confirmedPhone(subject, somePhone(), { data: { email: 'a@example.com' } });
+    expect(body.user).toMatchObject({ email: '', user_metadata: { email: 'a@example.com' } });
+  });
+
   it('sends a code; who types it has a session, and the password works from then on', async () => {
     await using subject = await start();
     const phone = somePhone();
@@ -639,6 +653,19 @@ describe('a change of number', () => {
     await changePhone(subject, owner, wanted);
     const answer = await verify(subject, wanted, await lastCode(subject, wanted), 'phone_change');
     expect(answer.body.user?.id).toBe(owner.body.user?.id);
+  });
+
+  it('is made once by the same request twice at once', async () => {
+    await using subject = await start({ AUTHSVC_SMS_AUTOCONFIRM: 'true' });
+    const session = await confirmedUser(subject, 'twice@example.com');
+    const wanted = somePhone();
+    const change = () => subject.send('PUT', '/user', JSON.stringify({ phone: wanted }), bearer(session));
+    const { first, second } = await meet(subject, String(session.body.user?.id), change, change);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect((await personOf(subject, session)).identities.map(({ provider }) => provider).sort()).toEqual([
+      'email',
+      'phone',
+    ]);
   });
 
   it('needs no code where numbers need no confirmation', async () => {

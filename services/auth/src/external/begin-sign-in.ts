@@ -33,6 +33,10 @@ const RESERVED = new Set(
 
 const SECRET_BYTES = 16;
 
+/** Parameters for the provider. Browsers and proxies take addresses of some 8,000 characters. */
+const MOST_PASSED = 50;
+const MOST_LENGTH = 4096;
+
 /**
  * Sends somebody to a provider (GET /authorize). What is written is a row with hashes only: of the state, which comes
  * back by way of the provider, and of a cookie, which stays with the browser. One round trip, two with an invitation.
@@ -89,11 +93,19 @@ function listScopes(scopes: string): string[] {
   return scopes.split(/[,\s]+/).filter((scope) => scope !== '');
 }
 
+/** @throws Failure `validation_failed` for more than a provider's address has room for */
 function passedOn(query: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
   const passed = new Map<string, string>();
+  let length = 0;
   for (const [name, value] of Object.entries(query)) {
     const first: unknown = Array.isArray(value) ? value[0] : value;
-    if (typeof first === 'string' && !RESERVED.has(name.toLowerCase())) passed.set(name, first);
+    if (typeof first !== 'string' || RESERVED.has(name.toLowerCase())) continue;
+    length += name.length + first.length;
+    if (passed.size >= MOST_PASSED || length > MOST_LENGTH)
+      throw failures.invalidValue(
+        `At most ${MOST_PASSED} parameters with ${MOST_LENGTH} characters can be passed on to the provider`,
+      );
+    passed.set(name, first);
   }
   return passed;
 }

@@ -180,6 +180,8 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
       ) as w (provider, data, address)
       where w.address is not null and not exists (
         select from :schema.identities i where i.user_id = person.id and i.provider = w.provider)
+      -- The same again at once does not see what the first one made.
+      on conflict (provider_id, provider) do nothing
       returning *),
     audit as (${audited(trace, now, fragment`person`)})
     select to_jsonb(person) as "user",

@@ -132,6 +132,8 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
       ) as wanted (provider, data, address)
       where wanted.address is not null and not exists (
         select from :schema.identities i where i.user_id = person.id and i.provider = wanted.provider)
+      -- The same again at once does not see what the first one made.
+      on conflict (provider_id, provider) do nothing
       returning *),
     wanted as (
       select c.* from person, jsonb_to_recordset(${codesJson(codes)}::jsonb) as c (token_type text, relates_to text,

@@ -73,7 +73,11 @@ export function oauth2(id: ProviderId, emailOptional: boolean, client: Client, s
       };
       for (const [name, value] of Object.entries(own)) query.set(name, value);
       const url = new URL(authorize);
-      for (const [name, value] of query) url.searchParams.set(name, value);
+      // Written once: each `set` of an address writes all of it anew.
+      url.search = new URLSearchParams([
+        ...[...url.searchParams].filter(([name]) => !query.has(name)),
+        ...query,
+      ]).toString();
       return { url: url.href, kept };
     },
     async finish({ code, form, kept }, signal) {

@@ -32,6 +32,9 @@ const table: [site: string, list: string, wish: string, granted: boolean][] = [
   // "any URI sharing its host"
   ['https://site.example', '', 'https://site.example/welcome?x=1#y', true],
   ['https://site.example', '', 'https://SITE.example/welcome', true],
+  // What each pattern would read to its end, and a mail would carry.
+  ['https://site.example', '', `https://site.example/${'x'.repeat(4075)}`, true],
+  ['https://site.example', '', `https://site.example/${'x'.repeat(4076)}`, false],
   ['https://site.example', '', 'https://other.example/', false],
   ['https://site.example', '', 'https://sub.site.example/', false],
   ['https://site.example', '', 'https://site.example.evil.example/', false],

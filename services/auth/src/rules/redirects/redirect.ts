@@ -24,9 +24,12 @@ export function chooseRedirect(wish: RedirectWish, policy: RedirectPolicy): stri
   return policy.siteUrl;
 }
 
+/** Of an address in characters: browsers and mail programs follow none that is much longer, and each pattern reads all of it. */
+const MAX_LENGTH = 4096;
+
 /** Whether tokens may travel to the address. */
 export function isPermitted(address: string, policy: RedirectPolicy): boolean {
-  if (address === '' || hasControlOrSpace(address)) return false;
+  if (address === '' || address.length > MAX_LENGTH || hasControlOrSpace(address)) return false;
   const target = URL.parse(address);
   if (target === null) return false;
   if (isWeb(target) && !hasPlainAuthority(address, target)) return false;

@@ -14,13 +14,28 @@ export interface PhoneSignUpDraft {
 /** Metadata the service itself keeps of a user with a phone. */
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] };
 
-/** Data of the phone identity, which is also the user's first metadata; `data` cannot claim what we alone decide. */
+/** Longest address a user may have, in characters. */
+const MAX_EMAIL = 255;
+
+/**
+ * Data of the phone identity, which is also the user's first metadata; `data` cannot claim what we alone decide. An `email` in it is
+ * indexed, which takes no more than an address.
+ */
 export function phoneIdentityData(
   id: string,
   draft: Pick<PhoneSignUpDraft, 'phone' | 'data'>,
   verified: boolean,
 ): Record<string, unknown> {
-  return { ...draft.data, sub: id, phone: draft.phone, email_verified: false, phone_verified: verified };
+  const { email, ...data } = draft.data;
+  const address = typeof email === 'string' && email.length <= MAX_EMAIL ? { email } : {};
+  return {
+    ...data,
+    ...address,
+    sub: id,
+    phone: draft.phone,
+    email_verified: false,
+    phone_verified: verified,
+  };
 }
 
 /** The account a sign-up would have made just now, to be shown for a number that is taken. */
