@@ -39,7 +39,7 @@ export class Links {
     return `${this.root}/${login}`;
   }
 
-  /** Picture of an account, or of a team that owns things. */
+  /** Picture of an account, also of an organization. */
   avatar(id: number): string {
     return `${this.root}/avatars/${id}`;
   }

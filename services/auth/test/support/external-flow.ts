@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { ProviderId } from '../../src/rules/external/provider-ids.ts';
 import type { Subject } from '../harness.ts';
 import type { BroughtBack, ProviderEmulator } from './provider-emulator.ts';
@@ -75,4 +76,19 @@ export function redirected(answer: {
 
 function textIn(header: unknown): string {
   return typeof header === 'string' ? header : '';
+}
+
+/** The browser is at the site and told why, in the query as in the fragment. */
+export function isRefused(answer: Redirected, error: string, code: string, description: string): void {
+  const told = { error, error_code: code, error_description: description };
+  expect(Object.fromEntries(answer.query)).toEqual(told);
+  expect(Object.fromEntries(answer.fragment)).toEqual({ ...told, sb: '' });
+}
+
+/** Who did what last, without what every entry has. */
+export async function lastAuditOf(subject: Subject, count: number): Promise<object[]> {
+  const rows = await subject.rows.autocommit().rows<{ entry: object }>`
+    select jsonb_build_object('action', payload ->> 'action', 'traits', payload -> 'traits') as entry
+    from :schema.audit_log_entries order by age(xmin), ctid desc limit ${count}`;
+  return rows.map(({ entry }) => entry).toReversed();
 }

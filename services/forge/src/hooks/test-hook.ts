@@ -32,8 +32,7 @@ export async function testHook(
     repository: await presentRepository(context, undefined, found),
     sender: userJson(caller.user, undefined, context.links),
   };
-  const push = { ref: branchRef(name), before: at, after: at };
-  const payload = await pushPayload(context, push, found, about);
+  const payload = await pushPayload(context, { ref: branchRef(name), before: at, after: at }, found, about);
   const sending = { message: { type: 'push' as const, payload }, receivers: [hook] };
   await context.database.transaction((tx) => sendToHooks(tx, [sending]));
 }
