@@ -4,8 +4,8 @@ import { accessToken, forgeForClients } from './support/forge.ts';
 import { NotedClients, refusal } from './support/gitea-client.ts';
 import { clientOperations, isAboutFollows } from './support/gitea-operations.ts';
 
-// A real client, gitea-js, for everything that it can do about who follows whom, and for the switches of a repository; the
-// last test tells which calls were not made.
+// A real client, gitea-js, for everything that it can do about who follows whom and programs that people sign in to, and for the
+// switches of a repository; the last test tells which calls were not made.
 
 const OPERATIONS = clientOperations();
 const stack = new AsyncDisposableStack();
@@ -65,8 +65,21 @@ it('a repository does without time tracking and dependencies', async () => {
   expect(await refusal(ada.repos.issueListIssueDependencies(...at, String(number)))).toBe(404);
 });
 
-it('is all that the client can do about following', () => {
+it('programs are registered, changed and deleted', async () => {
+  const wish = { name: 'CI', confidential_client: true, redirect_uris: ['https://ci.example/authorize'] };
+  const { data: made } = await ada.user.userCreateOAuth2Application(wish);
+  expect(made).toMatchObject({ ...wish, client_secret: expect.stringMatching(/./) });
+  const { id = 0 } = made;
+  expect((await ada.user.userGetOAuth2Application(id)).data).toEqual({ ...made, client_secret: '' });
+  expect((await ada.user.userGetOauth2Application({ page: 1, limit: 5 })).data).toHaveLength(1);
+  const edited = await ada.user.userUpdateOAuth2Application(id, { ...wish, name: 'Woodpecker' });
+  expect(edited.data).toMatchObject({ name: 'Woodpecker', client_id: made.client_id });
+  expect(await refusal(ben.user.userDeleteOAuth2Application(id))).toBe(404);
+  expect((await ada.user.userDeleteOAuth2Application(id)).status).toBe(204);
+});
+
+it('is all that the client can do about following and programs', () => {
   const operations = OPERATIONS.filter(isAboutFollows);
-  expect(operations).toHaveLength(8);
+  expect(operations).toHaveLength(13);
   expect(clients.unanswered(operations)).toEqual([]);
 });

@@ -32,8 +32,9 @@ export function clientOperations(): Operation[] {
 /** Pull requests, their reviews and merges. */
 export const isAboutPulls = ({ path }: Operation) => /\/pulls?(\/|$|\{)/.test(path);
 
-/** Who follows whom. */
-export const isAboutFollows = ({ path }: Operation) => /\/(followers|following)(\/|$)/.test(path);
+/** Who follows whom, and programs that people sign in to. */
+export const isAboutFollows = ({ path }: Operation) =>
+  /\/(followers|following|applications)(\/|$)/.test(path);
 
 /** Operations by whether a server whose OpenAPI document this is has them. */
 export function compareWith(document: { paths: Record<string, object> }, operations: readonly Operation[]) {

@@ -127,6 +127,43 @@ export interface ForgeRoutes {
     username: Text;
     token: Text;
   };
+  /** OAuth2 applications of the caller, without their secrets */
+  'GET /user/applications/oauth2': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Make an OAuth2 application; its secret is shown this once */
+  'POST /user/applications/oauth2': {
+    name: string;
+    confidential_client?: boolean | null | undefined;
+    skip_secondary_authorization?: boolean | null | undefined;
+    redirect_uris?: readonly string[] | null | undefined;
+  };
+  /** An OAuth2 application of the caller */
+  'GET /user/applications/oauth2/{id}': {
+    id: Text;
+  };
+  /** Change an OAuth2 application, which gets a new secret */
+  'PATCH /user/applications/oauth2/{id}': {
+    id: Text;
+    name: string;
+    confidential_client?: boolean | null | undefined;
+    skip_secondary_authorization?: boolean | null | undefined;
+    redirect_uris?: readonly string[] | null | undefined;
+  };
+  /** Delete an OAuth2 application; every token it has is of no use from then on */
+  'DELETE /user/applications/oauth2/{id}': {
+    id: Text;
+  };
+  /** Applications that the caller let act for him */
+  'GET /user/applications/grants': {
+    page?: Text | readonly Text[] | null | undefined;
+    limit?: Text | readonly Text[] | null | undefined;
+  };
+  /** Take back what an application was allowed; every token it has for the caller is of no use from then on */
+  'DELETE /user/applications/grants/{id}': {
+    id: Text;
+  };
   /** Organizations the caller may know of */
   'GET /orgs': {
     page?: Text | readonly Text[] | null | undefined;

@@ -253,6 +253,47 @@ export interface Tables {
     event_id: number;
     updated_at: Date;
   };
+  oauth_applications: {
+    id: number;
+    user_id: number | null;
+    name: string;
+    client_id: string;
+    secret_hash: Buffer | null;
+    is_confidential: boolean;
+    skips_consent: boolean;
+    redirect_uris: string[];
+    created_at: Date;
+  };
+  oauth_codes: {
+    code_hash: Buffer;
+    grant_id: number;
+    scopes: string[];
+    redirect_uri: string | null;
+    challenge: string | null;
+    challenge_method: string | null;
+    family: string;
+    expires_at: Date;
+    used_at: Date | null;
+  };
+  oauth_grants: {
+    id: number;
+    application_id: number;
+    user_id: number;
+    scopes: string[];
+    created_at: Date;
+    updated_at: Date;
+  };
+  oauth_tokens: {
+    id: number;
+    grant_id: number;
+    scopes: string[];
+    family: string;
+    access_hash: Buffer;
+    access_expires_at: Date;
+    refresh_hash: Buffer;
+    refresh_expires_at: Date;
+    refreshed_at: Date | null;
+  };
   outbox: {
     id: number;
     topic: string;

@@ -134,11 +134,18 @@ async function personalThings(scene: Scene, { owner, root }: People): Promise<Th
   await scene.sql.run`
     insert into :schema.follows (follower_id, followed_id, created_at)
     select u.id, g.id, now() from :schema.users u, :schema.users g where g.login = 'guest' and u.id <> g.id`;
+  const wish = { name: 'spare', redirect_uris: ['https://ci.example/done'] };
+  const oauthApplication = (await made(owner, 'POST', '/user/applications/oauth2', wish)).id;
+  const grant = await scene.sql.row<{ id: number }>`
+    insert into :schema.oauth_grants (application_id, user_id, scopes, created_at, updated_at)
+    select ${oauthApplication}, id, '{all}', now(), now() from :schema.users where login = 'owner' returning id`;
   const token = (await made(owner, 'POST', '/users/owner/tokens', { name: 'spare', scopes: ['all'] })).id;
   return {
     userHook,
     systemHook,
     token,
+    oauthApplication,
+    oauthGrant: grant?.id ?? 0,
     userDelivery: await delivery(scene, userHook),
     systemDelivery: await delivery(scene, systemHook),
   };

@@ -23,6 +23,7 @@ export const USUAL_PATH = {
 };
 
 const hook = { type: 'gitea', config: { url: 'http://127.0.0.1:9/', content_type: 'json' } };
+const program = { name: 'fresh', redirect_uris: ['https://ci.example/done'] };
 const file = { content: 'dGV4dAo=', message: 'a file' };
 const form = new FormData();
 form.set('attachment', new Blob(['text']), 'fresh.txt');
@@ -155,6 +156,26 @@ export const TABLE: Readonly<Record<string, Row>> = {
 
   // What people have
   ...userHooks,
+  'GET /user/applications/oauth2': { needs: 'an account with private things' },
+  'POST /user/applications/oauth2': { needs: 'an account with private things', body: program },
+  'GET /user/applications/oauth2/:id': {
+    needs: 'to be the owner, with private things',
+    path: { id: '@oauthApplication' },
+  },
+  'PATCH /user/applications/oauth2/:id': {
+    needs: 'to be the owner, with private things',
+    path: { id: '@oauthApplication' },
+    body: program,
+  },
+  'DELETE /user/applications/oauth2/:id': {
+    needs: 'to be the owner, with private things',
+    path: { id: '@oauthApplication' },
+  },
+  'GET /user/applications/grants': { needs: 'an account with private things' },
+  'DELETE /user/applications/grants/:id': {
+    needs: 'to be the owner, with private things',
+    path: { id: '@oauthGrant' },
+  },
   'GET /user/hooks': { needs: 'an account with private things' },
   'POST /user/hooks': { needs: 'an account with private things', body: hook },
   'GET /user/repos': { needs: 'an account' },

@@ -28,6 +28,7 @@ func TestDay(t *testing.T) {
 	}{
 		{"server", server},
 		{"accounts", accounts},
+		{"programs", programs},
 		{"organizations", organizations},
 		{"teams", teams},
 		{"repositories", repositories},

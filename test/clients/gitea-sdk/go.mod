@@ -1,8 +1,11 @@
 module croft.example/test/clients/gitea-sdk
 
-go 1.26
+go 1.26.0
 
-require code.gitea.io/sdk/gitea v0.25.1
+require (
+	code.gitea.io/sdk/gitea v0.25.1
+	golang.org/x/oauth2 v0.38.0
+)
 
 require (
 	github.com/42wim/httpsig v1.2.4 // indirect

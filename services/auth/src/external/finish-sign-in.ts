@@ -1,4 +1,5 @@
 import { Failure } from '@croft/failure';
+import type { QuestionPage } from '@croft/http';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { errorDialect } from '../error-json.ts';
@@ -13,7 +14,6 @@ import {
 } from '../outside/providers/provider.ts';
 import { oauthError } from '../rules/external/oauth-error.ts';
 import { type ErrorParameters, withAnswer, withQuery } from '../rules/redirects/answer-address.ts';
-import type { QuestionPage } from '../rules/redirects/question-page.ts';
 import { inHeader } from '../rules/redirects/redirect.ts';
 import { sealProviderTokens } from '../sessions/provider-tokens.ts';
 import type { ReturnedFlow } from '../store/flow-states.ts';

@@ -1,11 +1,10 @@
-import type { App, Request } from '@croft/http';
+import { type App, pageHeaders, type Request, textsOf } from '@croft/http';
 import { z } from 'zod';
 import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { queryText } from '../requests.ts';
 import { errorBody } from '../responses.ts';
 import { readChallenge } from '../rules/codes/code-challenge.ts';
-import { pageHeaders } from '../rules/redirects/question-page.ts';
 import { beginSignIn } from './begin-sign-in.ts';
 import { finishSignIn } from './finish-sign-in.ts';
 
@@ -95,15 +94,4 @@ async function onward(context: AuthContext, request: Request, fields: unknown) {
   const { page } = next;
   const ofPage = { ...headers, ...pageHeaders(page), 'content-type': 'text/html; charset=utf-8' };
   return { status, headers: ofPage, location: '', html: page.html };
-}
-
-/** The texts of a query or form; of several with one name the first counts. */
-function textsOf(fields: unknown): Record<string, string> {
-  if (typeof fields !== 'object' || fields === null) return {};
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => {
-      const first: unknown = Array.isArray(value) ? value[0] : value;
-      return typeof first === 'string' ? [[name, first]] : [];
-    }),
-  );
 }

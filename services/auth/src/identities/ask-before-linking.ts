@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { type QuestionPage, questionPage } from '@croft/http';
 import type { AuthContext } from '../context.ts';
 import { linkingCookie } from '../external/flow-cookie.ts';
 import * as failures from '../failures.ts';
-import { type QuestionPage, questionPage } from '../rules/redirects/question-page.ts';
 import type { ReturnedFlow } from '../store/flow-states.ts';
 import * as users from '../store/users.ts';
 

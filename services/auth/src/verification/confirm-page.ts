@@ -1,4 +1,4 @@
-import { type QuestionPage, questionPage } from '../rules/redirects/question-page.ts';
+import { type QuestionPage, questionPage } from '@croft/http';
 
 /**
  * The page that asks before a link is used up: what follows every link of a mail, such as scanners, presses no button.

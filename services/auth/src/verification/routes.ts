@@ -1,4 +1,4 @@
-import type { App } from '@croft/http';
+import { type App, pageHeaders } from '@croft/http';
 import { z } from 'zod';
 import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
@@ -6,7 +6,6 @@ import { bodyIsNoJson } from '../failures.ts';
 import { verifyPhoneCode } from '../phone/verify-phone-code.ts';
 import { lenientBody, queryText, textField } from '../requests.ts';
 import { errorBody, sessionBody } from '../responses.ts';
-import { pageHeaders } from '../rules/redirects/question-page.ts';
 import { issuedOf } from '../sessions/prepare-sign-in.ts';
 import { sessionJson } from '../sessions/session-json.ts';
 import { checkVerification } from './check-verification.ts';

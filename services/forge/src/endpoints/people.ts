@@ -2,6 +2,7 @@ import * as about from '../about/routes.ts';
 import * as accessTokens from '../access-tokens/routes.ts';
 import * as follows from '../follows/routes.ts';
 import * as members from '../members/routes.ts';
+import * as oauth from '../oauth/application-routes.ts';
 import * as organizations from '../organizations/routes.ts';
 import * as siteAdmin from '../site-admin/routes.ts';
 import * as stars from '../stars/routes.ts';
@@ -44,6 +45,13 @@ export const PEOPLE: readonly Line[] = [
   ['GET', '/users/:username/tokens', accessTokens.list],
   ['POST', '/users/:username/tokens', accessTokens.create],
   ['DELETE', '/users/:username/tokens/:token', accessTokens.remove],
+  ['GET', '/user/applications/oauth2', oauth.list],
+  ['POST', '/user/applications/oauth2', oauth.create],
+  ['GET', '/user/applications/oauth2/:id', oauth.show],
+  ['PATCH', '/user/applications/oauth2/:id', oauth.edit],
+  ['DELETE', '/user/applications/oauth2/:id', oauth.remove],
+  ['GET', '/user/applications/grants', oauth.listGrants],
+  ['DELETE', '/user/applications/grants/:id', oauth.removeGrant],
 
   ['GET', '/orgs', organizations.list],
   ['POST', '/orgs', organizations.create],

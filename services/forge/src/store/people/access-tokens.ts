@@ -17,7 +17,7 @@ export function insert(
     returning id, user_id, name, last_eight, scopes, created_at, last_used_at`;
 }
 
-/** The owner of a token and what it was made for; a use is noted at most once a minute, not at each request. */
+/** The owner of a token, his own or one he let a program have, and what it was made for; a use of his own is noted once a minute. */
 export function use(tx: Tx, hash: Buffer): Promise<(UserRow & { scopes: string[] }) | undefined> {
   const minuteAgo = new Date(tx.now.getTime() - 60_000);
   return tx.row<UserRow & { scopes: string[] }>`
@@ -25,8 +25,13 @@ export function use(tx: Tx, hash: Buffer): Promise<(UserRow & { scopes: string[]
       update :schema.access_tokens set last_used_at = ${tx.now}
       where token_hash = ${hash} and (last_used_at is null or last_used_at < ${minuteAgo})
     )
-    select u.*, t.scopes from :schema.access_tokens t join :schema.users u on u.id = t.user_id
-    where t.token_hash = ${hash}`;
+    select u.*, t.scopes from (
+        select user_id, scopes from :schema.access_tokens where token_hash = ${hash}
+        union all
+        select g.user_id, o.scopes
+        from :schema.oauth_tokens o join :schema.oauth_grants g on g.id = o.grant_id
+        where o.access_hash = ${hash} and o.access_expires_at > ${tx.now}) t
+      join :schema.users u on u.id = t.user_id`;
 }
 
 /** Tokens of a user, oldest first. */
