@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { authSettings } from '@croft/auth/settings';
 import { defineSettings, readSettings, SettingsError, text } from '@croft/settings';
 import type { Environment } from './environment.ts';
+import type { GitProgram } from './house/git.ts';
 import type { Secrets } from './house/secrets.ts';
 import { PLACEHOLDERS } from './house/secrets.ts';
 import {
@@ -23,7 +24,7 @@ export interface Configuration {
   /** Sentences about variables that nobody reads. */
   readonly warnings: readonly string[];
   /** Git programs that must be there. */
-  readonly git: readonly string[];
+  readonly git: readonly GitProgram[];
   readonly needsEmbeddedDatabase: boolean;
   /** Where auth answers, be it in this process or another. */
   readonly authUrl: string;
@@ -50,10 +51,11 @@ export async function readConfiguration(
   const own = names.length === 1 && names[0] === 'auth' ? environment : { ...environment, PORT: undefined };
   const configureOne = (service: Service, secrets: Secrets) => {
     const onItsOwn = named && usesOwnDatabase(service, own);
-    const beneath = onItsOwn ? {} : defaults(own, names, secrets);
+    const beneath = onItsOwn ? {} : defaults(own, !named || names.includes('forge'), secrets);
     return service.configure({ ...beneath, ...given(own) }, onItsOwn);
   };
   const tried = services.map((service) => attempt(problems, () => configureOne(service, PLACEHOLDERS)));
+  problems.push(...findClash(own, names));
   const unknown = await warnOfUnknown(environment);
   // What is missing may be there under a name that was misspelt.
   if (problems.length > 0 || settings === undefined) throw new SettingsError([...problems, ...unknown]);
@@ -101,6 +103,19 @@ function warnOfShort(environment: Environment): string[] {
   });
 }
 
+/** Two services at one address: the second would be told that somebody else is there. */
+function findClash(environment: Environment, names: readonly ServiceName[]): string[] {
+  if (!names.includes('auth') || !names.includes('forge')) return [];
+  const { AUTHSVC_API_HOST = '', AUTHSVC_API_PORT = '8081', ...values } = given(environment);
+  const { FORGE_HTTP_HOST = '', FORGE_HTTP_PORT = '3000' } = values;
+  const isOne =
+    AUTHSVC_API_PORT === FORGE_HTTP_PORT && reachable(AUTHSVC_API_HOST) === reachable(FORGE_HTTP_HOST);
+  if (!isOne || FORGE_HTTP_PORT === '0') return [];
+  return [
+    `AUTHSVC_API_PORT and FORGE_HTTP_PORT are both ${FORGE_HTTP_PORT}: each service needs a port of its own`,
+  ];
+}
+
 function attempt<T>(problems: string[], read: () => T): T | undefined {
   try {
     return read();
@@ -128,15 +143,18 @@ function databaseVariables({ table: { prefix, settings } }: Service): string[] {
   });
 }
 
-/** What is required and has a value only because everything runs here, together. */
-function defaults(environment: Environment, names: readonly ServiceName[], secrets: Secrets): Environment {
+/**
+ * What is required and has a value only because everything runs here, together.
+ * @param hasForge whether the forge is part of it: of a task's Croft, unless somebody said something else, it is
+ */
+function defaults(environment: Environment, hasForge: boolean, secrets: Secrets): Environment {
   const address = authAddress(environment);
   const values = given(environment);
   const { FORGE_HTTP_HOST = '', FORGE_HTTP_PORT = '3000', FORGE_ROOT_URL } = values;
   const { AUTHSVC_SMTP_HOST: SMTP_HOST } = values;
   const forgeAddress = FORGE_ROOT_URL ?? `http://${reachable(FORGE_HTTP_HOST)}:${FORGE_HTTP_PORT}`;
   return {
-    AUTHSVC_SITE_URL: sound(names.includes('forge') ? forgeAddress : address),
+    AUTHSVC_SITE_URL: sound(hasForge ? forgeAddress : address),
     AUTHSVC_API_EXTERNAL_URL: sound(address),
     AUTHSVC_JWT_SECRET: secrets.jwtSecret.reveal(),
     AUTHSVC_DB_DRIVER: 'postgres',

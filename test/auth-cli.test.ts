@@ -155,7 +155,11 @@ it('on a database of its own nothing is locked or made; links want the key of th
   const own = { ...place, data: join(base, 'elsewhere'), env: { DATABASE_URL: database.url } };
   const made = await admin(['create-user', 'ada@example.test', '--generate-password'], own);
   expect(made).toMatchObject({ code: 0, out: expect.stringContaining('ada@example.test') });
-  const keyed = { ...own, env: { ...own.env, CROFT_AT_REST_KEY: 'the key of all Crofts on that database' } };
+  const forge = { FORGE_ROOT_URL: 'https://git.example.test' };
+  const keyed = {
+    ...own,
+    env: { ...own.env, ...forge, CROFT_AT_REST_KEY: 'the key of all Crofts on that database' },
+  };
   const [keyless, link] = await Promise.all([
     admin(['generate-link', 'magiclink', 'ada@example.test'], own),
     admin(['generate-link', 'magiclink', 'ada@example.test'], keyed),
@@ -165,6 +169,8 @@ it('on a database of its own nothing is locked or made; links want the key of th
     code: 0,
     out: expect.stringMatching(/^link {6}http\S+type=magiclink\S+\ncode {6}\d{6}\n$/),
   });
+  // The site is the same as in the mails of a Croft with these settings.
+  expect(link.out).toContain('redirect_to=https://git.example.test');
   expect(existsSync(own.data)).toBe(false);
 });
 

@@ -39,6 +39,29 @@ it.each(['auth', 'forge'])('%s migrate needs nothing but the database', async (s
   expect(await run(service, 'migrate')).toMatchObject({ code: 0, out: `${service} is up to date\n` });
 });
 
+it('a database that is not UTF-8 is refused, and nothing is made in it', async () => {
+  const database = openDatabase({ url, schema: 'public', log: silentLog });
+  const latin = new URL(url);
+  latin.pathname += '_latin';
+  const name = latin.pathname.slice(1);
+  await database
+    .autocommit()
+    .run([
+      `create database "${name}" encoding 'LATIN1' template template0 locale_provider libc lc_collate 'C' lc_ctype 'C'`,
+    ] as unknown as TemplateStringsArray);
+  try {
+    const there = await placeFor(join(base, 'latin'), { DATABASE_URL: latin.href });
+    const { code, errors } = await finish(croft(there, ['forge', 'migrate']));
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: expect.stringMatching(/ has the encoding LATIN1, and Croft needs UTF8: create database .*\n$/),
+    });
+  } finally {
+    await database.autocommit().run([`drop database "${name}"`] as unknown as TemplateStringsArray);
+    await database.close();
+  }
+});
+
 describe('tables of a later version', () => {
   beforeAll(async () => {
     await run('forge', 'migrate');

@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { canMount, temporaryFolder, withOwnMounts, works } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -99,8 +99,29 @@ describe('refuses in a sentence and touches nothing', () => {
     writeFileSync(git, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     expect(await refusal(await newPlace({ FORGE_GIT_COMMAND: git }), ['start', 'forge'])).toMatch(message);
     expect(await refusal(await newPlace({ FORGE_GIT_COMMAND: `${git}-missing` }), ['start'])).toMatch(
-      /there is none here.*auth state/,
+      /there is none in .*auth state/,
     );
+  });
+
+  it('no git in the folders in which it is looked for', async () => {
+    expect(await refusal(await newPlace({ FORGE_GIT_SEARCH_PATH: base }), ['start', 'forge'])).toContain(
+      `there is none in ${base}. Install a newer one, name one with FORGE_GIT_COMMAND or its folder with FORGE_GIT_SEARCH_PATH`,
+    );
+  });
+
+  it('two services at one port', async () => {
+    const place = await newPlace({ AUTHSVC_API_PORT: '3000', FORGE_HTTP_PORT: '3000' });
+    expect(await refusal(place, ['start'])).toContain(
+      'AUTHSVC_API_PORT and FORGE_HTTP_PORT are both 3000: each service needs a port of its own',
+    );
+  });
+
+  it('a log where nobody can make folders', async () => {
+    const place = await newPlace({ LOG_FILE: '/proc/x/croft.log' });
+    expect(await finish(croft(place, ['start', 'state']))).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/^The log cannot be written: .* Choose another LOG_FILE\.\n$/),
+    });
   });
 
   it('a data folder that is a file', async () => {
@@ -224,6 +245,37 @@ it('a database that cannot be reached is named without its password', async () =
   expect(errors).toMatch(/The database at 127\.0\.0\.1:1\/none cannot be used: .*ECONNREFUSED.*DATABASE_URL/);
   expect(errors).not.toContain('hidden');
   expect(readdirSync(place.data)).not.toContain('postgres');
+});
+
+it('a database that wants a password, where the address has none', async () => {
+  const authentication = (kind: number, text: string) => {
+    const message = Buffer.from(`R....\0\0\0${String.fromCharCode(kind)}${text}`, 'latin1');
+    message.writeUInt32BE(message.length - 1, 1);
+    return message;
+  };
+  // SCRAM-SHA-256 as far as its first answer.
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .on('data', (data) => {
+        const [, nonce] = /,r=(.+)$/.exec(data.toString('latin1')) ?? [];
+        socket.write(
+          nonce === undefined
+            ? authentication(10, 'SCRAM-SHA-256\0\0')
+            : authentication(11, `r=${nonce}x,s=c2FsdA==,i=4096`),
+        );
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const place = await newPlace({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${port}/none` });
+  const { code, errors } = await finish(croft(place, ['start']));
+  server.close();
+  expect({ code, errors }).toEqual({
+    code: 1,
+    errors: expect.stringMatching(/cannot be used: it wants a password\. Write it into the address: /),
+  });
 });
 
 it('an address of a database that is none is refused with what one through a socket looks like', async () => {

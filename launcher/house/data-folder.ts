@@ -1,7 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { lockFolder, StartError } from '@croft/runtime';
+import { lockFolder, makeFolder, StartError } from '@croft/runtime';
 
 const MIB = 2 ** 20;
 const TOO_LITTLE = 50 * MIB;
@@ -51,18 +51,6 @@ export function takeDataFolder(folder: string): Disposable {
     return lockFolder(folder, 'The data folder');
   } catch (error) {
     throw explain(error as NodeJS.ErrnoException, folder);
-  }
-}
-
-/** Node's way to make parents, too, tries for ever where the kernel makes no folders, as below /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Somebody may have made it meanwhile.
-    if (!existsSync(folder)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
-import { closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createLog, type Log, StartError } from '@croft/runtime';
+import { createLog, type Log, makeFolder, StartError } from '@croft/runtime';
 import type { Configuration } from '../configuration.ts';
 
 /** When a log is this long at a start, it becomes `….1` and a new one begins. */
@@ -34,6 +34,6 @@ function prepareFile(file: string, rotates: boolean): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size !== undefined && (size <= LONG || !rotates)) return;
   if (size !== undefined) renameSync(file, `${file}.1`);
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   closeSync(openSync(file, 'a', 0o600));
 }

@@ -17,7 +17,7 @@ export const forge: Service = {
     }
     return {
       database: settings.DATABASE_URL,
-      git: settings.GIT_COMMAND,
+      git: { command: settings.GIT_COMMAND, searchPath: settings.GIT_SEARCH_PATH },
       start: async (house) =>
         (await load()).startForge({
           ...house,

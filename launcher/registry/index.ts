@@ -3,6 +3,7 @@ import type { ForgeTasks } from '@croft/forge';
 import type { Log, RunningService } from '@croft/runtime';
 import type { Secret, SettingsTable } from '@croft/settings';
 import type { Environment } from '../environment.ts';
+import type { GitProgram } from '../house/git.ts';
 import type { Secrets } from '../house/secrets.ts';
 
 /** In the order of starting: forge asks auth about passwords. */
@@ -38,8 +39,8 @@ export interface ImportOrder {
 export interface Configured {
   /** The database its own settings name; undefined leaves it to the embedded one. */
   readonly database: Secret | undefined;
-  /** The git program it needs. */
-  readonly git?: string;
+  /** The git program it needs, and the folders in which it is looked for. */
+  readonly git?: GitProgram;
   start(house: House): Promise<RunningService>;
   migrate?(house: House): Promise<string[]>;
   createAdministrator?(house: House, email: string, password: string): Promise<void>;

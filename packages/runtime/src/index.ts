@@ -2,6 +2,7 @@ export { type Clock, systemClock } from './clock.ts';
 export { FolderInUse, lockFolder } from './folder-lock.ts';
 export { randomToken } from './ids.ts';
 export { createLog, type Log, type LogLevel, logLevels, silentLog } from './log.ts';
+export { makeFolder } from './make-folder.ts';
 export { reasonOf } from './reason-of.ts';
 export { type RunningService, StartError } from './service.ts';
 export { shareUnderWay, withShare } from './share.ts';

@@ -30,7 +30,13 @@ export async function createAuthApp(
 ): Promise<App> {
   const { settings, log, version } = context;
   const app = await createApp({
-    api: { title: 'Croft auth', description: 'Users and sign-in.', version },
+    api: {
+      title: 'Croft auth',
+      description: 'Users and sign-in.',
+      version,
+      // A proxy may serve it below a path.
+      basePath: () => new URL(settings.API_EXTERNAL_URL).pathname.replace(/\/+$/, ''),
+    },
     log,
     errors: errorDialect,
     requestIdHeader: settings.REQUEST_ID_HEADER,

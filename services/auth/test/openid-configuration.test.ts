@@ -96,6 +96,8 @@ test('the document is complete, and caches are told how long', async () => {
 
 test('without JWT_ISSUER it is the address of the service, below the path of its proxy', async () => {
   await using subject = await startSubject({ AUTHSVC_API_EXTERNAL_URL: 'https://api.example/auth/v1' });
+  const { body: document } = await subject.get('/openapi.json');
+  expect(document['servers']).toEqual([{ url: '/auth/v1' }]);
   expect((await subject.get('/.well-known/openid-configuration')).body).toMatchObject({
     issuer: 'https://api.example/auth/v1',
     jwks_uri: 'https://api.example/auth/v1/.well-known/jwks.json',

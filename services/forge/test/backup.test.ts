@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type RunningService, silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
 import { openDatabase } from '@croft/sql';
-import { git, temporaryFolder, testDatabase } from '@croft/testing';
+import { git, mountSmallDisk, temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgeSettings, openForgeTasks, startForge } from '../src/index.ts';
 import * as catalogue from '../src/store/upkeep/catalogue.ts';
@@ -250,6 +250,30 @@ describe('is refused, and nothing changes:', () => {
     expect(await readdir(folder)).toEqual(['mine']);
   });
 
+  it.each([
+    ['a file', 'file', /file cannot take the backup: a part of its path is no folder\./],
+    ['below a file', 'file/below', /a part of its path is no folder\./],
+    ['where no folders are', '/proc/backup', /^\/proc\/backup cannot take the backup: /],
+  ])('a backup into %s', async (_what, name, message) => {
+    await writeFile(join(backups, 'file'), 'mine');
+    const tasks = await open(scene.databaseUrl, scene.dataFolder);
+    await expect(tasks.backUp(resolve(backups, name))).rejects.toThrow(message);
+    await tasks.close();
+    expect(await readFile(join(backups, 'file'), 'utf8')).toBe('mine');
+  });
+
+  it('a backup onto a disk that gets full, which leaves it as it was', {
+    timeout: 60_000,
+  }, async (context) => {
+    const folder = join(backups, 'small');
+    await mkdir(folder);
+    await using _disk = await mountSmallDisk(context, folder, '64k');
+    await expect(backUp('small')).rejects.toThrow(
+      /small cannot take the backup: its disk is full\. Name another/,
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('a restore over a forge', async () => {
     const folder = await backUp('over');
     const before = await scene.sql.rows`select * from :schema.repositories order by id`;
@@ -278,6 +302,35 @@ describe('is refused, and nothing changes:', () => {
         await writeFile(file, (await readFile(file, 'utf8')).split('\n').slice(1).join('\n'));
       },
       'rows of users',
+    ],
+    [
+      'whose rows are cut off',
+      async (folder: string) => {
+        const file = join(folder, 'tables/users.jsonl');
+        await writeFile(file, (await readFile(file, 'utf8')).slice(0, -20));
+      },
+      'tables/users.jsonl cannot be read, a line is no row',
+    ],
+    [
+      'without a table',
+      (folder: string) => rm(join(folder, 'tables/users.jsonl')),
+      'tables/users.jsonl cannot be read, it is missing',
+    ],
+    [
+      'without a repository',
+      async (folder: string) => {
+        const [name = ''] = await readdir(join(folder, 'repositories'));
+        await rm(join(folder, 'repositories', name), { recursive: true });
+      },
+      '.git is missing',
+    ],
+    [
+      'whose manifest is cut off',
+      async (folder: string) => {
+        const file = join(folder, 'manifest.json');
+        await writeFile(file, (await readFile(file, 'utf8')).slice(0, -20));
+      },
+      'manifest.json is no JSON',
     ],
     [
       'that lacks objects',

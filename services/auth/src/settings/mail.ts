@@ -67,7 +67,11 @@ export const mailSettings = {
     about: 'A new address is confirmed from the old one as well.',
   },
   MAILER_OTP_EXP: { kind: duration, default: '86400', about: 'Validity of a link or code sent by mail.' },
-  MAILER_OTP_LENGTH: { kind: integer(), default: '6', about: 'Digits of a code, 6 to 10.' },
+  MAILER_OTP_LENGTH: {
+    kind: integer(),
+    default: '6',
+    about: 'Digits of a code, 6 to 10; anything else counts as 6.',
+  },
   MAILER_LINK_CONFIRM_PAGE: {
     kind: boolean,
     default: 'false',

@@ -25,7 +25,7 @@ export const mfaSettings = {
   MFA_PHONE_OTP_LENGTH: {
     kind: integer(),
     default: '6',
-    about: 'Digits of a code for a second factor, 6 to 10.',
+    about: 'Digits of a code for a second factor, 6 to 10; anything else counts as 6.',
   },
   MFA_PHONE_TEMPLATE: {
     kind: text,

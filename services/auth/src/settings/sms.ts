@@ -15,7 +15,11 @@ export const smsSettings = {
     about: 'Time between two messages of one kind to the same number, at least; 0 sets no limit.',
   },
   SMS_OTP_EXP: { kind: duration, default: '60', about: 'Validity of a code sent by SMS.' },
-  SMS_OTP_LENGTH: { kind: integer(), default: '6', about: 'Digits of a code, 6 to 10.' },
+  SMS_OTP_LENGTH: {
+    kind: integer(),
+    default: '6',
+    about: 'Digits of a code, 6 to 10; anything else counts as 6.',
+  },
   SMS_TEMPLATE: {
     kind: text,
     default: 'Your code is {{ .Code }}',

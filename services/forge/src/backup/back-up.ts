@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Log, StartError } from '@croft/runtime';
+import { type Log, makeFolder, StartError } from '@croft/runtime';
 import type { Database } from '@croft/sql';
 import { listRefs, type RefValue, readHead, shareObjects, writePackedRefs } from '../outside/git/copy.ts';
 import type { Git } from '../outside/git/git.ts';
@@ -33,9 +33,49 @@ const TRIES = 3;
  * @throws StartError when the folder is not empty, or when files are missing that the rows speak of
  */
 export async function backUp(source: BackupSource, into: string): Promise<Manifest> {
-  const { database, git } = source;
   const folder = resolve(into);
-  await takeEmptyFolder(folder);
+  try {
+    await takeEmptyFolder(folder);
+  } catch (error) {
+    throw explain(error as NodeJS.ErrnoException, folder, FAULTS_OF_PATHS);
+  }
+  try {
+    return await copyInto(source, folder);
+  } catch (error) {
+    // The next try is to find it as this one did.
+    for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
+    throw explain(error as NodeJS.ErrnoException, folder);
+  }
+}
+
+/** What a disk says, in words that say what to do. */
+function explain(
+  error: NodeJS.ErrnoException,
+  folder: string,
+  faults: Readonly<Record<string, string>> = FAULTS_OF_WRITING,
+): Error {
+  const why = faults[error.code ?? ''];
+  if (why === undefined) return error;
+  return new StartError(`${folder} cannot take the backup: ${why}. Name another folder.`, { cause: error });
+}
+
+/** What is read gives none of these. */
+const FAULTS_OF_WRITING: Readonly<Record<string, string>> = {
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'the quota of its disk is used up',
+  EROFS: 'its disk takes no writes',
+};
+const FAULTS_OF_PATHS: Readonly<Record<string, string>> = {
+  ...FAULTS_OF_WRITING,
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  ENOTDIR: 'a part of its path is no folder',
+  // Only below /proc and the like: what is above it was made.
+  ENOENT: 'no folder can be made there',
+};
+
+async function copyInto(source: BackupSource, folder: string): Promise<Manifest> {
+  const { database, git } = source;
   const before = await refsOfAll(source);
   const rows = await saveRows(source, join(folder, 'tables'));
   const ready = rows.repositories.filter(({ state }) => state === 'ready');
@@ -70,7 +110,7 @@ export async function backUp(source: BackupSource, into: string): Promise<Manife
 }
 
 async function takeEmptyFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   if ((await readdir(folder)).length > 0)
     throw new StartError(`${folder} is not empty. Name a new folder for each backup.`);
 }

@@ -45,11 +45,17 @@ export async function readManifest(folder: string): Promise<Manifest> {
       `There is no complete backup in ${folder}: ${join(folder, NAME)} cannot be read (${error.code}).`,
     );
   });
+  let json: unknown;
   try {
-    return manifestSchema.parse(JSON.parse(text));
+    json = JSON.parse(text);
   } catch (error) {
-    throw new StartError(`The backup in ${folder} cannot be read by this version of Croft.`, {
+    throw new StartError(`The backup in ${folder} is damaged: ${NAME} is no JSON. Use another one.`, {
       cause: error,
     });
   }
+  const manifest = manifestSchema.safeParse(json);
+  if (manifest.success) return manifest.data;
+  throw new StartError(`The backup in ${folder} cannot be read by this version of Croft.`, {
+    cause: manifest.error,
+  });
 }

@@ -43,6 +43,10 @@ export async function restore(target: RestoreTarget, from: string): Promise<Mani
       recursive: true,
       errorOnExist: true,
       force: false,
+    }).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT'
+        ? new StartError(`The backup is damaged: repositories/${id}.git is missing. Use another one.`)
+        : error;
     });
     const [problem] = await checkCopy(git, to);
     if (problem !== undefined)

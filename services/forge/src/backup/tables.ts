@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { StartError } from '@croft/runtime';
 import type { Tx } from '@croft/sql';
 import * as catalogue from '../store/upkeep/catalogue.ts';
 import type { Manifest } from './manifest.ts';
@@ -34,7 +34,7 @@ export async function saveTable(
 
 /**
  * Brings the rows back into an empty table.
- * @throws Error when the file has more or fewer than it should
+ * @throws StartError when the file cannot be read, or has more or fewer than it should
  */
 export async function loadTable(
   tx: Tx,
@@ -47,13 +47,23 @@ export async function loadTable(
   let bytes = 0;
   const send = async () => {
     if (batch.length > 0)
-      await catalogue.insertRows(tx, schema, table.name, table.columns, `[${batch.join(',')}]`);
+      await catalogue
+        .insertRows(tx, schema, table.name, table.columns, `[${batch.join(',')}]`)
+        .catch((error: unknown) => {
+          // invalid_text_representation: a line that is no JSON.
+          throw (error as { code?: unknown }).code === '22P02'
+            ? damaged(table.name, 'a line is no row', error)
+            : error;
+        });
     batch = [];
     bytes = 0;
   };
+  await using file = await open(join(folder, `${table.name}.jsonl`)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? damaged(table.name, 'it is missing') : error;
+  });
   // Not by its `line` events: those do not wait for the database.
   const lines = createInterface({
-    input: createReadStream(join(folder, `${table.name}.jsonl`)),
+    input: file.createReadStream(),
     crlfDelay: Number.POSITIVE_INFINITY,
   });
   for await (const line of lines) {
@@ -64,5 +74,10 @@ export async function loadTable(
   }
   await send();
   if (rows !== table.rows)
-    throw new Error(`the backup has ${rows} rows of ${table.name}, and says that it has ${table.rows}`);
+    throw damaged(table.name, `it has ${rows} rows of ${table.name}, and says that it has ${table.rows}`);
 }
+
+const damaged = (table: string, why: string, cause?: unknown) =>
+  new StartError(`The backup is damaged: tables/${table}.jsonl cannot be read, ${why}. Use another one.`, {
+    cause,
+  });

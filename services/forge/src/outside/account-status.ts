@@ -60,7 +60,7 @@ export function accountStatusCheck(options: AccountStatusOptions): AccountStatus
     try {
       const { status: httpStatus, body } = await fetchUser(options, authUserId);
       const status = readStatus(httpStatus, body, askedAt);
-      if (status === undefined) complain(`it answers ${httpStatus}`);
+      if (status === undefined) complain(reasonFor(httpStatus));
       else answer = { ...status, askedAt };
     } catch (error) {
       pausedUntil = clock.now().getTime() + PAUSE_MS;
@@ -100,4 +100,13 @@ async function fetchUser(
   } catch {
     return { status: answer.status, body: undefined };
   }
+}
+
+/** A refusal is nearly always a secret of another auth service. */
+function reasonFor(status: number): string {
+  const wayOut =
+    status === 401 || status === 403
+      ? ': FORGE_JWT_SECRET or FORGE_JWT_KEYS must be what auth signs with, and AUTHSVC_JWT_ADMIN_ROLES what auth has'
+      : '';
+  return `it answers ${status}${wayOut}`;
 }

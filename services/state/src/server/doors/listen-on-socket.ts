@@ -62,7 +62,7 @@ async function prepareFolder(folder: string, mode: number): Promise<void> {
   // A sticky folder such as /tmp itself is writable by others, who could then put their own socket in our place.
   if (!stat.isDirectory() || foreign || (stat.mode & 0o002) !== 0) {
     throw new StartError(
-      `the socket's folder ${folder} is a link, belongs to somebody else or can be written by everybody. Remove it, or choose another place with STATESVC_SOCKET.`,
+      `the socket's folder ${folder} is a link, belongs to somebody else or can be written by everybody. Start Croft as the user whose folder it is, take the right to write from others (chmod o-w), or choose another place with STATESVC_SOCKET.`,
     );
   }
 }
