@@ -10,7 +10,8 @@ import { auditEntry } from '../rules/audit.ts';
 /**
  * Sends the caller a nonce that lets an old session set a password (GET /reauthenticate): to the address, or to the
  * number of who has none. One round trip besides the caller's.
- * @returns the name of the message
+ * @returns the name of a text message; a mail has none, because the client for Python takes any answer with members for
+ *   a user
  * @throws Failure `validation_failed` without either, `email_not_confirmed` or `phone_not_confirmed`, or when one was
  *   sent just before
  */
@@ -18,7 +19,7 @@ export async function requestReauthentication(
   context: AuthContext,
   person: Person,
   origin: Origin,
-): Promise<string> {
+): Promise<string | undefined> {
   const { user } = person;
   if (user.email === null || user.email === '') return await sendPhoneNonce(context, person, origin);
   if (user.email_confirmed_at === null) throw failures.ownEmailNotConfirmed();
@@ -28,7 +29,7 @@ export async function requestReauthentication(
     redirectTo: context.settings.SITE_URL,
     data: user.raw_user_meta_data,
   });
-  const { messageId } = await sendCodes(context, {
+  await sendCodes(context, {
     userId: user.id,
     purpose: 'reauthentication',
     address: user.email,
@@ -37,5 +38,5 @@ export async function requestReauthentication(
     audit: [auditEntry(user, 'user_reauthenticate_requested')],
     origin,
   });
-  return messageId;
+  return undefined;
 }

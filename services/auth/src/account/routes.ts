@@ -91,12 +91,13 @@ export function accountRoutes(app: App, context: AuthContext): void {
         description: 'To the address of the user of the access token, or to the number of who has none.',
         tags: ['account'],
         security: [{ bearer: [] }],
-        response: { 200: z.object({ message_id: z.string() }), ...refusals },
+        response: { 200: z.object({ message_id: z.string().optional() }), ...refusals },
       },
     },
     async (request) => {
       const { person } = await authenticateCaller(context, request.headers.authorization);
-      return { message_id: await requestReauthentication(context, person, originOf(request)) };
+      const messageId = await requestReauthentication(context, person, originOf(request));
+      return messageId === undefined ? {} : { message_id: messageId };
     },
   );
 
