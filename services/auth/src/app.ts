@@ -5,6 +5,7 @@ import { sessionRoutes } from './account/session-routes.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { requireCaptcha } from './caller/check-captcha.ts';
 import { checkOperator } from './caller/check-operator.ts';
+import { hideRecoveryCodes } from './caller/hide-recovery-codes.ts';
 import { limitClients } from './caller/limit-clients.ts';
 import { recogniseClients } from './caller/origin.ts';
 import type { AuthContext } from './context.ts';
@@ -53,6 +54,7 @@ export async function createAuthApp(
     checkOperator(context, request.headers);
     done();
   });
+  hideRecoveryCodes(app);
   answerPlainJson(app);
   declareRefusals(app);
   answerOtherMethods(app, errorDialect);

@@ -1,7 +1,7 @@
 import { AuthClient } from '@supabase/auth-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, bearer, claimsOf, type Subject, startSubject } from './harness.ts';
-import { signIn } from './support/administrators.ts';
+import { type Answer, bearer, claimsOf, PASSWORD, type Subject, startSubject } from './harness.ts';
+import { serviceRole, signIn } from './support/administrators.ts';
 import { as, enrolled, guarded, signedUp, succeeded, verified } from './support/second-factors.ts';
 
 // Codes for whoever has lost the other factor, in the form that the client library has methods for.
@@ -40,10 +40,34 @@ test('ten codes are made and shown once; the tables do not have them, answers te
   for (const code of codes) expect(rows).not.toContain(code);
   const count = await as(subject, high).get(PATH);
   expect(count.body).toEqual({ id: answer.body.id, type: 'recovery_code', total: 10, remaining: 10 });
-  expect((await subject.get('/user', bearer(high))).body['factors']).toMatchObject([
-    { factor_type: 'totp' },
-    { factor_type: 'recovery_code', status: 'verified', friendly_name: 'drawer' },
-  ]);
+});
+
+test('only a client that knows the type is shown it among the factors: to others `listFactors()` would fail', async () => {
+  const { email, high } = await guarded(subject);
+  codesOf(await as(subject, high).post(PATH));
+  const admin = serviceRole(subject);
+  const { id } = (await subject.get('/user', bearer(high))).body;
+  const shownTo = async (client?: string) => {
+    const info: Record<string, string> = client === undefined ? {} : { 'x-client-info': client };
+    const session = await subject.post('/token?grant_type=password', { email, password: PASSWORD }, info);
+    const users = [
+      (await subject.get('/user', { ...bearer(high), ...info })).body,
+      session.body.user,
+      (await subject.get(`/admin/users/${id}`, { ...admin, ...info })).body,
+      ...((await subject.get(`/admin/users?filter=${email}`, { ...admin, ...info })).body[
+        'users'
+      ] as object[]),
+    ] as { factors: { factor_type: string }[] }[];
+    return users.map(({ factors }) => factors.map((factor) => factor.factor_type));
+  };
+  for (const client of [undefined, 'gotrue-js/2.115.0', 'supabase-py/2.28.0']) {
+    expect(await shownTo(client)).toEqual(Array(4).fill(['totp']));
+  }
+  expect(await shownTo('gotrue-js/2.116.0')).toEqual(Array(4).fill(['totp', 'recovery_code']));
+  // Their owner has them all the same, and so has an administrator.
+  expect((await as(subject, high).get(PATH)).body).toMatchObject({ total: 10 });
+  const { body } = await subject.get(`/admin/users/${id}/factors`, admin);
+  expect(body).toMatchObject([{ factor_type: 'totp' }, { factor_type: 'recovery_code', status: 'verified' }]);
 });
 
 test('a code raises the session like another factor, once; case, blanks and dashes do not matter', async () => {

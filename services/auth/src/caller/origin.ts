@@ -54,7 +54,8 @@ export function redirectWishOf(
   return { header: headerOf(request, 'redirect_to'), parameter, referer: headerOf(request, 'referer') };
 }
 
-function headerOf(request: Pick<Incoming, 'headers'>, name: string): string | undefined {
+/** The first value of a header field. */
+export function headerOf(request: Pick<Incoming, 'headers'>, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

@@ -3,7 +3,7 @@ import type { FactorRow, FactorType } from '../../rows.ts';
 import { isLow, lowerAal, tokenSeconds } from './assurance.ts';
 import { factorsAfterProof, planEnrolment } from './enrolment.ts';
 import { otpauthUri } from './otpauth.ts';
-import { normalizeRecoveryCode, recoveryCode } from './recovery-codes.ts';
+import { knowsRecoveryCodes, normalizeRecoveryCode, recoveryCode } from './recovery-codes.ts';
 import { FACTOR_WAITS_MS, FORGET_ONE_MS, lockedSeconds, USER_WAITS_MS } from './wrong-codes.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
@@ -164,4 +164,21 @@ test.each([
   ['aal9', 'aal2', 'aal1'],
 ])('a token that claims %s of a session at %s is worth %s', (claimed, shown, expected) => {
   expect(lowerAal(claimed, shown)).toBe(expected);
+});
+
+test.each([
+  ['gotrue-js/2.119.1', true],
+  ['supabase-js/2.116.0; runtime=node; runtime-version=24.1.0', true],
+  ['auth-js/3.0.0', true],
+  ['gotrue-js/2.115.0', false],
+  ['supabase-js/2.0', false],
+  ['supabase-js-web/2.117.0', false],
+  ['gotrue-js/0.0.0', false],
+  ['gotrue-js/1.200.0', false],
+  ['supabase-ssr/0.12.7 createBrowserClient', false],
+  ['supabase-py/supabase_auth v2.117.0', false],
+  ['', false],
+  [undefined, false],
+])('the client %j knows recovery codes: %s', (client, expected) => {
+  expect(knowsRecoveryCodes(client)).toBe(expected);
 });

@@ -21,3 +21,12 @@ export function recoveryCode(bytes: Buffer): string {
 export function normalizeRecoveryCode(typed: string): string {
   return typed.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1');
 }
+
+/**
+ * Whether a client says in `X-Client-Info` that it is a JavaScript one that has a list for such factors: from 2.116 on (the
+ * library of sign-in has the version of the whole).
+ */
+export function knowsRecoveryCodes(clientInfo = ''): boolean {
+  const [, major, minor] = /\b(?:auth|gotrue|supabase)-js\/(\d{1,4})\.(\d{1,4})/.exec(clientInfo) ?? [];
+  return Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 116);
+}
