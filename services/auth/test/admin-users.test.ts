@@ -199,12 +199,38 @@ describe('DELETE /admin/users/:user_id', () => {
     expect((await signIn(subject, email)).status).toBe(400);
     expect((await get(`/admin/users/${id}`)).status).toBe(404);
     expect(emailsIn(await get('/admin/users?per_page=1000'))).not.toContain(email);
-    // And once more, which finds nobody; the address is free.
+    // And once more, which changes nothing; the address is free.
     const before = await subject.snapshot();
-    expect((await remove(id, { should_soft_delete: true })).status).toBe(404);
+    const again = await remove(id, { should_soft_delete: true });
+    expect([again.status, again.body]).toEqual([200, {}]);
     expect(await subject.snapshot()).toBe(before);
     subject.clock.advance(60_000);
     expect((await subject.post('/signup', { email, password: PASSWORD })).status).toBe(200);
+  });
+
+  test('for good after softly: the row goes as well', async () => {
+    const id = (await confirmedUser(subject)).body.user?.id;
+    await remove(id, { should_soft_delete: true });
+    const answer = await remove(id);
+    expect([answer.status, answer.body]).toEqual([200, {}]);
+    const rows = await subject.rows.autocommit().row`
+      select (select count(*) from :schema.users where id = ${id}::uuid) as users,
+        (select count(*) from :schema.identities where user_id = ${id}::uuid) as identities`;
+    expect(rows).toEqual({ users: 0, identities: 0 });
+    expect((await subject.audit()).slice(-2)).toEqual(['user_deleted', 'user_deleted']);
+    const before = await subject.snapshot();
+    for (const soft of [true, false]) {
+      expect((await remove(id, { should_soft_delete: soft })).status).toBe(404);
+    }
+    expect(await subject.snapshot()).toBe(before);
+  });
+
+  test('softly twice at the same moment: it happens once, and both are told that it is done', async () => {
+    const id = (await confirmedUser(subject)).body.user?.id;
+    const entries = (await subject.audit()).length;
+    const answers = await Promise.all([1, 2].map(() => remove(id, { should_soft_delete: true })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await subject.audit()).slice(entries)).toEqual(['user_deleted']);
   });
 
   test.each([

@@ -10,7 +10,8 @@ import { type ActingAdmin, adminEntry } from './admin-entry.ts';
 
 /**
  * Deletes a user for good, with sessions, codes and ways to sign in.
- * @param soft keeps the row and its id, for what refers to them, without anything that tells who it was
+ * @param soft keeps the row and its id, for what refers to them, without anything that tells who it was; once more it
+ *   changes nothing. Such a user can still be deleted for good
  * @returns who it was
  * @throws Failure `user_not_found`
  */
@@ -21,7 +22,7 @@ export async function deleteUser(
   origin: Pick<Origin, 'ip' | 'userAgent'>,
   soft = false,
 ): Promise<Person> {
-  const person = await users.findById(context.database.autocommit(), userId);
+  const person = await users.findLivingOrRemoved(context.database.autocommit(), userId);
   if (person === undefined) throw failures.userNotFound();
   const audit = adminEntry(admin, 'user_deleted', person.user);
   const trace = { ...origin, audit: [audit] };
@@ -36,8 +37,9 @@ export async function deleteUser(
 async function obfuscate({ database }: AuthContext, userId: string, trace: Trace): Promise<boolean> {
   return await database.transaction(async (tx) => {
     await users.hold(tx, userId);
-    const person = await users.findById(tx, userId);
-    return person !== undefined && (await userRemoval.obfuscate(tx, obfuscationOf(person), trace));
+    const person = await users.findLivingOrRemoved(tx, userId);
+    if (person === undefined) return false;
+    return person.user.deleted_at !== null || (await userRemoval.obfuscate(tx, obfuscationOf(person), trace));
   });
 }
 

@@ -34,6 +34,15 @@ export function findById(tx: Tx, id: string): Promise<Person | undefined> {
     where u.id = ${id}::uuid and u.deleted_at is null`;
 }
 
+/** The user with the id, living or removed softly. */
+export function findLivingOrRemoved(tx: Tx, id: string): Promise<Person | undefined> {
+  return tx.row<Person>`
+    select to_jsonb(u) as "user",
+      ${identitiesOf(fragment`u.id`)} as identities
+    from :schema.users u
+    where u.id = ${id}::uuid`;
+}
+
 /**
  * Holds a user's row until the transaction ends. The statements that follow see what others who held it before have written;
  * one that waits for the row by itself does not.
