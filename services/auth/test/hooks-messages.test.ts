@@ -10,6 +10,7 @@ import {
   startSubject,
 } from './harness.ts';
 import { type HookEmulator, hookEmulator } from './support/hook-emulator.ts';
+import { as, succeeded } from './support/second-factors.ts';
 
 // The hooks send_email and send_sms, which take the place of SMTP and of the SMS service.
 
@@ -249,10 +250,31 @@ describe('send_sms', () => {
     expect(body).toMatchObject({
       metadata: { name: 'send-sms', uuid: id },
       user: { phone: PHONE },
-      sms: { otp: expect.stringMatching(/^\d{6}$/) as string, phone: PHONE },
     });
     const sms = body?.['sms'] as { otp: string } | undefined;
+    expect(sms).toEqual({ otp: expect.stringMatching(/^\d{6}$/) as string, phone: PHONE });
     expect((await verify({ type: 'sms', phone: PHONE, token: sms?.otp })).status).toBe(200);
+  });
+
+  test('of the code of a factor, which is called one', async () => {
+    await start({ AUTHSVC_MFA_PHONE_ENROLL_ENABLED: 'true', AUTHSVC_MFA_PHONE_VERIFY_ENABLED: 'true' });
+    const session = await signedUp();
+    const own = as(subject, session);
+    const { id } = succeeded(await own.post('/factors', { factor_type: 'phone', phone: PHONE })).body;
+    emulator.questions.length = 0;
+    const asked = succeeded(await own.post(`/factors/${id}/challenge`));
+    await subject.mails();
+    expect(emulator.questions).toHaveLength(1);
+    const { body } = emulator.questions[0] ?? {};
+    expect(body).toMatchObject({ user: { id: session.body.user?.id } });
+    const sms = body?.['sms'] as { otp: string } | undefined;
+    expect(sms).toEqual({
+      otp: expect.stringMatching(/^\d{6}$/) as string,
+      sms_type: 'mfa',
+      phone: PHONE,
+    });
+    const answer = { challenge_id: asked.body.id, code: sms?.otp };
+    expect((await own.post(`/factors/${id}/verify`, answer)).status).toBe(200);
   });
 
   test('of a new number with the user who wants it', async () => {

@@ -75,13 +75,16 @@ export function smsEffect(delivery: SmsDelivery): Deliver {
       throw new PermanentFailure('the code expired before the message could be sent');
     }
     const code = openSealed(atRest, sealed);
+    const isOfFactor = stored.userId !== undefined;
     if (!makesCodes) {
       const person = await findHolder(delivery, stored, code);
       if (person === undefined) return;
-      if (hook !== undefined)
-        return await askHook(hook, row, { user: userJson(person), sms: { otp: code, phone } });
+      if (hook !== undefined) {
+        const type = isOfFactor ? { sms_type: 'mfa' } : {};
+        return await askHook(hook, row, { user: userJson(person), sms: { otp: code, ...type, phone } });
+      }
     }
-    const template = stored.userId === undefined ? delivery.template : delivery.factorTemplate;
+    const template = isOfFactor ? delivery.factorTemplate : delivery.template;
     try {
       await sms.send({ id, phone, channel, code, text: writeSms(template, code) }, signal);
     } catch (error) {
