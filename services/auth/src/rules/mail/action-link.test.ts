@@ -16,6 +16,17 @@ test.each([
   );
 });
 
+const QUERY = 'token=abc&type=signup&redirect_to=https://site.example';
+test.each([
+  ['/verify?lang=de', `https://h.example/auth/v1/verify?lang=de&${QUERY}`],
+  ['/auth/v1?page=verify', `https://h.example/auth/v1?page=verify&${QUERY}`],
+  ['/#/confirm', `https://h.example/auth/v1/?${QUERY}#/confirm`],
+  ['https://site.example/#/confirm?a=b', `https://site.example/?${QUERY}#/confirm?a=b`],
+  ['https://site.example/confirm?a=b#top', `https://site.example/confirm?a=b&${QUERY}#top`],
+])('the query of a link to %s stands behind its own and before the fragment', (path, expected) => {
+  expect(actionLink('https://h.example/auth/v1', path, link)).toBe(expected);
+});
+
 test.each([
   'https://site.example/#/',
   'https://site.example/?a=b&type=recovery',
