@@ -6,7 +6,8 @@ test.each([
   ['', '', 1, 50],
   ['0', '0', 1, 50],
   ['7', '3', 7, 3],
-  ['1', '5000', 1, 1000],
+  ['1', '5000', 1, 5000],
+  ['1', '10001', 1, 10_000],
   ['999999999999999', '1', 10 ** 9, 1],
 ])('page %s of %s is %i of %i', (page, perPage, number, size) => {
   expect(readPage(page, perPage)).toEqual({ page: number, perPage: size });
