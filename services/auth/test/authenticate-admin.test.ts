@@ -50,7 +50,7 @@ describe('accepted', () => {
     },
   );
 
-  test.each(['', '1234567890', '00000000-0000-0000-0000-000000000000'])(
+  test.each(['', '1234567890', '00000000-0000-0000-0000-000000000000', randomUUID()])(
     'one whose subject is nobody: %j',
     async (sub) => {
       expect(await authenticate(sign({ role: 'service_role', sub }))).toEqual({
@@ -115,8 +115,8 @@ describe('refused, in the order of §3.3', () => {
       { code: 'session_expired', message: 'Session is no longer valid' },
     ],
     [
-      'a user who does not exist',
-      () => sign({ role: 'service_role', sub: randomUUID() }),
+      'a session of a user who does not exist',
+      () => sign({ role: 'service_role', sub: randomUUID(), session_id: randomUUID() }),
       { code: 'user_not_found', message: 'User from sub claim in JWT does not exist' },
     ],
   ])('%s', async (_name, authorization, expected) => {
@@ -137,6 +137,14 @@ describe('refused, in the order of §3.3', () => {
       from :schema.users o, jsonb_populate_record(o, ${JSON.stringify(change)}::jsonb) n
       where u.id = ${id}::uuid and o.id = u.id`;
     await expect(authenticate(authorization)).rejects.toMatchObject(expected);
+  });
+
+  test('a banned one by a token without a session, too', async () => {
+    const { id } = await administrator();
+    await subject.rows.autocommit()
+      .run`update :schema.users set banned_until = 'infinity' where id = ${id}::uuid`;
+    const byHand = sign({ role: 'service_role', sub: id });
+    await expect(authenticate(byHand)).rejects.toMatchObject({ code: 'user_banned' });
   });
 
   test('one who signed out, and one whose session is over', async () => {

@@ -9,15 +9,16 @@ import { isUuid, NIL_UUID, verifyBearer } from './verify-bearer.ts';
 export interface Administrator {
   /** One of `JWT_ADMIN_ROLES`. */
   role: string;
-  /** The user, if the token speaks of one; tokens made by hand for a role do not. */
+  /** The user, if the token speaks of one who is there; tokens made by hand for a role need not. */
   sub: string | undefined;
   sessionId: string | undefined;
 }
 
 /**
- * Accepts the bearer of an administrator's token (as in GoTrue). A token that speaks of a user is
- * worth no more than that user: banned, deleted or signed out, and a token of a session only while the user still has
- * a role that may administrate. No round trip for a token without a user, one for others.
+ * Accepts the bearer of an administrator's token (as in GoTrue). A token of a session is worth no more than its user: deleted
+ * or signed out, and only while the user still has a role that may administrate. One without, as people make by hand for a
+ * role, may say any subject (§3.3); a user who is banned is refused in either case. No round trip for a token without a
+ * user, one for others.
  * @throws Failure in the order of that table
  */
 export async function authenticateAdmin(
@@ -39,7 +40,10 @@ export async function authenticateAdmin(
     return { role, sub: undefined, sessionId: undefined };
   }
   const found = await administrators.find(context.database.autocommit(), userId, sessionId ?? null);
-  if (found === undefined) throw failures.callerDeleted();
+  if (found === undefined) {
+    if (sessionId !== undefined) throw failures.callerDeleted();
+    return { role, sub: undefined, sessionId };
+  }
   if (sessionId !== undefined && !found.sessionLives) throw failures.adminSessionExpired();
   if (isBanned(instant(found.bannedUntil), context.clock.now())) throw failures.userBanned();
   // Who lost the role must not keep it for as long as the token lives.
