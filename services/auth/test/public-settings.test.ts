@@ -20,6 +20,10 @@ test('by default: sign-up with an address that is confirmed by mail', async () =
     mailer_autoconfirm: false,
     phone_autoconfirm: false,
     sms_provider: '',
+    saml_enabled: false,
+    saml_private_key_next_configured: false,
+    mfa_enabled: false,
+    passkeys_enabled: false,
   });
   expect(answer.body['external']).toEqual(external(['email']));
 });

@@ -13,6 +13,7 @@ export interface PublicSettingsJson {
   phone_autoconfirm: boolean;
   sms_provider: string;
   saml_enabled: boolean;
+  saml_private_key_next_configured: boolean;
   mfa_enabled: boolean;
   passkeys_enabled: boolean;
 }
@@ -33,6 +34,7 @@ export function publicSettingsJson(settings: AuthSettings): PublicSettingsJson {
     phone_autoconfirm: settings.SMS_AUTOCONFIRM,
     sms_provider: settings.SMS_PROVIDER ?? '',
     saml_enabled: false,
+    saml_private_key_next_configured: false,
     mfa_enabled: false,
     passkeys_enabled: false,
   };

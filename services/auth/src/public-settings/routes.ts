@@ -20,6 +20,7 @@ export function publicSettingsRoutes(app: App, context: AuthContext): void {
             phone_autoconfirm: z.boolean(),
             sms_provider: z.string(),
             saml_enabled: z.boolean(),
+            saml_private_key_next_configured: z.boolean(),
             mfa_enabled: z.boolean(),
             passkeys_enabled: z.boolean(),
           }),
