@@ -42,6 +42,11 @@ export class RecordsStamp {
     });
   }
 
+  /** While no write of ours is under way: some file systems leave out of a listing what is replaced during it. */
+  still<T>(read: () => Promise<T>): Promise<T> {
+    return this.#turns.take(this.#folder, 'read', FOREVER, read);
+  }
+
   /** The stamp of what is there, when that is known and every later write changes it. */
   async now(): Promise<string | undefined> {
     const nowMs = Date.now();

@@ -237,10 +237,10 @@ class Vault implements Storage {
 
   async collect(): Promise<Freed> {
     return this.#turns.take('vault', 'collect', FOREVER, async () => {
-      const members = [
-        ...(await readRecords(this.#folder('states'))).flatMap((state) => state.members),
-        ...[...this.#pending.values()].flatMap((pending) => pending.members),
-      ];
+      // Before the records: a save of another machine that is completed meanwhile goes from here to there.
+      const pending = [...this.#pending.values()];
+      const states = await this.#stamp.still(() => readRecords(this.#folder('states')));
+      const members = [...pending, ...states].flatMap((save) => save.members);
       const roots = members.map(({ snapshot }) => snapshot);
       return collectGarbage(this.#objects, this.#folder('cache'), roots);
     });
