@@ -6,6 +6,7 @@ import type { PolicyFile } from './daemon/policy-file.ts';
 import type { RecentErrors } from './daemon/recent-errors.ts';
 import type { Tracing } from './daemon/tracing.ts';
 import type { StateIndex } from './model/state-index.ts';
+import type { Directory } from './outside/identity/directory.ts';
 import type { LateAddresses } from './outside/late-addresses.ts';
 import type { Storage } from './outside/storage/storage.ts';
 import type { CommandLine } from './rules/boot/command-line.ts';
@@ -38,6 +39,8 @@ export interface Context {
   readonly minFree: number;
   readonly boot: Boot;
   readonly policy: PolicyFile;
+  /** What the system knows of users and groups. */
+  readonly directory: Directory;
   /** What TLS is spoken with, where it is. */
   readonly tls: TlsFiles | undefined;
   readonly errors: RecentErrors;

@@ -70,6 +70,13 @@ export const homeTaken = (path: string, by: string): Failure =>
 export const homeRefused = (path: string, reason: string): Failure =>
   new Failure('precondition', 'home_refused', `${shown(path)} cannot be used for a home: ${reason}`);
 
+/** What lies at the path is somebody else's, whoever's home it is called. @param instead what to do if it is no mistake */
+export const homeOfOthers = (path: string, user: string, owner: string, instead: string): Failure =>
+  homeRefused(
+    path,
+    `it is not empty and belongs to ${owner}, not to ${user}. If it is the home, give it to ${user} with "chown"; else ${instead}`,
+  );
+
 /** Something depends on what is to be removed; the lines before say what. */
 export const needsForce = (wanted: string, count: number): Failure =>
   new Failure(
@@ -292,12 +299,12 @@ export const tooManyCalls = (caller: string, most: number, what: string): Failur
     `${caller} has ${most} ${what} in flight, which is the most there may be: wait until one of them has ended`,
   );
 
-/** Whether the caller may do this depends on users and groups, and the system does not say. */
+/** Whether the caller may do this, or whose a home is, depends on users and groups, and the system does not say. */
 export const directorySilent = (why: string): Failure =>
   new Failure(
     'unavailable',
     'directory_silent',
-    `the directory of users and groups did not answer (${why}), so it is not known what you may do: try again`,
+    `the directory of users and groups did not answer (${why}), so it is not known who is who: try again`,
   );
 
 /** Nobody knows who calls; `why` ends the sentence. */

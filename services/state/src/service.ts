@@ -20,7 +20,9 @@ import { PolicyFile } from './daemon/policy-file.ts';
 import { RecentErrors } from './daemon/recent-errors.ts';
 import { Tracing } from './daemon/tracing.ts';
 import { daemonStopping } from './failures.ts';
+import { Directory } from './outside/identity/directory.ts';
 import { LateAddresses } from './outside/late-addresses.ts';
+import { programsIn } from './outside/programs.ts';
 import { openStorage } from './outside/storage/open-storage.ts';
 import { stateService } from './rpc.ts';
 import { stateExtras } from './rpc-extras.ts';
@@ -63,7 +65,10 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   const log = options.log.child({ service: 'state' });
   const clock = options.clock ?? systemClock;
   const late = new LateAddresses(log);
-  const doors = await explained(() => openDoors(settings, folder, { ...options, log, clock, late }));
+  const directory = new Directory(programsIn(settings.SEARCH_PATH));
+  const doors = await explained(() =>
+    openDoors(settings, folder, { ...options, log, clock, late, directory }),
+  );
   const { path } = doors.socket;
   await using opened = new AsyncDisposableStack();
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -91,6 +96,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
     minFree: settings.MIN_FREE ?? storage.recommendedMinFree,
     boot: await readBoot(settings),
     policy,
+    directory,
     tls: doors.files,
     errors: new RecentErrors(),
     happenings: new Happenings(clock),

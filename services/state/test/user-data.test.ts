@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -27,6 +28,13 @@ async function withHome(user = 'ada') {
   return { daemon, path, machine: `vault:${daemon.tree}` };
 }
 
+/** A daemon that asks a directory of users which answers as a script does. */
+async function daemonWithDirectory(script: string): Promise<Daemon> {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'getent'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return await startDaemon({ settings: { STATESVC_SEARCH_PATH: `${folder}:/usr/bin:/bin` } });
+}
+
 describe('CreateUserData', () => {
   it('makes a private folder and links it to the machine', async () => {
     const { daemon, path, machine } = await withHome();
@@ -37,6 +45,21 @@ describe('CreateUserData', () => {
   it.skipIf(process.getuid?.() !== 0)('gives the folder to a user of the host', async () => {
     const { path } = await withHome('nobody');
     expect(lstatSync(path).uid).toBe(65534);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('gives the folder to a user whom only a directory knows', async () => {
+    const daemon = await daemonWithDirectory('echo dora:x:4711:4712::/home/dora:/bin/sh');
+    const homepath = join(temporaryFolder(), 'dora');
+    expect((await daemon.call('CreateUserData', { user: 'dora', homepath })).code).toBe(0);
+    expect(lstatSync(homepath)).toMatchObject({ uid: 4711, gid: 4712 });
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('makes none when the directory does not answer', async () => {
+    const daemon = await daemonWithDirectory('exit 3');
+    const homepath = join(temporaryFolder(), 'dora');
+    const answer = await daemon.call('CreateUserData', { user: 'dora', homepath });
+    expect(answer).toMatchObject({ code: 14, details: expect.stringContaining('getent ended with 3') });
+    expect([existsSync(homepath), await homesOf(daemon)]).toEqual([false, []]);
   });
 
   it('adopts a folder that is there as it is', async () => {
@@ -238,6 +261,105 @@ describe('ChangeHomeOnUserData', () => {
     expect(readFileSync(join(home, 'file'), 'utf8')).toBe('content');
   });
 });
+
+it('a home is not moved into itself, and that is said in words', async () => {
+  const { daemon, path } = await withHome();
+  writeFileSync(join(path, 'file'), 'content');
+  const inside = join(path, 'inside');
+  const before = [await daemon.dump(), treeFacts(path)];
+  for (const [operation, request] of [
+    ['CreateUserData', { user: 'ada', homepath: inside }],
+    ['ChangeHomeOnUserData', { home: path, newHome: inside }],
+  ] as const)
+    expect(await daemon.call(operation, request)).toMatchObject({
+      code: 9,
+      details: `"${inside}" cannot be used for a home: it lies in the home itself: put what is to be the home there, then call CreateUserData with that path`,
+    });
+  expect([await daemon.dump(), treeFacts(path)]).toEqual(before);
+  // As it says.
+  mkdirSync(inside);
+  writeFileSync(join(inside, 'file'), 'of ada');
+  expect((await daemon.call('CreateUserData', { user: 'ada', homepath: inside })).code).toBe(0);
+  expect(await homesOf(daemon)).toMatchObject([{ user: 'ada', path: inside }]);
+});
+
+/** It has an account on every system. */
+const nobody = { name: 'nobody', uid: 65_534 };
+
+describe.skipIf(process.getuid?.() !== 0)(
+  'a folder with files that belongs to somebody else than the user',
+  () => {
+    /** As `/home` is root's, with the homes of others in it. */
+    function homesFolder(): string {
+      const folder = join(temporaryFolder(), 'home');
+      mkdirSync(join(folder, 'bob'), { recursive: true });
+      writeFileSync(join(folder, 'bob/precious'), 'of bob');
+      return folder;
+    }
+    const refusal = (folder: string, instead: string) => ({
+      code: 9,
+      order: [],
+      details: `"${folder}" cannot be used for a home: it is not empty and belongs to root, not to nobody. If it is the home, give it to nobody with "chown"; else ${instead}`,
+    });
+
+    it('does not become his home, and nothing changes', async () => {
+      const daemon = await startDaemon();
+      const folder = homesFolder();
+      const before = [await daemon.dump(), treeFacts(folder)];
+      const answer = await daemon.call('CreateUserData', { user: nobody.name, homepath: folder });
+      expect(answer).toMatchObject(refusal(folder, 'choose another path'));
+      expect([await daemon.dump(), treeFacts(folder)]).toEqual(before);
+      // Nor in place of one that he has.
+      const own = join(temporaryFolder(), 'own');
+      await daemon.call('CreateUserData', { user: nobody.name, homepath: own });
+      expect((await daemon.call('CreateUserData', { user: nobody.name, homepath: folder })).code).toBe(9);
+      expect(await homesOf(daemon)).toMatchObject([{ path: own }]);
+    });
+
+    it('becomes it when it is given to him, and so does an empty one', async () => {
+      const daemon = await startDaemon();
+      const folder = homesFolder();
+      chownSync(folder, nobody.uid, nobody.uid);
+      expect((await daemon.call('CreateUserData', { user: nobody.name, homepath: folder })).code).toBe(0);
+      const other = await startDaemon();
+      const homepath = temporaryFolder();
+      expect((await other.call('CreateUserData', { user: nobody.name, homepath })).code).toBe(0);
+    });
+
+    it('is neither moved nor emptied when it was taken for his home, and nothing changes', async () => {
+      const daemon = await startDaemon();
+      const folder = homesFolder();
+      chownSync(folder, nobody.uid, nobody.uid);
+      expect((await daemon.call('CreateUserData', { user: nobody.name, homepath: folder })).code).toBe(0);
+      chownSync(folder, 0, 0);
+      const before = [await daemon.dump(), treeFacts(folder)];
+      const elsewhere = join(temporaryFolder(), 'elsewhere');
+      const moving = refusal(
+        folder,
+        'call CreateUserData with the path of a folder of his that is not empty',
+      );
+      for (const [operation, request, refused] of [
+        ['CreateUserData', { user: nobody.name, homepath: elsewhere }, moving],
+        ['ChangeHomeOnUserData', { home: folder, newHome: elsewhere }, moving],
+        [
+          'DissociateUser',
+          { user: nobody.name, removeHome: true },
+          refusal(folder, 'call DissociateUser without removeHome'),
+        ],
+      ] as const)
+        expect([operation, await daemon.call(operation, request)]).toMatchObject([operation, refused]);
+      expect([await daemon.dump(), treeFacts(folder), existsSync(elsewhere)]).toEqual([...before, false]);
+      // As they say.
+      const own = join(folder, 'nobody');
+      mkdirSync(own);
+      writeFileSync(join(own, 'file'), '');
+      chownSync(own, nobody.uid, nobody.uid);
+      expect((await daemon.call('CreateUserData', { user: nobody.name, homepath: own })).code).toBe(0);
+      expect((await daemon.call('DissociateUser', { user: nobody.name, removeHome: true })).code).toBe(0);
+      expect([readdirSync(own), readdirSync(join(folder, 'bob'))]).toEqual([[], ['precious']]);
+    });
+  },
+);
 
 it('a home is not moved to where no folder is for it, and that is said in words', async () => {
   const { daemon, path } = await withHome();

@@ -44,6 +44,20 @@ export function homeScenarios(fixture: StorageFixture): void {
       expect(lstatSync(path).isDirectory()).toBe(true);
     });
 
+    it.skipIf(process.getuid?.() !== 0)(
+      'that a user left do not become those of another account, and nothing changes',
+      async (context) => {
+        const { daemon, storage } = await withDaemon(context, fixture);
+        const homepath = join(storage.homesFolder, 'nobody');
+        expect((await daemon.call('CreateUserData', { user: 'nobody', homepath })).code).toBe(0);
+        writeFileSync(join(homepath, 'file'), 'of nobody');
+        expect((await daemon.call('DissociateUser', { user: 'nobody' })).code).toBe(0);
+        const before = [await daemon.dump(), treeFacts(homepath)];
+        expect((await daemon.call('CreateUserData', { user: 'daemon', homepath })).code).toBe(9);
+        expect([await daemon.dump(), treeFacts(homepath)]).toEqual(before);
+      },
+    );
+
     it.for([
       ['a name that no file system takes', `/${'x'.repeat(256)}`, 3],
       ['a path that is as long as one may be', '/x'.repeat(1900), 9],

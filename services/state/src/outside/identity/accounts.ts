@@ -16,6 +16,14 @@ export async function findAccount(directory: Directory, key: string | number): P
   return name !== undefined && isMeant ? { name, uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
+/**
+ * Whose the home of a user is to be; undefined for one without an account, and where the daemon may give nothing away.
+ * @throws UNAVAILABLE
+ */
+export async function findOwner(directory: Directory, user: string): Promise<Account | undefined> {
+  return process.geteuid?.() === 0 ? await findAccount(directory, user) : undefined;
+}
+
 /** Whether a user belongs to a group, as his primary or as a further one. @throws UNAVAILABLE */
 export async function isMember(
   directory: Directory,

@@ -1,6 +1,7 @@
 import type { Entry } from '../../model/entry.ts';
 import type { Dataset, Home, Machine, Member, State } from '../../model/model.ts';
 import type { Pool } from '../../rules/states/save-plan.ts';
+import type { Account } from '../identity/accounts.ts';
 
 /** What the storage holds. */
 export interface Scan {
@@ -266,16 +267,18 @@ export interface Homes {
   list(): Promise<readonly Home[]>;
   /**
    * Makes a home, or takes what lies there, and links it to machines.
+   * @param owner whose a home that is made will be; the daemon's without one
    * @throws FAILED_PRECONDITION when what is there cannot become one
    */
-  create(home: Home): Promise<void>;
+  create(home: Home, owner: Account | undefined): Promise<void>;
   /** Moves a home with its content, owner and mode. @throws FAILED_PRECONDITION */
   move(home: Home, path: string): Promise<void>;
   /**
    * Puts a home at a path where something may lie already; where the storage can, that becomes the home.
    * @param machines to which it belongs when it is there; a storage that cannot do both at once leaves that to `link`
+   * @param owner as for `create`, where nothing is left of the home
    */
-  retarget(home: Home, path: string, machines: readonly string[]): Promise<void>;
+  retarget(home: Home, path: string, machines: readonly string[], owner: Account | undefined): Promise<void>;
   /**
    * Says to which machines a home belongs.
    * @param emptying `empty` follows: a home that is listed with this mark was not emptied to its end

@@ -1,10 +1,9 @@
 import type { AccessTokens } from '@croft/access-token';
 import { type Clock, type Log, StartError } from '@croft/runtime';
 import type { Secret } from '@croft/settings';
-import { Directory } from '../../outside/identity/directory.ts';
+import type { Directory } from '../../outside/identity/directory.ts';
 import { type LookupProgram, PeerLookup } from '../../outside/identity/peer-lookup.ts';
 import type { LateAddresses } from '../../outside/late-addresses.ts';
-import { programsIn } from '../../outside/programs.ts';
 import type { StateSettings } from '../../settings.ts';
 import type { ServerOptions } from '../grpc-server.ts';
 import { socketPath } from '../socket-path.ts';
@@ -35,6 +34,7 @@ export async function openDoors(
     log,
     clock,
     late,
+    directory,
     activatedSocket,
     tokens: given,
     lookupPrograms,
@@ -42,6 +42,7 @@ export async function openDoors(
     log: Log;
     clock: Clock;
     late: LateAddresses;
+    directory: Directory;
   },
 ): Promise<Doors> {
   const isPrivate = settings.SOCKET_MODE === '0600' && activatedSocket === undefined;
@@ -77,7 +78,7 @@ export async function openDoors(
       connections,
       tokens,
       adminRoles: given?.adminRoles ?? [],
-      directory: new Directory(programsIn(settings.SEARCH_PATH)),
+      directory,
       adminGroup: settings.ADMIN_GROUP,
     }),
   };

@@ -5,11 +5,11 @@ import { Failure } from '@croft/failure';
 import { homeRefused } from '../../../failures.ts';
 import type { Home } from '../../../model/model.ts';
 import { pathBytes } from '../../../model/path-text.ts';
+import type { Account } from '../../identity/accounts.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import { HomesFile } from '../homes-file.ts';
 import type { Homes } from '../storage.ts';
 import { lstat } from '../vault/files.ts';
-import { ownerOf } from '../vault/passwd.ts';
 import { emptyFolder } from '../vault/trees/empty-folder.ts';
 import { homeSubvolume } from './home-places.ts';
 import { STATES, WORK } from './layout.ts';
@@ -51,7 +51,7 @@ export class BtrfsHomes implements Homes {
     return (await this.#file.list()).find((kept) => kept.user === user)?.subvolume;
   }
 
-  async create(home: Home): Promise<void> {
+  async create(home: Home, owner: Account | undefined): Promise<void> {
     const subvolume = await this.#placeOf(home.path);
     const shown = await this.#subvolumes.show(subvolume);
     if (shown?.readOnly) throw homeRefused(home.path, 'it is a read-only subvolume');
@@ -61,7 +61,7 @@ export class BtrfsHomes implements Homes {
         home.path,
         'it is a folder and no subvolume: move what is in it away first',
       );
-      await this.#make(home, subvolume);
+      await this.#make(home, subvolume, owner);
     }
     await this.#file.put({ ...homeOf(home), subvolume });
   }
@@ -97,12 +97,17 @@ export class BtrfsHomes implements Homes {
     await this.#file.put({ user: home.user, path, machines, subvolume: to });
   }
 
-  async retarget(home: Home, path: string, machines: readonly string[]): Promise<void> {
+  async retarget(
+    home: Home,
+    path: string,
+    machines: readonly string[],
+    owner: Account | undefined,
+  ): Promise<void> {
     const [old, place] = [await this.subvolumeOf(home.user), await this.#placeOf(path)];
     const at = this.#subvolumes.at(place);
     const isInUse = (await this.#subvolumes.isThere(place)) && (await readdir(at)).length > 0;
     const hasOld = old !== undefined && (await this.#subvolumes.isThere(old));
-    if (isInUse || !hasOld) await this.create({ ...home, path, machines });
+    if (isInUse || !hasOld) await this.create({ ...home, path, machines }, owner);
     else await this.move(home, path, machines);
   }
 
@@ -148,11 +153,10 @@ export class BtrfsHomes implements Homes {
   }
 
   /** It gets its name when owner and mode are right. */
-  async #make(home: Home, subvolume: string): Promise<void> {
+  async #make(home: Home, subvolume: string, owner: Account | undefined): Promise<void> {
     const made = `${WORK}/${randomUUID()}`;
     await this.#subvolumes.create(made);
     try {
-      const owner = await ownerOf(home.user);
       await chmod(this.#subvolumes.at(made), 0o700);
       if (owner !== undefined) await lchown(this.#subvolumes.at(made), owner.uid, owner.gid);
       await this.#rename(made, subvolume);

@@ -4,12 +4,12 @@ import { homeRefused } from '../../../failures.ts';
 import type { Dataset, Home } from '../../../model/model.ts';
 import { pathBytes, pathText } from '../../../model/path-text.ts';
 import { isAnswering, NO_ANSWER } from '../../answering.ts';
+import type { Account } from '../../identity/accounts.ts';
 import { syncFolder } from '../../sync-folder.ts';
 import { HomesFile } from '../homes-file.ts';
 import type { Homes } from '../storage.ts';
 import { bytesOf, errorCode, lstat, type Stat } from './files.ts';
 import { checkMount, identityOf, type MountedHome, mountedAt, mountOfHome } from './mounted-home.ts';
-import { ownerOf } from './passwd.ts';
 import { emptyFolder } from './trees/empty-folder.ts';
 
 const COPY = 'copy the home there with "cp -a", then call CreateUserData with the new path';
@@ -48,11 +48,11 @@ export class VaultHomes implements Homes {
     return (await this.#file.list()).map(homeOf);
   }
 
-  async create(home: Home): Promise<void> {
+  async create(home: Home, owner: Account | undefined): Promise<void> {
     const at = bytesOf(pathBytes(home.path));
     const there = await factsOf(at);
     await this.#checkHoldsNoStates(at, home.path);
-    if (there === undefined) await makeHome(home, at);
+    if (there === undefined) await makeHome(home, at, owner);
     else if (!there.isDirectory()) throw homeRefused(home.path, 'it is a link or no folder');
     const mounted = await mountedAt(home.path);
     await this.#file.put({ user: home.user, path: home.path, machines: home.machines, ...mounted });
@@ -91,11 +91,16 @@ export class VaultHomes implements Homes {
     await this.#file.put({ user, path, machines });
   }
 
-  async retarget(home: Home, path: string, machines: readonly string[]): Promise<void> {
+  async retarget(
+    home: Home,
+    path: string,
+    machines: readonly string[],
+    owner: Account | undefined,
+  ): Promise<void> {
     const there = await factsOf(bytesOf(pathBytes(path)));
     const isInUse = there?.isDirectory() && (await readdir(bytesOf(pathBytes(path)))).length > 0;
     const old = await factsOf(bytesOf(pathBytes(home.path)));
-    if (isInUse || old === undefined) await this.create({ ...home, path, machines });
+    if (isInUse || old === undefined) await this.create({ ...home, path, machines }, owner);
     else await this.move(home, path, machines);
   }
 
@@ -158,12 +163,11 @@ async function settled({ moving, ...home }: Kept): Promise<Kept> {
   return moved ? { ...home, path: moving.path, machines: moving.machines ?? home.machines } : home;
 }
 
-/** Nobody else can enter it; it belongs to its user when the daemon may say so and the user has an account. */
-async function makeHome(home: Home, at: Buffer): Promise<void> {
+/** Nobody else can enter it. */
+async function makeHome(home: Home, at: Buffer, owner: Account | undefined): Promise<void> {
   try {
     await mkdir(at, { mode: 0o700 });
-    const owner = await ownerOf(home.user);
-    if (owner !== undefined && process.geteuid?.() === 0) await lchown(at, owner.uid, owner.gid);
+    if (owner !== undefined) await lchown(at, owner.uid, owner.gid);
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
     throw homeRefused(home.path, errorCode(error) === 'ENOENT' ? NO_FOLDER : (error as Error).message);
@@ -178,6 +182,8 @@ async function checkTarget(to: Buffer, path: string): Promise<void> {
 }
 
 function moveError(error: unknown): string {
+  if (errorCode(error) === 'EINVAL')
+    return 'it lies in the home itself: put what is to be the home there, then call CreateUserData with that path';
   if (errorCode(error) === 'EXDEV') return `it is on another file system: ${COPY}`;
   if (errorCode(error) === 'EBUSY')
     return `it or the home is where a file system is mounted: mount that of the home there, or ${COPY}`;

@@ -2,9 +2,9 @@ import { chmod, lchown, lstat, readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { homeRefused } from '../../../../failures.ts';
 import { pathBytes, pathText } from '../../../../model/path-text.ts';
+import type { Account } from '../../../identity/accounts.ts';
 import { isBelow } from '../../../mounts.ts';
 import { errorCode } from '../../vault/files.ts';
-import { ownerOf } from '../../vault/passwd.ts';
 import type { FileSystem } from '../filesystem.ts';
 import { poolOf } from '../zfs-commands.ts';
 
@@ -34,9 +34,8 @@ export async function checkMountPoint(
   return false;
 }
 
-/** Nobody else can enter it; it belongs to its user when he has an account. */
-export async function giveTo(user: string, at: string): Promise<void> {
-  const owner = await ownerOf(user);
+/** Nobody else can enter it. */
+export async function giveTo(owner: Account | undefined, at: string): Promise<void> {
   await chmod(at, 0o700);
   if (owner !== undefined) await lchown(at, owner.uid, owner.gid);
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rmdir } from 'node:fs/promises';
 import { homeRefused } from '../../../../failures.ts';
 import type { Dataset, Home } from '../../../../model/model.ts';
+import type { Account } from '../../../identity/accounts.ts';
 import { isBelow } from '../../../mounts.ts';
 import type { Homes } from '../../storage.ts';
 import { linksOf, nativePath } from '../filesystem.ts';
@@ -51,7 +52,7 @@ export class ZfsHomes implements Homes {
     }
   }
 
-  async create(home: Home): Promise<void> {
+  async create(home: Home, owner: Account | undefined): Promise<void> {
     const layout = await this.#layout();
     if (layout.homes.some(({ user }) => user === home.user)) return await this.#bringBack(home, layout);
     const pool = poolOf(layout.machines.find(({ isCurrent }) => isCurrent)?.active.system.root.name ?? '');
@@ -69,7 +70,7 @@ export class ZfsHomes implements Homes {
     try {
       if (!(await this.#isMountedAt(name, at)))
         throw homeRefused(home.path, ran.why || `${name} was not mounted`);
-      await giveTo(home.user, at);
+      await giveTo(owner, at);
       await this.#zfs.set(name, 'croft:user', home.user);
       await this.#zfs.set(name, 'croft:links', linkText(home.machines));
       await this.#zfs.unset(name, 'croft:making');
