@@ -159,3 +159,30 @@ describe('RemoveSystemState', () => {
     expect(await namesOf(daemon)).toEqual(['user ada mine']);
   });
 });
+
+it('a machine of which only states of users are left is shown, and collected', async () => {
+  const { daemon: first } = await withUsers('ada');
+  const id = `vault:${first.tree}`;
+  await first.save('old');
+  await first.call('SaveUserState', { userName: 'ada', stateName: 'mine' });
+  await first.call('SaveUserState', { userName: 'ada', stateName: '' });
+  await first.service.close(0);
+  const policy = join(temporaryFolder(), 'policy.yaml');
+  writeFileSync(policy, 'keep: {days: 0, newest: 0, rules: []}\n');
+  const { folder } = first;
+  // It runs another system now.
+  const daemon = await startDaemon({ folder, settings: { STATESVC_POLICY: policy } });
+  const others = async () =>
+    (await daemon.dump()).machines.slice(1).map((machine) => [machine.id, machine.states.length]);
+  expect(await others()).toEqual([[id, 4]]);
+  expect((await daemon.call('RemoveSystemState', { stateName: 'old' })).code).toBe(0);
+  expect((await daemon.call('Refresh')).code).toBe(0);
+  expect(await others()).toEqual([[id, 2]]);
+  expect((await daemon.call('MachineList')).results[0]?.['machineList']).toContain(id);
+  const shown = await daemon.call('MachineShow', { machineId: id });
+  expect(shown.results[0]?.['machineInfo']).toMatch(/^ada {2}.* 2$/m);
+  expect((await daemon.call('GC')).lines.at(-1)).toBe('removed 1 state');
+  expect(await others()).toEqual([[id, 1]]);
+  expect((await daemon.call('GC', { all: true })).lines.at(-1)).toBe('removed 1 state');
+  expect(await others()).toEqual([]);
+});

@@ -5,8 +5,9 @@ import { reconcile } from '../rules/states/reconcile.ts';
 /** Reads the storage again while nobody writes, believes it, and tells what differed. */
 export async function refresh(call: Call, context: Context): Promise<void> {
   const { index, storage } = context;
-  // No machine has a writer, and none begins meanwhile.
-  const machines = index.model.machines.map(({ id }) => id);
+  // No machine has a writer, and none begins meanwhile, nor one of which there are only states.
+  const { machines: known, states } = index.model;
+  const machines = [...known.map(({ id }) => id), ...states.map(({ machine }) => machine)];
   await context.turns.takeAll(machines, call.operation, call.signal, async () => {
     const scan = await storage.scan({ alone: true });
     // No write is under way, so what no record needs came too late or lost its record.

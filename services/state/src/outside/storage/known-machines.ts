@@ -9,12 +9,13 @@ export function knownMachines(
   states: readonly State[],
   marks: Readonly<Record<string, MachineMarks>>,
 ): readonly Machine[] {
-  const others = new Map<string, Machine>();
+  const others = new Map<string, State | undefined>();
   for (const state of states) {
-    if (state.machine !== current.id && state.kind === 'system' && !others.has(state.machine))
-      others.set(state.machine, retired(state));
+    if (state.machine === current.id || others.get(state.machine) !== undefined) continue;
+    // Of a machine of which only states of users are left, nobody knows what its system was.
+    others.set(state.machine, state.kind === 'system' ? state : undefined);
   }
-  const sorted = [...others.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const sorted = [...others].sort(([a], [b]) => (a < b ? -1 : 1)).map(retired);
   return [current, ...sorted].map((each) => ({ ...each, ...marks[each.id] }));
 }
 
@@ -32,14 +33,15 @@ export async function runningMachine(
 
 const UNKNOWN = { nextState: undefined, prepared: undefined, kernel: '', lastUsedAt: undefined } as const;
 
-/** A machine that is no longer configured, as its states remember it. */
-function retired(state: State): Machine {
+/** A machine that is no longer configured, as its newest system state remembers it. */
+function retired([id, system]: [string, State | undefined]): Machine {
+  const members = system?.members ?? [];
   return {
-    id: state.machine,
+    id,
     managed: true,
     current: false,
     bootedState: undefined,
     ...UNKNOWN,
-    datasets: state.members.map(({ dataset, role, path }) => ({ name: dataset, role, path })),
+    datasets: members.map(({ dataset, role, path }) => ({ name: dataset, role, path })),
   };
 }
