@@ -57,8 +57,10 @@ const operations: Operations = {
   Reload: linesOnly((_request, call, context) => reloadPolicy(call, context)),
   GC: linesOnly(collectGarbage),
 
-  MachineShow: async (request, _call, context) => [{ machineInfo: showMachine(request, context) }],
-  MachineList: async (_request, _call, context) => [{ machineList: listMachines(context) }],
+  MachineShow: async (request, _call, context) =>
+    showMachine(request, context).map((machineInfo) => ({ machineInfo })),
+  MachineList: async (_request, _call, context) =>
+    listMachines(context).map((machineList) => ({ machineList })),
 
   Version: async (_request, _call, context) => [{ version: context.version }],
 };

@@ -3,7 +3,7 @@ type Empty = Record<string, never>;
 
 /**
  * Request and result of each operation of `proto/statesvc.proto`, as the code sees them: every field of a request is
- * filled in; a result is what follows the log lines (`never` where the contract has log lines only).
+ * filled in; a result is what follows the log lines (`never` where the contract has log lines only), in several messages where it is long.
  * `test/contract.test.ts` compares this table with the contract.
  */
 export interface Wire {

@@ -13,7 +13,8 @@ export async function list(call: CommandCall): Promise<number> {
     );
     return 0;
   }
-  for (const { machineList } of await daemon.call('MachineList', {}, progress)) print(machineList);
+  const pieces = await daemon.call('MachineList', {}, progress);
+  print(pieces.map(({ machineList }) => machineList).join(''));
   return 0;
 }
 
@@ -31,7 +32,8 @@ export async function show(call: CommandCall): Promise<number> {
     return 0;
   }
   const request = { machineId, full: command.flags.has('full') };
-  for (const { machineInfo } of await daemon.call('MachineShow', request, progress)) print(machineInfo);
+  const pieces = await daemon.call('MachineShow', request, progress);
+  print(pieces.map(({ machineInfo }) => machineInfo).join(''));
   return 0;
 }
 
