@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { contentDamaged, treeSilent } from '../../../failures.ts';
 import type { Dataset, Machine, Member, State } from '../../../model/model.ts';
 import { pathBytes, pathIn } from '../../../model/path-text.ts';
@@ -152,11 +152,7 @@ class Vault implements Storage {
 
   async complete(states: readonly State[]): Promise<void> {
     const id = saveOf(states);
-    try {
-      await this.#writing(() => writeRecord(this.#folder('states'), id, states));
-    } catch (error) {
-      throw this.#explain(error);
-    }
+    await this.#writing(() => writeRecord(this.#folder('states'), id, states));
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     this.transfer.forget(id);
@@ -169,7 +165,7 @@ class Vault implements Storage {
     this.transfer.forget(id);
     // Writing the mark may have failed half way.
     await this.#writing(() => removeRecord(this.#folder('states'), id));
-    await rm(`${this.#folder('staging')}/${id}`, { recursive: true, force: true });
+    await this.#explained(() => rm(`${this.#folder('staging')}/${id}`, { recursive: true, force: true }));
   }
 
   async destroy(states: readonly State[]): Promise<void> {
@@ -181,11 +177,7 @@ class Vault implements Storage {
   }
 
   async annotate(states: readonly State[]): Promise<void> {
-    try {
-      await this.#writing(() => annotateRecord(this.#folder('states'), states));
-    } catch (error) {
-      throw this.#explain(error);
-    }
+    await this.#writing(() => annotateRecord(this.#folder('states'), states));
   }
 
   async savedTree({ snapshot }: Member): Promise<EntryTree> {
@@ -242,7 +234,7 @@ class Vault implements Storage {
       const states = await this.#stamp.still(() => readRecords(this.#folder('states')));
       const members = [...pending, ...states].flatMap((save) => save.members);
       const roots = members.map(({ snapshot }) => snapshot);
-      return collectGarbage(this.#objects, this.#folder('cache'), roots);
+      return this.#explained(() => collectGarbage(this.#objects, this.#folder('cache'), roots));
     });
   }
 
@@ -250,6 +242,8 @@ class Vault implements Storage {
     try {
       const [pool] = await this.space();
       await readdir(this.#folder('staging'));
+      // Also of root a disk that takes no writes is asked for.
+      await access(this.#folder('states'), constants.W_OK);
       return pool?.free === 0 ? 'the disk is full' : undefined;
     } catch (error) {
       return (error as Error).message;
@@ -258,10 +252,20 @@ class Vault implements Storage {
 
   /** Does something to records, and returns when no power cut undoes it. */
   async #writing(write: () => Promise<unknown>): Promise<void> {
-    await this.#stamp.writing(async () => {
-      await write();
-      await syncNames(this.#folder('states'));
-    });
+    await this.#explained(() =>
+      this.#stamp.writing(async () => {
+        await write();
+        await syncNames(this.#folder('states'));
+      }),
+    );
+  }
+
+  async #explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#explain(error);
+    }
   }
 
   #explain(error: unknown): unknown {
