@@ -1,9 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mountSmallDisk } from '@croft/testing';
 import { describe, expect, it } from 'vitest';
-import { startDaemon, temporaryFolder, treeFacts, vaultFacts } from './daemon.ts';
+import { collect, startDaemon, temporaryFolder, treeFacts, vaultFacts } from './daemon.ts';
+import { exported, openImport } from './extras-client.ts';
+
+const MIB = 1024 * 1024;
+/** Of an import, what fits a message. */
+const PIECE = 60_000;
 
 describe('a full disk', () => {
   it('ends a save with nothing left of it, and the next save works', async (context) => {
@@ -65,5 +71,36 @@ describe('a full disk', () => {
     rmSync(filler);
     expect(await daemon.call('PrepareBoot')).toMatchObject({ code: 0, results: [{ changed: true }] });
     expect(treeFacts(tree)).toEqual(before);
+  });
+
+  it('has its reserve left when a save takes what an import was promised', async (context) => {
+    const disk = temporaryFolder();
+    await using _disk = await mountSmallDisk(context, disk, '40m');
+    const other = await startDaemon();
+    writeFileSync(join(other.tree, 'large'), randomBytes(20 * MIB));
+    await other.save('foreign');
+    const archive = await exported(other, { stateName: 'foreign' });
+    const settings = { STATESVC_MIN_FREE: '20' };
+    const daemon = await startDaemon({ folder: join(disk, 'state'), settings });
+    const stream = openImport(daemon);
+    const answer = collect(stream, {});
+    const send = (from: number, to: number) => {
+      for (let at = from; at < to; at += PIECE)
+        stream.write({ content: archive.subarray(at, Math.min(at + PIECE, to)) });
+    };
+    stream.write({ header: { stateName: '' } });
+    send(0, 2 * MIB);
+    await expect.poll(() => readdirSync(join(daemon.folder, 'vault/staging'))).toHaveLength(1);
+    writeFileSync(join(daemon.tree, 'large'), randomBytes(25 * MIB));
+    expect(await daemon.save('saved')).toBe('saved');
+    send(2 * MIB, archive.length);
+    stream.end();
+    expect(await answer).toMatchObject({
+      code: 8,
+      details: expect.stringContaining('8.0 MiB (20 %) needed'),
+    });
+    expect((await daemon.dump()).machines[0]?.states.map(({ name }) => name)).toEqual(['saved']);
+    expect(readdirSync(join(daemon.folder, 'vault/staging'))).toEqual([]);
+    expect(statfsSync(disk).bavail * statfsSync(disk).bsize).toBeGreaterThan(8 * MIB);
   });
 });

@@ -63,9 +63,12 @@ async function receive(
   { signal, warning }: Call,
   { storage, minFree }: Context,
 ): Promise<Received> {
-  const budget = spaceToWrite(await storage.space(), minFree);
+  const spaceLeft = async () => spaceToWrite(await storage.space(), minFree);
+  const budget = await spaceLeft();
+  // A save is promised the same space, and comes first: it holds the machine.
+  const checkSpace = async () => void (await spaceLeft());
   const content = contentsOf(messages, signal);
-  return storage.transfer.receive({ id, content, check, budget, signal, report: warning });
+  return storage.transfer.receive({ id, content, check, budget, checkSpace, signal, report: warning });
 }
 
 /** In the machine's turn, as a save: intent, content, completion mark, record. */

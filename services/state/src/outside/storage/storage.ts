@@ -228,6 +228,8 @@ export interface ReceiveRequest {
   readonly check: (states: readonly State[]) => void;
   /** Bytes that may be written. */
   readonly budget: number;
+  /** Asks, now and then, whether that still is so: others write meanwhile. @throws RESOURCE_EXHAUSTED */
+  readonly checkSpace: () => Promise<void>;
   readonly signal: AbortSignal;
   readonly report: (line: string) => void;
 }

@@ -34,7 +34,7 @@ export class StatesReceiver {
     this.#objects = objects;
     this.#folder = folder;
     this.#request = request;
-    this.#staging = new Staging(objects, folder, request.budget);
+    this.#staging = new Staging(objects, folder, request);
     this.#reader = new ByteReader(request.content);
   }
 

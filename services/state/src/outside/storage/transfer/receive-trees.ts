@@ -64,8 +64,10 @@ async function receive(request: ReceiveRequest, places: TreePlaces): Promise<Rec
   if (members.length > MAX_TREES) throw badImport(`it has more than ${MAX_TREES} members`);
   checkRoom(receiver.inventory, repeated(members), request.budget, places);
   await placeStaged(objects, `${folder}/staging`);
-  for (const [at, member] of members.entries())
+  for (const [at, member] of members.entries()) {
+    await request.checkSpace();
     await fill(folder, member, await places.make(member, at), request);
+  }
   return { driver, states: await places.seal(states) };
 }
 

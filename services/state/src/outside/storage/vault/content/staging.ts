@@ -6,6 +6,7 @@ import { isHash } from '../../../../rules/contents/exported-entry.ts';
 import { sizeText } from '../../../../rules/machines/sizes.ts';
 import { syncFileSystem } from '../../../sync-file-system.ts';
 import { syncFolder } from '../../../sync-folder.ts';
+import type { ReceiveRequest } from '../../storage.ts';
 import { CREATE, close, datasync, open, writeFully } from '../files.ts';
 import { setLength } from './copy-content.ts';
 import type { Objects } from './objects.ts';
@@ -14,23 +15,29 @@ import type { Objects } from './objects.ts';
 const SMALL_BYTES = 256 * 1024;
 /** More are made durable in one go. */
 const FEW_FOLDERS = 16;
+/** After so many bytes it is asked whether the disk still has room. */
+const CHECKED_BYTES = 4 * 1024 * 1024;
 /** So many are written at once. */
 const WRITERS = 16;
+
+/** How much may be written. */
+type Room = Pick<ReceiveRequest, 'budget' | 'checkSpace'>;
 
 /** Contents from outside, by what they should hash to, in a folder where nobody looks for content. */
 export class Staging {
   readonly #objects: Objects;
   readonly #folder: string;
-  readonly #budget: number;
+  readonly #room: Room;
   readonly #there = new Set<string>();
   readonly #writing = new Set<Promise<void>>();
   #failed: { readonly error: unknown } | undefined;
   #written = 0;
+  #unchecked = 0;
 
-  constructor(objects: Objects, folder: string, budget: number) {
+  constructor(objects: Objects, folder: string, room: Room) {
     this.#objects = objects;
     this.#folder = folder;
-    this.#budget = budget;
+    this.#room = room;
   }
 
   /**
@@ -125,7 +132,7 @@ export class Staging {
       for await (const part of parts) {
         see(part);
         if (!(sparse && part.every((byte) => byte === 0))) {
-          this.#count(part.length);
+          await this.#count(part.length);
           await writeFully(fd, part, at);
         }
         at += part.length;
@@ -137,14 +144,15 @@ export class Staging {
     }
   }
 
-  #count(bytes: number): void {
+  async #count(bytes: number): Promise<void> {
+    const { budget, checkSpace } = this.#room;
     this.#written += bytes;
-    if (this.#written > this.#budget)
-      throw notEnoughSpace(
-        this.#objects.folder,
-        `${sizeText(this.#budget)} above the reserve`,
-        'more than that',
-      );
+    if (this.#written > budget)
+      throw notEnoughSpace(this.#objects.folder, `${sizeText(budget)} above the reserve`, 'more than that');
+    this.#unchecked += bytes;
+    if (this.#unchecked < CHECKED_BYTES) return;
+    this.#unchecked = 0;
+    await checkSpace();
   }
 }
 
