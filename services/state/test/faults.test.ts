@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { createConnection } from 'node:net';
 import { basename, join } from 'node:path';
@@ -121,7 +121,9 @@ async function withManyDependants() {
     };
     record.states.push({ ...aState(state), members });
   }
-  writeFileSync(file, JSON.stringify(record));
+  // As a daemon writes it: a start looks for what changed in its place only where it cannot know better.
+  writeFileSync(`${first.folder}/record`, JSON.stringify(record));
+  renameSync(`${first.folder}/record`, file);
   const daemon = await startDaemon({ folder: first.folder, tree: first.tree });
   return { daemon, file };
 }
