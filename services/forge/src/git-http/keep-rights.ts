@@ -76,9 +76,8 @@ async function isDecidedAgain(
     verdicts.flatMap((one) => (one.kind === 'review' ? [[one.command.ref, one.review] as const] : [])),
   );
   const commands = verdicts.flatMap(({ kind, command }) => (kind === 'refuse' ? [] : [command]));
-  const now = new Map(
-    planPush(commands, rules, { isAtomic, isFull: false, reviews }).map((one) => [one.command, one.kind]),
-  );
+  const push = { isAtomic, isFull: false, reviews, elsewhere: new Set<string>() };
+  const now = new Map(planPush(commands, rules, push).map((one) => [one.command, one.kind]));
   return verdicts.every(({ kind, command }) => {
     if (kind === 'pass') return now.get(command) === 'pass';
     return kind !== 'stage' || now.get(command) !== 'refuse';

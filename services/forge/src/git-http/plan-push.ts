@@ -14,6 +14,15 @@ export type Verdict = { command: PushCommand } & (
   | { kind: 'refuse'; reason: string }
 );
 
+/** What decides on a push besides its commands and the rules. */
+export interface PushCase {
+  isAtomic: boolean;
+  isFull: boolean;
+  reviews: PlannedReviews;
+  /** Refs to delete that are not where the push says: git does not compare where it does not know the id. */
+  elsewhere: ReadonlySet<string>;
+}
+
 /**
  * Decides on the commands of a push, in their order, before git sees any of them.
  *
@@ -22,19 +31,15 @@ export type Verdict = { command: PushCommand } & (
  * and knows what we know: where a hook cannot run, git goes on without it. So git gets such a command under a name of
  * ours that nobody sees, and the branch itself moves by our own compare-and-swap once the commits were looked at.
  */
-export function planPush(
-  commands: readonly PushCommand[],
-  rules: PushRules,
-  { isAtomic, isFull, reviews }: { isAtomic: boolean; isFull: boolean; reviews: PlannedReviews },
-): Verdict[] {
+export function planPush(commands: readonly PushCommand[], rules: PushRules, push: PushCase): Verdict[] {
   const tags = commands.flatMap(({ ref }) => tagOf(ref) ?? []);
   const decideTag = areTooMany(rules.tags, tags)
     ? () => 'too many tags at once for the protections of tags: push some of them first'
     : (tag: string) => refuseTag(rules.tags, tag, rules.pusher);
   const verdicts = commands.map((command) =>
-    isFull && kindOf(command) !== 'delete' ? full(command) : decide(command, rules, reviews, decideTag),
+    push.isFull && kindOf(command) !== 'delete' ? full(command) : decide(command, rules, push, decideTag),
   );
-  if (!isAtomic) return verdicts;
+  if (!push.isAtomic) return verdicts;
   if (verdicts.some(({ kind }) => kind === 'refuse'))
     return verdicts.map((verdict) =>
       verdict.kind === 'refuse'
@@ -54,7 +59,7 @@ const full = (command: PushCommand): Verdict => ({
 function decide(
   command: PushCommand,
   rules: PushRules,
-  reviews: PlannedReviews,
+  { reviews, elsewhere }: PushCase,
   decideTag: (tag: string) => string | undefined,
 ): Verdict {
   const review = reviews.get(command.ref);
@@ -64,15 +69,17 @@ function decide(
   if (!/^refs\/(?:heads|tags|notes)\//.test(command.ref))
     return { kind: 'refuse', command, reason: 'deny updating a hidden ref' };
   const branch = branchOf(command.ref);
+  const kind = kindOf(command);
   const { lent } = rules;
-  if (lent !== undefined && (branch === undefined || !lent.has(branch) || kindOf(command) === 'delete'))
+  if (lent !== undefined && (branch === undefined || !lent.has(branch) || kind === 'delete'))
     return { kind: 'refuse', command, reason: 'user should have a permission to write to a repo' };
+  if (kind === 'delete' && elsewhere.has(command.ref))
+    return { kind: 'refuse', command, reason: 'it is not where the push says it is' };
   const tag = tagOf(command.ref);
   const refusal = tag === undefined ? undefined : decideTag(tag);
   if (refusal !== undefined) return { kind: 'refuse', command, reason: refusal };
   const protection = branch === undefined ? undefined : findProtection(rules.protections, branch, rules.work);
   if (branch === undefined || protection === undefined) return { kind: 'pass', command };
-  const kind = kindOf(command);
   if (kind !== 'delete' && dependsOnFiles(protection)) return { kind: 'stage', command };
   const reason = refuseMove(rules, branch, kind === 'update' ? 'fast-forward' : kind);
   if (reason !== undefined) return { kind: 'refuse', command, reason };

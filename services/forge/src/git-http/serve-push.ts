@@ -5,6 +5,7 @@ import type { Caller } from '../caller/caller.ts';
 import { inPath } from '../commits/commit-json.ts';
 import type { Context } from '../context.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
+import { readRefIds } from '../outside/git/refs.ts';
 import { startPush } from '../outside/git/smart-http.ts';
 import { roomLeft } from '../repositories/room-left.ts';
 import { readProtocol } from '../rules/git/git-protocol.ts';
@@ -66,12 +67,14 @@ async function decide(
   // With this git finds out whether it may push at all, before it sends a long request.
   if (request.commands.length === 0) return Readable.from([FLUSH], { objectMode: false });
   const isAtomic = request.capabilities.has('atomic');
-  const [rules, reviews, room = Number.POSITIVE_INFINITY] = await Promise.all([
+  const [rules, reviews, elsewhere, room = Number.POSITIVE_INFINITY] = await Promise.all([
     loadRules(context, visitor),
     planReviews(context, { found, login: caller.user.login }, { ...request, isAtomic }),
+    findElsewhere(context, found.repository.id, request.commands),
     roomLeft(context, found.repository),
   ]);
-  const verdicts = planPush(request.commands, rules, { isAtomic, isFull: room === 0, reviews });
+  const isFull = room === 0;
+  const verdicts = planPush(request.commands, rules, { isAtomic, isFull, reviews, elsewhere });
   if (verdicts.every(({ kind }) => kind === 'refuse')) {
     // A client listens only when it has said everything.
     for await (const _ of request.pack);
@@ -85,6 +88,18 @@ async function decide(
   const most = mayWrite ? settings.GIT_MAX_PUSH_BYTES : settings.GIT_MAX_REVIEW_BYTES;
   const maxBytes = Math.min(most, room || most);
   return { visitor, request, rules, isAtomic, verdicts, maxBytes };
+}
+
+/** Refs that are to be deleted from where they are not, or are not there. */
+async function findElsewhere(
+  { git }: Context,
+  repositoryId: number,
+  commands: readonly PushCommand[],
+): Promise<Set<string>> {
+  const deleted = commands.filter((command) => kindOf(command) === 'delete');
+  const refs = deleted.map(({ ref }) => ref);
+  const ids = await readRefIds(git, repositoryId, refs);
+  return new Set(deleted.flatMap(({ ref, before }) => (ids.get(ref) === before ? [] : [ref])));
 }
 
 /** @param giveBack the slot it has, when the program has ended or was never started */

@@ -79,7 +79,8 @@ export async function readRefIds(
 ): Promise<Map<string, string>> {
   if (refs.length === 0) return new Map();
   // Beyond a few, naming them would take more than looking through all.
-  const named = refs.length <= MAX_NAMED ? refs : [];
+  const isFew = refs.length <= MAX_NAMED && refs.join('').length <= MAX_NAMES_LENGTH;
+  const named = isFew ? refs : [];
   const format = '--format=%(objectname) %(refname)';
   // It ends well whether they exist or not; `show-ref --verify` fails in the same way for a ref that is missing and for itself.
   const listed = await git.output(repositoryId, ['for-each-ref', format, '--', ...named]);
@@ -90,6 +91,8 @@ export async function readRefIds(
 }
 
 const MAX_NAMED = 100;
+/** A push may name what is longer than a process takes. */
+const MAX_NAMES_LENGTH = 100_000;
 
 /** Makes a branch the one that clones check out. */
 export async function pointHeadAt(git: Git, repositoryId: number, branch: string): Promise<void> {
