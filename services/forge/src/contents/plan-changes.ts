@@ -1,9 +1,9 @@
 import { notFound, unacceptable } from '../failures.ts';
 import type { Git } from '../outside/git/git.ts';
 import { blobObject, FOLDER, type GitObject, type RawEntry } from '../outside/git/objects.ts';
-import { describeObject } from '../outside/git/reading/objects.ts';
+import { describeObject, readObject } from '../outside/git/reading/objects.ts';
 import { PathBlocked, TreeEditor } from '../outside/git/writing/tree-editor.ts';
-import { isHarmlessModules, mayBeLink } from '../rules/files/file-path.ts';
+import { isHarmlessModules, isModules, mayBeLink } from '../rules/files/file-path.ts';
 
 /** What is wanted of one file; paths and content are checked. */
 export interface FileChange {
@@ -53,21 +53,31 @@ export async function planChanges(
   const editor = new TreeEditor(git, repositoryId, root);
   const blobs = new Map<string, GitObject>();
   const files: PlannedFile[] = [];
-  const sizeOf = async (id: string) => {
-    const made = blobs.get(id)?.bytes;
-    if (made !== undefined) return made.length - made.indexOf(0) - 1;
-    return (await describeObject(git, repositoryId, id))?.size ?? 0;
+  const made = (id: string) => {
+    const bytes = blobs.get(id)?.bytes;
+    return bytes?.subarray(bytes.indexOf(0) + 1);
   };
-  for (const change of changes) files.push(await apply(editor, change, blobs, sizeOf));
+  const there: Blobs = {
+    sizeOf: async (id) => made(id)?.length ?? (await describeObject(git, repositoryId, id))?.size ?? 0,
+    contentOf: async (id) => made(id) ?? (await readObject(git, repositoryId, id, 'skip'))?.content,
+  };
+  for (const change of changes) files.push(await apply(editor, change, blobs, there));
   const { tree, objects } = editor.build();
   return { tree, objects: [...blobs.values(), ...objects], files };
+}
+
+/** Files by their ids, those that changes before have made too. */
+interface Blobs {
+  sizeOf: (id: string) => Promise<number>;
+  /** Undefined for one that is longer than a quarter of a megabyte. */
+  contentOf: (id: string) => Promise<Buffer | undefined>;
 }
 
 async function apply(
   editor: TreeEditor,
   change: FileChange,
   blobs: Map<string, GitObject>,
-  sizeOf: (id: string) => Promise<number>,
+  { sizeOf, contentOf }: Blobs,
 ): Promise<PlannedFile> {
   const { operation, path, sha, content } = change;
   const from = change.fromPath ?? path;
@@ -90,11 +100,11 @@ async function apply(
   if (mode === LINK && !mayBeLink(path)) throw unacceptable(`${path} may be no symbolic link`);
   const blob = content === undefined ? undefined : blobObject(content);
   if (blob !== undefined) blobs.set(blob.id, blob);
-  if (content !== undefined && !isHarmlessModules(path, content))
-    throw unacceptable(`${path} would make git run or overwrite what it should not`);
   const id = blob?.id ?? there?.id;
   // Who moves a file says nothing of its content, and there is none.
   if (id === undefined) throw missingFile(from);
+  // A file that moves brings its content along.
+  if (isModules(path)) checkModules(path, content ?? (await contentOf(id)));
   const entry = { mode, id };
   if (from !== path) await editor.remove(from);
   try {
@@ -110,6 +120,12 @@ const LINK = '120000';
 const SUBMODULE = '160000';
 
 const missingFile = (path: string) => notFound(`repository file does not exist [path: ${path}]`);
+
+function checkModules(path: string, content: Buffer | undefined): void {
+  if (content === undefined) throw unacceptable(`${path} is too long to be looked at`);
+  if (!isHarmlessModules(content))
+    throw unacceptable(`${path} would make git run or overwrite what it should not`);
+}
 
 function checkKnown(path: string, there: RawEntry | undefined, sha: string, mustKnow: boolean): void {
   if (there === undefined) throw missingFile(path);

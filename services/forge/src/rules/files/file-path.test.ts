@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readBase64 } from './base64.ts';
 import { commitPeople, fileMessage } from './file-commit.ts';
-import { checkFilePath, isHarmlessModules, mayBeLink } from './file-path.ts';
+import { checkFilePath, isHarmlessModules, isModules, mayBeLink } from './file-path.ts';
 
 describe('checkFilePath', () => {
   it.each([
@@ -49,23 +49,29 @@ describe('what git takes instructions from', () => {
   ])('%s may be a link: %s', (path, may) => expect(mayBeLink(path)).toBe(may));
 
   it.each([
-    ['.gitmodules', '[submodule "x"]\n path = x\n url = https://example.test/x\n', true],
-    ['.gitmodules', '[submodule "a..b"]\n url = ../x\n', true],
-    ['other', '[submodule "../x"]', true],
-    ['.gitmodules', '[submodule "../x"]', false],
-    ['.gitmodules', '[submodule "x/../../y"]', false],
-    ['.gitmodules', '[submodule "x"]\nurl = -x', false],
-    ['.gitmodules', '[submodule "x"]\n\tURL = "-x"', false],
-    ['.gitmodules', '[submodule "x"]\n\tpath=-x', false],
-    ['.gitmodules', '[submodule "x"] url = -x', false],
-    ['.gitmodules', '[submodule "x"]\nupdate = !sh', false],
-    ['.gitmodules', '[submodule "a]b"] url = -x', false],
-    ['.gitmodules', '[core] [submodule "x"] url = ""-x', false],
-    ['.gitmodules', '[core] [submodule ".\\./x"]', false],
-    ['.gitmodules', '\xef\xbb\xbf[submodule "../x"]', false],
-    ['.gitmodules', '[submodule "x..]y"]\nurl = ../-x', true],
-  ])('%s %j is harmless: %s', (path, text, harmless) =>
-    expect(isHarmlessModules(path, Buffer.from(text, 'latin1'))).toBe(harmless),
+    ['.gitmodules', true],
+    ['a/.GitModules. ', true],
+    ['.gitmodules/a', false],
+    ['gitmodules', false],
+  ])('%s is read as .gitmodules: %s', (path, modules) => expect(isModules(path)).toBe(modules));
+
+  it.each([
+    ['[submodule "x"]\n path = x\n url = https://example.test/x\n', true],
+    ['[submodule "a..b"]\n url = ../x\n', true],
+    ['[submodule "../x"]', false],
+    ['[submodule "x/../../y"]', false],
+    ['[submodule "x"]\nurl = -x', false],
+    ['[submodule "x"]\n\tURL = "-x"', false],
+    ['[submodule "x"]\n\tpath=-x', false],
+    ['[submodule "x"] url = -x', false],
+    ['[submodule "x"]\nupdate = !sh', false],
+    ['[submodule "a]b"] url = -x', false],
+    ['[core] [submodule "x"] url = ""-x', false],
+    ['[core] [submodule ".\\./x"]', false],
+    ['\xef\xbb\xbf[submodule "../x"]', false],
+    ['[submodule "x..]y"]\nurl = ../-x', true],
+  ])('%j is harmless: %s', (text, harmless) =>
+    expect(isHarmlessModules(Buffer.from(text, 'latin1'))).toBe(harmless),
   );
 
   it.each([
@@ -79,7 +85,7 @@ describe('what git takes instructions from', () => {
     ['keys', 'url '.repeat(250_000)],
   ])('takes time in proportion to a megabyte of %s', (_, text) => {
     const begin = performance.now();
-    isHarmlessModules('.gitmodules', Buffer.from(text));
+    isHarmlessModules(Buffer.from(text));
     expect(performance.now() - begin).toBeLessThan(2000);
   });
 });

@@ -32,12 +32,16 @@ export function mayBeLink(path: string): boolean {
   return !SPECIAL.test(folded(path.slice(path.lastIndexOf('/') + 1)));
 }
 
+/** Whether git reads a file of this path as `.gitmodules`. */
+export function isModules(path: string): boolean {
+  return folded(path.slice(path.lastIndexOf('/') + 1)) === '.gitmodules';
+}
+
 /**
  * Whether the text of a `.gitmodules` file is harmless: names that climb out of the folder of submodules, and addresses
  * and paths that would be read as options, have been ways to run code on the machine of whoever clones.
  */
-export function isHarmlessModules(path: string, content: Buffer): boolean {
-  if (folded(path.slice(path.lastIndexOf('/') + 1)) !== '.gitmodules') return true;
+export function isHarmlessModules(content: Buffer): boolean {
   const text = content.toString('latin1').replace(/^\xef\xbb\xbf/, '');
   return text
     .replace(/\\\r?\n/g, '')
