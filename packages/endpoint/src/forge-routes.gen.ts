@@ -1086,11 +1086,12 @@ export interface ForgeRoutes {
     path: Text;
     ref?: Text | readonly Text[] | null | undefined;
   };
-  /** All files of a commit in one */
-  'GET /repos/{owner}/{repo}/archive/{path}': {
+  /** The files of a commit in one */
+  'GET /repos/{owner}/{repo}/archive/{rest}': {
     owner: Text;
     repo: Text;
-    path: Text;
+    rest: Text;
+    path?: Text | readonly Text[] | null | undefined;
   };
   /** Bytes of the default branch in each language */
   'GET /repos/{owner}/{repo}/languages': {

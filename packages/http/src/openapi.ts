@@ -84,12 +84,16 @@ interface Document {
   paths: Record<string, Record<string, { parameters?: { name: string }[] }>>;
 }
 
-/** The rest of a path, `*` in a route, has no name; clients make theirs of the document, and need one. */
+/**
+ * The rest of a path, `*` in a route, has no name; clients make theirs of the document, and need one: `path`, or `rest` where
+ * something in the query is called that.
+ */
 function nameRests(document: Partial<Document>): Document {
   const paths = Object.entries(document.paths ?? {}).map(([path, operations]) => {
     const parameters = Object.values(operations).flatMap((operation) => operation.parameters ?? []);
-    for (const parameter of parameters) if (parameter.name === '*') parameter.name = 'path';
-    return [path.replace('{*}', '{path}'), operations] as const;
+    const rest = parameters.some(({ name }) => name === 'path') ? 'rest' : 'path';
+    for (const parameter of parameters) if (parameter.name === '*') parameter.name = rest;
+    return [path.replace('{*}', `{${rest}}`), operations] as const;
   });
   return { ...document, paths: Object.fromEntries(paths) };
 }

@@ -219,6 +219,18 @@ describe('/openapi.json', () => {
     ]);
   });
 
+  it('names the rest of a path, apart from what is in the query', async () => {
+    const app = await emptyApp();
+    app.get('/files/*', { schema: { querystring: z.object({ ref: z.string() }) } }, () => '');
+    app.get('/archives/*', { schema: { querystring: z.object({ path: z.string() }) } }, () => '');
+    const { paths } = (await app.inject('/openapi.json')).json();
+    const named = (path: string) =>
+      paths[path].get.parameters.map((one: { in: string; name: string }) => `${one.in} ${one.name}`).sort();
+    expect(named('/files/{path}')).toEqual(['path path', 'query ref']);
+    expect(named('/archives/{rest}')).toEqual(['path rest', 'query path']);
+    await app.close();
+  });
+
   it('is made route by route, with turns of the event loop for other requests in between', async () => {
     const plenty = await emptyApp();
     let turn = 0;

@@ -14,6 +14,12 @@ export const parameter = z
   .transform((value) => (value?.includes('\0') ? undefined : value))
   .optional();
 
+/** A query parameter that may be there several times. */
+export const repeated = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => [value].flat())
+  .optional();
+
 /** The two parameters of every list. */
 export const pageParameters = { page: parameter, limit: parameter };
 

@@ -6,6 +6,7 @@ import { type Caller, shareOf } from '../caller/caller.ts';
 import { showCommitChanges } from '../commits/show-commit.ts';
 import type { Context } from '../context.ts';
 import type { Answer } from '../endpoint.ts';
+import { repeated } from '../wire-schemas.ts';
 import { showArchive } from './show-archive.ts';
 import { type RefKind, showRawOf } from './show-raw.ts';
 
@@ -19,8 +20,8 @@ interface RepositoryPath {
  * in what installs, packages and patches software, and unlike those of pages what is there is for programs.
  */
 export function fileRoutes(app: App, context: Context): void {
-  serve<{ '*': string }>('/:owner/:repo/archive/*', (caller, { '*': archive, ...path }) =>
-    showArchive(context, caller, { ...path, archive }),
+  serve<{ '*': string }>('/:owner/:repo/archive/*', (caller, { '*': archive, ...path }, query) =>
+    showArchive(context, caller, { ...path, archive }, repeated.parse(query['path'])),
   );
   serve<{ kind: RefKind; '*': string }>(
     '/:owner/:repo/raw/:kind(^(?:branch|tag|commit)$)/*',
@@ -37,13 +38,18 @@ export function fileRoutes(app: App, context: Context): void {
 
   function serve<Path>(
     url: string,
-    show: (caller: Caller | undefined, path: RepositoryPath & Path) => Promise<Answer>,
+    show: (
+      caller: Caller | undefined,
+      path: RepositoryPath & Path,
+      query: Record<string, unknown>,
+    ) => Promise<Answer>,
   ): void {
     app.get(url, { schema: { hide: true } }, async (request, reply) => {
       const needs = { access: 'reader', area: 'repository', intent: 'read' } as const;
       const caller = await admit(context, needs, apiCredentialsOf(context, request));
       const path = request.params as RepositoryPath & Path;
-      const answer = await withShare(shareOf(caller), () => show(caller, path));
+      const query = request.query as Record<string, unknown>;
+      const answer = await withShare(shareOf(caller), () => show(caller, path, query));
       return await reply
         .code(answer.status)
         .type(answer.type ?? 'text/plain; charset=utf-8')

@@ -3,7 +3,7 @@ import { revisionParameter } from '../commits/resolve-commit.ts';
 import { endpoint } from '../endpoint.ts';
 import { unacceptable } from '../failures.ts';
 import { readMediaType } from '../rules/files/media-type.ts';
-import { errorSchema, parameter, repositoryPath, storable } from '../wire-schemas.ts';
+import { errorSchema, parameter, repeated, repositoryPath, storable } from '../wire-schemas.ts';
 import { contentsSchema } from './contents-json.ts';
 import { findContents } from './find-entry.ts';
 import { showArchive } from './show-archive.ts';
@@ -99,12 +99,13 @@ export const raw = endpoint({
 
 /** `GET /repos/{owner}/{repo}/archive/{ref}.zip`, or `.tar.gz` */
 export const archive = endpoint({
-  summary: 'All files of a commit in one',
+  summary: 'The files of a commit in one',
   access: 'reader',
   area: 'repository',
-  params: repositoryPath.extend({ '*': z.string() }),
+  params: filePath,
+  query: z.object({ path: repeated.describe('files and folders; all of them without it') }),
   answers: { 200: z.string(), 404: errorSchema },
-  async handle({ params: { '*': name, ...path }, caller }, context) {
-    return await showArchive(context, caller, { ...path, archive: name });
+  async handle({ params: { '*': archive, ...path }, query, caller }, context) {
+    return await showArchive(context, caller, { ...path, archive }, query.path);
   },
 });

@@ -9,6 +9,7 @@ import {
   optional,
   pageParameters,
   parameter,
+  repeated,
   repositoryPath,
   requiredText,
 } from '../wire-schemas.ts';
@@ -22,12 +23,6 @@ import { showChanges } from './show-changes.ts';
 import { showPull, singlePullSchema } from './show-pull.ts';
 import { spellPulls } from './spell-pulls.ts';
 import { updatePull } from './update-pull.ts';
-
-/** A parameter that may be there several times. */
-const repeated = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value) => [value].flat())
-  .optional();
 
 const editable = {
   body: optional.text,
