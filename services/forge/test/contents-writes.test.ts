@@ -289,8 +289,6 @@ describe('refused before anything is written', () => {
     '.git::$INDEX_ALLOCATION/config',
     'a//b',
     'a%2F',
-    '-x',
-    'a/-x',
     'line%0Abreak',
     'box/under-a-file',
     'docs',

@@ -1,6 +1,6 @@
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Person, pushedRepository, type Reply, useForge } from './forge.ts';
+import { commit, lines, type Person, pushBranch, pushedRepository, type Reply, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 
 // Paths that somebody else reads as more than a name.
@@ -9,10 +9,11 @@ const scene = useForge();
 const contents = '/repos/ada/work/contents';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 let ada: Person;
+let tree: string;
 let bare: string;
 beforeAll(async () => {
   ada = scene.person('ada');
-  await pushedRepository(ada, 'work', scene.folder);
+  tree = await pushedRepository(ada, 'work', scene.folder);
   bare = await scene.bare('ada', 'work');
 });
 
@@ -73,5 +74,54 @@ describe('a file that becomes .gitmodules by moving', () => {
     ];
     expect((await ada.call('POST', contents, { files })).status).toBe(201);
     expect([`${await show('.gitmodules')}\n`, `${await show('evil.md')}\n`]).toEqual([HARMLESS, EVIL]);
+  });
+});
+
+describe('names that begin with a hyphen, which git has and programs take for options', () => {
+  const NAMES = ['-dash.txt', '--output=x', '-/-n', '--'];
+
+  it.each(NAMES)('%s is made, shown, changed, moved and deleted', async (name) => {
+    const path = `${contents}/${name}`;
+    const made = await ada.call('POST', path, { content: base64('one\n'), message: `add ${name}` });
+    expect(made.status, made.text).toBe(201);
+    const added = await git(bare, 'rev-parse', 'main');
+    const shown = (await ada.call('GET', path)).body;
+    expect(shown).toMatchObject({ path: name, last_commit_sha: added, content: base64('one\n') });
+    expect((await ada.call('GET', `/repos/ada/work/raw/${name}`)).text).toBe('one\n');
+    const { items } = await ada.call('GET', `/repos/ada/work/commits?path=${name}`);
+    expect(items.map((item) => item['sha'])).toEqual([added]);
+    const archive = await ada.call('GET', `/repos/ada/work/archive/main.zip?path=${name}`);
+    expect([archive.status, archive.text.includes(`work/${name}`)]).toEqual([200, true]);
+
+    const sha = await shaOf(name);
+    expect((await ada.call('PUT', path, { content: base64('two\n'), sha })).status).toBe(200);
+    expect(await show(name)).toBe('two');
+    const rename = { operation: 'rename', path: `moved/${name}`, from_path: name };
+    expect((await ada.call('POST', contents, { files: [rename] })).status).toBe(201);
+    const gone = { sha: await shaOf(`moved/${name}`) };
+    expect((await ada.call('DELETE', `${contents}/moved/${name}`, gone)).status).toBe(200);
+    expect(await git(bare, 'ls-tree', '-r', '--name-only', 'main')).not.toContain(name);
+    expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+  });
+
+  it('are deleted where a push brought them, and merged', async () => {
+    await commit(tree, Object.fromEntries(NAMES.map((name) => [name, lines(1, 9)])), 'pushed');
+    await git(tree, 'push', '-qf', 'origin', 'main');
+    const change = (last: string) => Object.fromEntries(NAMES.map((name) => [name, `${lines(1, 8)}${last}`]));
+    await pushBranch(tree, 'topic', change('topic\n'));
+    await commit(tree, Object.fromEntries(NAMES.map((name) => [name, `first\n${lines(1, 9)}`])), 'base');
+    await git(tree, 'push', '-q', 'origin', 'main');
+    const { number } = (
+      await ada.call('POST', '/repos/ada/work/pulls', { head: 'topic', base: 'main', title: 'Topic' })
+    ).body;
+    const { items } = await ada.call('GET', `/repos/ada/work/pulls/${number}/files`);
+    expect(items.map((item) => item['filename']).sort()).toEqual([...NAMES].sort());
+    const merged = await ada.call('POST', `/repos/ada/work/pulls/${number}/merge`, { Do: 'rebase' });
+    expect(merged.status, merged.text).toBe(200);
+    for (const name of NAMES) {
+      expect(`${await show(name)}\n`).toBe(`first\n${lines(1, 8)}topic\n`);
+      const sha = await shaOf(name);
+      expect((await ada.call('DELETE', `${contents}/${name}`, { sha })).status).toBe(200);
+    }
   });
 });

@@ -20,7 +20,6 @@ export function checkFilePath(text: string): string {
   for (const part of path.split('/')) {
     if (part === '') throw bad('a part of it is empty');
     if (part === '.' || part === '..') throw bad(`${part} is no name`);
-    if (part.startsWith('-')) throw bad('a name begins with a hyphen');
     if (Buffer.byteLength(part) > 255) throw bad('a name is longer than 255 bytes');
     if (part.split('\\').some(isGitFolder)) throw bad('.git belongs to git');
   }
