@@ -278,6 +278,34 @@ describe('what a push answers', () => {
       await refused(ada, [`main:${ref}`], /rejected/);
   });
 
+  it('names that the API cannot say are for nothing new', async () => {
+    for (const name of ['HEAD', '-x', '@', 'x'.repeat(256)])
+      for (const folder of ['refs/heads', 'refs/tags'])
+        await refused(ada, [`main:${folder}/${name}`], /no branch or tag can have this name here/);
+    expect(await push(ada, 'main:refs/notes/HEAD')).toBe('it went through');
+    await push(ada, '-f', 'main:forward');
+    await protect('forward', {});
+    await commit(tree, { 'odd.txt': 'w' }, 'odd');
+    await refused(ada, ['--atomic', 'main:forward', 'main:refs/heads/HEAD'], /no branch or tag/);
+  });
+
+  it('what has such a name goes forward and away, also with what waits for its commits', async () => {
+    const odd = ['refs/heads/HEAD', 'refs/heads/-x', 'refs/tags/HEAD'];
+    for (const ref of odd) await git(bare, 'update-ref', ref, 'main');
+    await push(ada, '-f', 'main:forward');
+    await protect('forward', {});
+    const next = await commit(tree, { 'odd.txt': 'x' }, 'odd');
+    expect(await push(ada, 'main:refs/heads/HEAD')).toBe('it went through');
+    const moved = ['main:forward', 'main:refs/heads/-x', '+main:refs/tags/HEAD'];
+    expect(await push(ada, '--atomic', ...moved)).toBe('it went through');
+    expect(await Promise.all(odd.map(tip))).toEqual([next, next, next]);
+    expect(await push(ada, ':refs/heads/HEAD')).toBe('it went through');
+    await commit(tree, { 'odd.txt': 'y' }, 'more');
+    const gone = ['main:forward', ':refs/heads/-x', ':refs/tags/HEAD'];
+    expect(await push(ada, '--atomic', ...gone)).toBe('it went through');
+    for (const ref of odd) expect(await refs()).not.toContain(` ${ref}`);
+  });
+
   it('many branches and tags at once', async () => {
     const many = Array.from({ length: 60 }, (_, index) => `main:refs/heads/many/${index}`);
     const marks = Array.from({ length: 60 }, (_, index) => `main:refs/tags/many-${index}`);

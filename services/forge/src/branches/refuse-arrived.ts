@@ -19,13 +19,13 @@ export async function refuseArrived(
   rules: PushRules,
 ): Promise<string | undefined> {
   const { ref, before, after } = command;
-  // What git checks of names, and does not see of these.
+  const kind = kindOf(command);
+  // What git checks of names, and does not see of these; one that is there has a name.
   const [, name = ''] = /^refs\/(?:heads|tags|notes)\/(.+)$/s.exec(ref) ?? [];
-  if (!isBranchName(name)) return 'deny updating a hidden ref';
+  if (kind === 'create' && !isBranchName(name)) return 'deny updating a hidden ref';
   const tag = tagOf(ref);
   if (tag !== undefined) return refuseTag(rules.tags, tag, rules.pusher);
   const branch = branchOf(ref);
-  const kind = kindOf(command);
   if (branch === undefined) return undefined;
   if (kind === 'delete') {
     // The push may have begun before somebody made it the default branch.

@@ -1,5 +1,6 @@
 import type { PlannedReviews, ReviewPush } from '../agit/plan-reviews.ts';
 import { type PushRules, refuseMove } from '../branches/push-rules.ts';
+import { isBranchName } from '../rules/git/branch-name.ts';
 import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
 import { branchOf, kindOf, type PushCommand, tagOf } from '../rules/git/push-request.ts';
 import { areTooMany, refuseTag } from '../rules/git/tag-protection.ts';
@@ -66,7 +67,7 @@ function decide(
   if (typeof review === 'string') return { kind: 'refuse', command, reason: review };
   if (review !== undefined) return { kind: 'review', command, review };
   // As git would, if it did not get refs of ours along with these.
-  if (!/^refs\/(?:heads|tags|notes)\//.test(command.ref))
+  if (!/^refs\/(?:(?:heads|tags)\/(?!refs(?:\/|$))|notes\/)/.test(command.ref))
     return { kind: 'refuse', command, reason: 'deny updating a hidden ref' };
   const branch = branchOf(command.ref);
   const kind = kindOf(command);
@@ -76,6 +77,9 @@ function decide(
   if (kind === 'delete' && elsewhere.has(command.ref))
     return { kind: 'refuse', command, reason: 'it is not where the push says it is' };
   const tag = tagOf(command.ref);
+  // One that git has nevertheless may go on and go away.
+  if (kind === 'create' && !isBranchName(branch ?? tag ?? 'notes'))
+    return { kind: 'refuse', command, reason: 'no branch or tag can have this name here' };
   const refusal = tag === undefined ? undefined : decideTag(tag);
   if (refusal !== undefined) return { kind: 'refuse', command, reason: refusal };
   const protection = branch === undefined ? undefined : findProtection(rules.protections, branch, rules.work);
