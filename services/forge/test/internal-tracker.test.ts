@@ -1,7 +1,7 @@
 import { silentLog } from '@croft/runtime';
 import { openDatabase } from '@croft/sql';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { closeByCommit } from '../src/references/close-by-commit.ts';
+import { changeByCommit } from '../src/references/change-by-commit.ts';
 import { type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 import { type Cast, castOf, openTo } from './repository-scene.ts';
 import { rowsOf } from './rows-of.ts';
@@ -245,7 +245,7 @@ describe('without dependencies', () => {
     const database = openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog });
     const id = (await cast.ada.call('GET', `${at}/issues/${byCommit}`)).body.id;
     const by = { actorId: 1, commitSha: '1'.repeat(40) };
-    await database.transaction((tx) => closeByCommit(tx, id, by));
+    await database.transaction((tx) => changeByCommit(tx, id, 'closes', by));
     await database.close();
     expect((await cast.ada.call('GET', `${at}/issues/${byCommit}`)).body['state']).toBe('closed');
   });

@@ -201,6 +201,42 @@ describe('commits', () => {
     ]);
   });
 
+  it('open again what they say, and only issues', async () => {
+    const number = await issue('ada/tools', 'Not done');
+    const id = await push(`Done\n\ncloses #${number}`);
+    const sent = await push(`Back out\n\nreopens #${number}`, wim);
+    expect(await stateOf('ada/tools', number)).toBe('open');
+    expect(await timeline('ada/tools', number)).toMatchObject([
+      { type: 'commit_ref', ref_commit_sha: id, ref_action: 'closes' },
+      { type: 'close', user: { login: 'ada' } },
+      { type: 'commit_ref', ref_commit_sha: sent, ref_action: 'reopens' },
+      { type: 'reopen', user: { login: 'wim' }, ref_commit_sha: sent },
+    ]);
+    const counted = await ada.call('GET', '/repos/ada/tools');
+    const open = await ada.call('GET', '/repos/ada/tools/issues?state=open&type=issues');
+    expect(counted.body['open_issues_count']).toBe(Number(open.headers.get('x-total-count')));
+    const pull = { head: 'given-up', base: 'main', title: 'Given up' };
+    await push('give up', ada, 'given-up');
+    await git(tree, 'checkout', '-q', 'main');
+    const { number: given } = (await ada.call('POST', '/repos/ada/tools/pulls', pull)).body;
+    await ada.call('PATCH', `/repos/ada/tools/pulls/${given}`, { state: 'closed' });
+    await push(`reopens #${given} and reopens #${number}`);
+    expect(await stateOf('ada/tools', given)).toBe('closed');
+    const types = (await timeline('ada/tools', number)).map((one) => one['type']);
+    expect(types.slice(4)).toEqual(['commit_ref']);
+  });
+
+  it('open again in other repositories only what the pusher may write to', async () => {
+    const foreign = await issue('eve/evil', 'Hers, done', '', eve);
+    const own = await issue('eve/evil', 'Ada’s, done', '', ada);
+    for (const number of [foreign, own])
+      await eve.call('PATCH', `/repos/eve/evil/issues/${number}`, { state: 'closed' });
+    await push(`reopens eve/evil#${foreign}\nreopened: eve/evil#${own}`);
+    expect([await stateOf('eve/evil', foreign), await stateOf('eve/evil', own)]).toEqual(['closed', 'open']);
+    const types = (await timeline('eve/evil', foreign, eve)).map((one) => one['type']);
+    expect(types).toEqual(['close', 'commit_ref']);
+  });
+
   it('leave open what waits for something else', async () => {
     const blocked = await issue('ada/tools', 'Blocked');
     const blocker = await issue('ada/tools', 'Blocker');
@@ -295,14 +331,16 @@ describe('a push that names very many', () => {
 });
 
 describe('merged pull requests', () => {
-  it('close what their text says they close', async () => {
+  it('close and open again what their text says', async () => {
     const number = await issue('ada/tools', 'By a pull request');
+    const again = await issue('ada/tools', 'Again by a pull request');
+    await ada.call('PATCH', `/repos/ada/tools/issues/${again}`, { state: 'closed' });
     await git(tree, 'checkout', '-q', '-B', 'feature', 'main');
     await commit(tree, { 'feature.txt': 'x' }, 'feature');
     await git(tree, 'push', '-q', '-f', 'origin', 'feature');
     const made = await ada.call('POST', '/repos/ada/tools/pulls', {
       title: 'Feature',
-      body: `Closes #${number}`,
+      body: `Closes #${number}, reopens #${again}`,
       head: 'feature',
       base: 'main',
     });
@@ -312,12 +350,14 @@ describe('merged pull requests', () => {
       { type: 'pull_ref', ref_action: 'closes', ref_issue: { title: 'Feature' } },
     ]);
     expect(await stateOf('ada/tools', number)).toBe('open');
+    expect(await stateOf('ada/tools', again)).toBe('closed');
     const merged = await ada.call('POST', `/repos/ada/tools/pulls/${made.body.number}/merge`, {
       Do: 'merge',
     });
     expect(merged.status, merged.text).toBe(200);
     await settled();
     expect(await stateOf('ada/tools', number)).toBe('closed');
+    expect(await stateOf('ada/tools', again)).toBe('open');
   });
 });
 

@@ -11,7 +11,8 @@ export interface Target extends references.ReferenceTarget {
   action: ReferenceAction;
   /** Where the text stands. */
   sourceRepositoryId: number;
-  mayClose: boolean;
+  /** Whether he may close it or open it again. */
+  mayChange: boolean;
 }
 
 /** More other repositories than this are not looked up for one text. */
@@ -97,8 +98,8 @@ export async function findTargetsFrom(
     if (target.locked && !isWriter) return [];
     // The same issue may be named in two ways.
     const action = matching.find((one) => one.action !== 'none')?.action ?? 'none';
-    const mayClose = isWriter || target.poster_id === writer.userId;
-    return [{ ...target, action, sourceRepositoryId: source.repository.id, mayClose }];
+    const mayChange = isWriter || target.poster_id === writer.userId;
+    return [{ ...target, action, sourceRepositoryId: source.repository.id, mayChange }];
   });
 }
 

@@ -9,7 +9,7 @@ import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
 import { readReferences } from '../rules/texts/references.ts';
 import * as references from '../store/issues/references.ts';
 import type * as repositories from '../store/repositories/repositories.ts';
-import { closeByCommit } from './close-by-commit.ts';
+import { changeByCommit } from './change-by-commit.ts';
 import { findTargetsFrom, type Source, type Target } from './find-targets.ts';
 
 /** The newest of what a branch got; whoever imports a history does not mean to speak to anybody. */
@@ -21,7 +21,8 @@ const MAX_SUBJECT = 255;
 
 /**
  * Tells of the commits that came to a branch in the timelines of the issues their messages name, in the name of whoever
- * moved the branch. On the default branch, `closes #1` closes what he may close. Doing it again does nothing again.
+ * moved the branch. On the default branch, `closes #1` closes what he may close, and `reopens #1` opens it again. Doing it
+ * again does nothing again.
  * @param findSource says in whose name; asked where a message names something, which few do
  * @param signal ends it between two references
  */
@@ -89,7 +90,7 @@ async function noteCommit(
 ): Promise<void> {
   // On another branch it is an intention, which counts when the commit arrives.
   const action = isDefault ? target.action : 'none';
-  const closes = action === 'closes' && target.mayClose && !target.is_pull;
+  const change = target.mayChange && !target.is_pull ? action : 'none';
   const note = (tx: Tx) =>
     references.add(tx, {
       issueId: target.id,
@@ -101,11 +102,11 @@ async function noteCommit(
       commitSha: commit.id,
       body: commit.message.split('\n', 1)[0]?.slice(0, MAX_SUBJECT) ?? '',
     });
-  if (!closes) {
+  if (change === 'none') {
     await note(database.autocommit());
     return;
   }
   await database.transaction(async (tx) => {
-    if (await note(tx)) await closeByCommit(tx, target.id, { actorId, commitSha: commit.id });
+    if (await note(tx)) await changeByCommit(tx, target.id, change, { actorId, commitSha: commit.id });
   });
 }

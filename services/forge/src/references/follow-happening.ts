@@ -9,7 +9,7 @@ import { followComment, followIssueText, followReview } from './follow-texts.ts'
 
 /**
  * Does what the texts behind something announced bring about: issues they name tell of them, and commits and merges
- * close what they say they do. Behind the announcement and not in the request, whose transaction would have to hold
+ * close and open again what they say they do. Behind the announcement and not in the request, whose transaction would have to hold
  * issues of other repositories. Doing it again does nothing again.
  * @param signal ends it between two references
  */

@@ -2,12 +2,12 @@ import type { Context } from '../context.ts';
 import { readReferences } from '../rules/texts/references.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
-import { closeByCommit } from './close-by-commit.ts';
+import { changeByCommit } from './change-by-commit.ts';
 import { findTargets } from './find-targets.ts';
 
 /**
- * Closes what the text of a pull request wants closed, once it is merged, into whatever branch, and in the name of whoever merged
- * it; what he may not close stays. Doing it again does nothing again, for closed is closed.
+ * Closes what the text of a pull request wants closed, and opens again what it wants open, once it is merged, into whatever
+ * branch, and in the name of whoever merged it; what he may not change stays. Doing it again does nothing again.
  * @param signal ends it between two issues
  */
 export async function followMerge(
@@ -16,8 +16,8 @@ export async function followMerge(
   signal: AbortSignal,
 ): Promise<void> {
   const text = `${merged.title}\n${merged.body}`;
-  // Most close nothing.
-  if (!readReferences(text, context.links.root).some(({ action }) => action === 'closes')) return;
+  // Most change nothing.
+  if (readReferences(text, context.links.root).every(({ action }) => action === 'none')) return;
   const tx = context.database.autocommit();
   const pull = await pulls.findByNumber(tx, merged.repository_id, merged.number);
   if (pull === undefined || pull.merged_by === null || pull.merge_commit_sha === null) return;
@@ -26,7 +26,9 @@ export async function followMerge(
   const targets = await findTargets(context, actorId, merged.repository_id, text);
   for (const target of targets) {
     signal.throwIfAborted();
-    if (target.action !== 'closes' || !target.mayClose) continue;
-    await context.database.transaction((inside) => closeByCommit(inside, target.id, { actorId, commitSha }));
+    const { action } = target;
+    if (action === 'none' || !target.mayChange) continue;
+    const by = { actorId, commitSha };
+    await context.database.transaction((inside) => changeByCommit(inside, target.id, action, by));
   }
 }

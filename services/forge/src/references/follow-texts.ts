@@ -71,7 +71,7 @@ async function followText(
   }
 }
 
-/** What is said in words about an issue closes it when it is merged, not when it is said. */
+/** What is said in words about an issue closes it or opens it again when it is merged, not when it is said. */
 const entryOf = (target: Target, actorId: number, sourceIssueId: number) => ({
   issueId: target.id,
   posterId: actorId,

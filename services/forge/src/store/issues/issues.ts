@@ -152,6 +152,15 @@ export async function close(tx: Tx, id: number): Promise<boolean> {
   );
 }
 
+/** Opens a closed issue again; false when it was open. */
+export async function reopen(tx: Tx, id: number): Promise<boolean> {
+  return (
+    (await tx.run`
+    update :schema.issues set closed_at = null, updated_at = ${tx.now} where id = ${id} and closed_at is not null`) >
+    0
+  );
+}
+
 /** Notes that something about an issue changed. */
 export async function touch(tx: Tx, id: number): Promise<void> {
   await tx.run`update :schema.issues set updated_at = ${tx.now} where id = ${id}`;

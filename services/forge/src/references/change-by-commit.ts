@@ -1,0 +1,35 @@
+import type { Tx } from '@croft/sql';
+import { announce } from '../events/announce.ts';
+import * as comments from '../store/issues/comments.ts';
+import * as dependencies from '../store/issues/dependencies.ts';
+import * as issues from '../store/issues/issues.ts';
+import * as repositories from '../store/repositories/repositories.ts';
+
+/**
+ * Closes an issue or opens it again because of a commit. One that waits for others stays open, and one that is what it is to
+ * be as it is. Only issues: whether a pull request can be closed is decided between merges.
+ */
+export async function changeByCommit(
+  tx: Tx,
+  issueId: number,
+  action: 'closes' | 'reopens',
+  by: { actorId: number; commitSha: string },
+): Promise<void> {
+  const issue = await issues.lockById(tx, issueId);
+  const closes = action === 'closes';
+  if (issue === undefined || issue.is_pull || (issue.closed_at !== null) === closes) return;
+  if (closes && (await dependencies.hasOpen(tx, issueId))) return;
+  await (closes ? issues.close(tx, issueId) : issues.reopen(tx, issueId));
+  await repositories.addClosed(tx, issue.repository_id, 'issue', closes ? 1 : -1);
+  const details = { commit_id: by.commitSha };
+  const kind = closes ? 'close' : 'reopen';
+  await comments.add(tx, { issueId, kind, posterId: by.actorId, details });
+  await announce(tx, {
+    kind: 'issue',
+    action: closes ? 'closed' : 'reopened',
+    issueId,
+    repositoryId: issue.repository_id,
+    actorId: by.actorId,
+    commitId: by.commitSha,
+  });
+}
