@@ -24,20 +24,12 @@ export async function editOrganization(
   const found = await findOrganization(context, caller, name);
   checkOwner(found);
   checkProfile(edit);
-  const { organization: before } = found;
-  const fields = {
-    fullName: edit.fullName ?? before.full_name,
-    email: edit.email ?? before.email,
-    description: edit.description ?? before.description,
-    website: edit.website ?? before.website,
-    location: edit.location ?? before.location,
-    visibility: readVisibility(edit.visibility, readVisibility(before.visibility, 'private')),
-    repositoryAdminsManageTeams: edit.repositoryAdminsManageTeams ?? before.repository_admins_manage_teams,
-  };
+  const { id } = found.organization;
+  const visibility = edit.visibility ? readVisibility(edit.visibility, 'private') : undefined;
   const after = await context.database.transaction(async (tx) => {
-    const now = await organizations.update(tx, before.id, fields);
+    const now = await organizations.update(tx, id, { ...edit, visibility });
     // Forks of owners that not everybody may know of are not counted.
-    for (const id of await network.listOriginals(tx, before.id)) await repositories.countForks(tx, id);
+    for (const original of await network.listOriginals(tx, id)) await repositories.countForks(tx, original);
     return now;
   });
   if (after === undefined) throw notFound();

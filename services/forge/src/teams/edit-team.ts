@@ -31,25 +31,37 @@ export async function editTeam(
 ): Promise<{ team: teams.TeamRow; organization: UserRow }> {
   const found = await findTeam(context, caller, id);
   checkOwner(found);
-  const { team: before, organization } = found;
-  if (before.level === OWNERS_LEVEL) checkOwnersTeam(before, edit);
+  const { id: teamId } = found.team;
+  const { organization } = found;
+  try {
+    const team = await context.database.transaction(async (tx) => {
+      // Held from here on: another edit at the same time changes what this one leaves.
+      const before = await teams.lockById(tx, teamId);
+      if (before === undefined) throw notFound();
+      return await teams.update(tx, teamId, fieldsAfter(before, edit));
+    });
+    if (team === undefined) throw notFound();
+    return { team, organization };
+  } catch (error) {
+    if (isUniqueViolation(error, 'teams_name_key_key')) throw teamExists(organization.id, edit.name ?? '');
+    throw error;
+  }
+}
+
+/** @throws 422 */
+function fieldsAfter(before: teams.TeamRow, edit: TeamEdit): teams.TeamFields {
+  const isOwners = before.level === OWNERS_LEVEL;
+  if (isOwners) checkOwnersTeam(before, edit);
   const fields = {
     name: edit.name || before.name,
     description: edit.description ?? before.description,
-    access: before.level === OWNERS_LEVEL ? before : readTeamAccess(edit, before),
+    access: isOwners ? before : readTeamAccess(edit, before),
     includesAllRepositories: edit.includesAllRepositories ?? before.includes_all_repositories,
     canCreateRepositories: edit.canCreateRepositories ?? before.can_create_repositories,
     visibility: edit.visibility ?? before.visibility,
   };
   checkTeamTexts(fields);
-  try {
-    const team = await teams.update(context.database.autocommit(), before.id, fields);
-    if (team === undefined) throw notFound();
-    return { team, organization };
-  } catch (error) {
-    if (isUniqueViolation(error, 'teams_name_key_key')) throw teamExists(organization.id, fields.name);
-    throw error;
-  }
+  return fields;
 }
 
 /** Clients send back what they read; only what would be different is refused. */

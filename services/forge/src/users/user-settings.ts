@@ -48,13 +48,7 @@ export async function editUserSettings(
   edit: UserSettingsEdit,
 ): Promise<users.UserRow> {
   checkProfile(edit);
-  const after = await users.updateSettings(database.autocommit(), user.id, {
-    fullName: edit.fullName ?? user.full_name,
-    description: edit.description ?? user.description,
-    website: edit.website ?? user.website,
-    location: edit.location ?? user.location,
-    hidesEmail: edit.hidesEmail ?? user.hides_email,
-  });
+  const after = await users.updateSettings(database.autocommit(), user.id, edit);
   if (after === undefined) throw notFound();
   return after;
 }

@@ -100,12 +100,22 @@ export async function listOfMember(
   );
 }
 
-/** Sets everything that is decided about an organization. */
-export function update(tx: Tx, id: number, fields: OrganizationFields): Promise<UserRow | undefined> {
+/** Changes what is given; the rest stays as it is, whoever changes it meanwhile. */
+export function update(
+  tx: Tx,
+  id: number,
+  change: { [K in keyof OrganizationFields]?: OrganizationFields[K] | undefined },
+): Promise<UserRow | undefined> {
   return tx.row<UserRow>`
-    update :schema.users set full_name = ${fields.fullName}, email = ${fields.email}, description = ${fields.description},
-      website = ${fields.website}, location = ${fields.location}, visibility = ${fields.visibility},
-      repository_admins_manage_teams = ${fields.repositoryAdminsManageTeams}
+    update :schema.users set
+      full_name = coalesce(${change.fullName ?? null}, full_name),
+      email = coalesce(${change.email ?? null}, email),
+      description = coalesce(${change.description ?? null}, description),
+      website = coalesce(${change.website ?? null}, website),
+      location = coalesce(${change.location ?? null}, location),
+      visibility = coalesce(${change.visibility ?? null}, visibility),
+      repository_admins_manage_teams = coalesce(${change.repositoryAdminsManageTeams ?? null},
+        repository_admins_manage_teams)
     where id = ${id} and kind = 'organization' returning *`;
 }
 

@@ -112,6 +112,11 @@ function reviveTeams(row: FoundTeams | undefined): FoundTeams {
   return { total: row.total, teams };
 }
 
+/** A team, held against others who change it until the transaction ends. */
+export function lockById(tx: Tx, id: number): Promise<TeamRow | undefined> {
+  return tx.row<TeamRow>`select * from :schema.teams where id = ${id} for update`;
+}
+
 /** Sets everything that is decided about a team; undefined when it is gone. Fails on the unique name when it is taken. */
 export function update(tx: Tx, id: number, fields: TeamFields): Promise<TeamRow | undefined> {
   const { level, code, issues, pulls } = fields.access;

@@ -134,12 +134,23 @@ export interface UserSettings {
   hidesEmail: boolean;
 }
 
-/** Sets what a person decided; a full name that is not the auth service's is kept from then on. */
-export function updateSettings(tx: Tx, id: number, settings: UserSettings): Promise<UserRow | undefined> {
+/**
+ * Changes what is given; the rest stays as it is, whoever changes it meanwhile. A full name that is not the auth service's
+ * is kept from then on.
+ */
+export function updateSettings(
+  tx: Tx,
+  id: number,
+  change: { [K in keyof UserSettings]?: UserSettings[K] | undefined },
+): Promise<UserRow | undefined> {
   return tx.row<UserRow>`
-    update :schema.users set full_name = ${settings.fullName}, description = ${settings.description},
-      website = ${settings.website}, location = ${settings.location}, hides_email = ${settings.hidesEmail},
-      keeps_full_name = keeps_full_name or full_name <> ${settings.fullName}
+    update :schema.users set
+      full_name = coalesce(${change.fullName ?? null}, full_name),
+      description = coalesce(${change.description ?? null}, description),
+      website = coalesce(${change.website ?? null}, website),
+      location = coalesce(${change.location ?? null}, location),
+      hides_email = coalesce(${change.hidesEmail ?? null}, hides_email),
+      keeps_full_name = keeps_full_name or full_name <> coalesce(${change.fullName ?? null}, full_name)
     where id = ${id} returning *`;
 }
 
