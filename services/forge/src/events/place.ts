@@ -47,5 +47,6 @@ export function ownedBy(owner: UserRow, repository: RepositoryRow): VisibleRepos
     repository,
     owner,
     permission: { level: 'owner', units: { code: 'owner', issues: 'owner', pulls: 'owner' } },
+    isMember: true,
   };
 }

@@ -100,6 +100,7 @@ export function pullJson(
 ): z.output<typeof pullSchema> {
   const { found, repo, headRepo, baseTip, headTip, outlook } = around;
   const { repository, owner } = found;
+  const owns = found.permission.level === 'owner';
   const merged = row.merged_at !== null;
   const page = `${links.repository(owner.login, repository.name)}/pulls/${row.number}`;
   const assignees = around.assignees.map((user) => userJson(user, viewer, links));
@@ -116,9 +117,9 @@ export function pullJson(
     assignee: assignees[0] ?? null,
     assignees,
     requested_reviewers: around.reviewers.map((user) => userJson(user, viewer, links)),
-    // A private team is for its organization; who owns the repository is in it for certain.
+    // Teams are for their organization, and private ones not for all of it: who owns the repository may know of them.
     requested_reviewers_teams: row.reviewer_teams
-      .filter((team) => team.visibility !== 'private' || found.permission.level === 'owner')
+      .filter((team) => owns || (found.isMember && team.visibility !== 'private'))
       .map((team) => teamJson(team, owner, viewer, links)),
     state: row.closed_at === null ? 'open' : 'closed',
     draft: isWorkInProgress(row.title),

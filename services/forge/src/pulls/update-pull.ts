@@ -90,7 +90,7 @@ async function findWritableHead(
   const [row] = await repositories.listByIds(tx, [pull.head_repository_id], 0);
   if (row === undefined) throw mayNotUpdate();
   if (secrecyOf(found) > secrecyOf({ repository: row, owner: row.owner })) throw wouldPublish();
-  return { repository: row, owner: row.owner, permission: WRITER };
+  return { repository: row, owner: row.owner, permission: WRITER, isMember: false };
 }
 
 const WRITER: VisibleRepository['permission'] = {

@@ -12,6 +12,8 @@ export interface VisibleRepository {
   repository: repositories.RepositoryRow;
   owner: UserRow;
   permission: Permission;
+  /** Whether the caller is in the organization that owns it. */
+  isMember: boolean;
 }
 
 /**
@@ -77,7 +79,8 @@ export function accessTo(
     },
     caller,
   );
-  return permission.level === 'none' ? undefined : { repository: row, owner, permission };
+  const found = { repository: row, owner, permission, isMember: row.is_member };
+  return permission.level === 'none' ? undefined : found;
 }
 
 /** Whether the unit is there, and for the caller to see. */

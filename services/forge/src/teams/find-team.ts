@@ -21,7 +21,7 @@ export interface VisibleTeam {
 export async function findTeam(context: Context, caller: Caller, id: string): Promise<VisibleTeam> {
   const viewer = viewerOf(caller);
   const row = await teams.findVisible(context.database.autocommit(), readId(id), viewer);
-  if (row === undefined || (row.role === null && !viewer.seesAll)) throw notFound();
+  if (row === undefined) throw notFound();
   const { organization, role, in_team: isInTeam, ...team } = row;
   const isOwner = viewer.seesAll || (role ?? 0) >= OWNERS_LEVEL;
   if (!isOwner && !isInTeam) throw forbidden('Must be a team member');

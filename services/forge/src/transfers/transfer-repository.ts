@@ -118,7 +118,8 @@ async function findTransfer(
     throw forbidden('user does not have the right to decide on this transfer');
   }
   const permission = { level: 'read', units: { code: 'read', issues: 'read', pulls: 'read' } } as const;
-  return { found: { repository: row, owner: row.owner, permission }, transfer };
+  const found = { repository: row, owner: row.owner, permission, isMember: row.is_member };
+  return { found, transfer };
 }
 
 /**
@@ -183,5 +184,6 @@ async function seenAfter(
     ...before,
     owner,
     permission: { level: 'none', units: { code: 'none', issues: 'none', pulls: 'none' } } as const,
+    isMember: false,
   }));
 }

@@ -144,7 +144,6 @@ export async function findNamed(
       left join :schema.users o on o.login_key = lower(${names.owner})
         and :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, o.id, o.visibility)
       left join :schema.teams t on t.organization_id = o.id and t.name_key = lower(${names.team})
-        and (${viewer.seesAll}::boolean or :schema.is_member(${viewer.userId}, o.id))
         and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)
       left join :schema.users c on c.login_key = lower(${names.creator})`;
 }

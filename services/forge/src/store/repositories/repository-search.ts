@@ -29,7 +29,6 @@ export async function search(
         and (${filter.forkOf ?? null}::bigint is null or r.fork_of = ${filter.forkOf ?? null}::bigint)
         and (${filter.teamId ?? null}::bigint is null or exists (
           select from :schema.teams t where t.id = ${filter.teamId ?? null}::bigint and t.organization_id = r.owner_id
-            and (${viewer.seesAll}::boolean or :schema.is_member(${viewer.userId}, t.organization_id))
             and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)
             and (t.includes_all_repositories or t.level = 4 or exists (
               select from :schema.team_repositories x where x.team_id = t.id and x.repository_id = r.id))))

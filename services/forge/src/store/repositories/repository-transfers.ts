@@ -27,7 +27,6 @@ export async function listByRepositories(
     select t.*, to_jsonb(d) as doer, to_jsonb(u) as recipient, coalesce((
         select jsonb_agg(to_jsonb(x) order by x.id)
         from :schema.teams x where x.id = any(t.team_ids)
-          and (${viewer.seesAll}::boolean or :schema.is_member(${viewer.userId}, x.organization_id))
           and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, x)), '[]') as teams,
       t.recipient_id = ${viewer.userId} or exists (select from :schema.team_members m join :schema.teams x on x.id = m.team_id
         where m.user_id = ${viewer.userId} and x.organization_id = t.recipient_id

@@ -1,0 +1,10 @@
+-- Teams are for members of their organization, whoever else may read its repositories; a private one is known to its own
+-- members and to the owners only. `sees_all` are site administrators.
+create or replace function :schema.may_know_team(person bigint, sees_all boolean, team :schema.teams) returns boolean
+  language sql stable
+as $$
+  select sees_all or exists (
+    select from :schema.team_members m join :schema.teams t on t.id = m.team_id
+    where m.user_id = person and t.organization_id = team.organization_id
+      and (team.visibility <> 'private' or t.id = team.id or t.level = 4))
+$$;
