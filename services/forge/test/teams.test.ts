@@ -354,6 +354,11 @@ describe('what a team reaches', () => {
     const told = async (who: Person) => (await who.call('GET', '/repos/reader/gift')).body['repo_transfer'];
     expect(await told(reader)).toMatchObject({ recipient: { login: 'vault' }, teams: [{ name: 'keys' }] });
     expect(await told(stranger)).toMatchObject({ recipient: { login: 'vault' }, teams: [] });
+    await owner.call('PATCH', '/orgs/vault', { visibility: 'private' });
+    expect(await told(reader)).toMatchObject({ recipient: { login: 'vault' } });
+    expect(await told(stranger)).toBeNull();
+    const { items } = await stranger.call('GET', '/user/repos');
+    expect(items.find((one) => one['name'] === 'gift')).toMatchObject({ repo_transfer: null });
     expect((await owner.call('POST', '/repos/reader/gift/transfer/accept')).status).toBe(202);
     expect((await reader.call('GET', '/repos/vault/gift/teams/keys')).status).toBe(200);
   });

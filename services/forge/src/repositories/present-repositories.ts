@@ -43,14 +43,15 @@ export async function presentRepositories(
   });
 }
 
-/** Who gives and who is asked is their business: the recipient may be an organization that others must not know of. */
+/** Who gives and who is asked is their business: to the others who administrate it a private organization is not told. */
 function mayKnowOf(
   transfer: repositoryTransfers.TransferWithPeople,
   { permission }: VisibleRepository,
   viewer: Caller | undefined,
 ): boolean {
   if (viewer === undefined) return false;
-  if (viewer.publicOnly && transfer.recipient.visibility !== 'public') return false;
+  const isGiver = transfer.doer_id === viewer.userId && !viewer.publicOnly;
+  if (!transfer.is_known && !isGiver) return false;
   return includes(permission.level, 'admin') || transfer.is_asked;
 }
 

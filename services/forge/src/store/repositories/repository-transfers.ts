@@ -15,6 +15,8 @@ export type TransferWithPeople = RepositoryTransferRow & {
   teams: TeamRow[];
   /** Whether the viewer may take it: he is the recipient, or may make repositories in the recipient. */
   is_asked: boolean;
+  /** Whether he may know of the recipient. */
+  is_known: boolean;
 };
 
 /** The transfers that some repositories wait for. */
@@ -30,7 +32,8 @@ export async function listByRepositories(
           and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, x)), '[]') as teams,
       t.recipient_id = ${viewer.userId} or exists (select from :schema.team_members m join :schema.teams x on x.id = m.team_id
         where m.user_id = ${viewer.userId} and x.organization_id = t.recipient_id
-          and (x.can_create_repositories or x.level >= 4)) as is_asked
+          and (x.can_create_repositories or x.level >= 4)) as is_asked,
+      :schema.may_know(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, u.id, u.visibility) as is_known
     from :schema.repository_transfers t join :schema.users d on d.id = t.doer_id
       join :schema.users u on u.id = t.recipient_id
     where t.repository_id = any(${ids}::bigint[])`;
