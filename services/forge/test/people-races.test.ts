@@ -24,3 +24,15 @@ it.each([
     expect((await ada.call('GET', path())).body).toMatchObject({ ...closed, description });
   }
 });
+
+it('one fork of a repository is made for one owner, whatever it is to be called', async () => {
+  const bob = scene.person('bob');
+  await ada.call('POST', '/user/repos', { name: 'source', auto_init: true });
+  const names = ['one', 'two', 'three'];
+  const replies = await Promise.all(
+    names.map((name) => bob.call('POST', '/repos/ada/source/forks', { name })),
+  );
+  expect(replies.map(({ status }) => status).toSorted()).toEqual([202, 409, 409]);
+  expect((await bob.call('GET', '/user/repos')).items).toHaveLength(1);
+  expect((await ada.call('GET', '/repos/ada/source')).body['forks_count']).toBe(1);
+});

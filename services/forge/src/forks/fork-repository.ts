@@ -9,6 +9,7 @@ import { by, makeNew } from '../repositories/create-repository.ts';
 import { findNewOwner } from '../repositories/find-new-owner.ts';
 import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
+import type { UserRow } from '../store/people/users.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 
 /** Pull requests and what else is ours stay with the original. */
@@ -26,13 +27,26 @@ export async function forkRepository(
   path: { owner: string; repo: string },
   wanted: { organization: string; name: string },
 ): Promise<VisibleRepository> {
-  const { database, git } = context;
   const found = await findRepository(context, caller, path, 'code');
   const { repository: source } = found;
   const owner = await findNewOwner(context, caller, wanted.organization);
   const name = wanted.name || source.name;
   checkRepositoryName(name);
   if (owner.id === source.owner_id) throw unacceptable('the repository belongs to this owner already');
+  // The next one for this owner finds the fork that is made here, or may try once it failed.
+  return await context.queues.inTurn(`fork of ${source.id} for ${owner.id}`, () =>
+    makeFork(context, caller, found, { owner, name }),
+  );
+}
+
+async function makeFork(
+  context: Context,
+  caller: Caller,
+  found: VisibleRepository,
+  { owner, name }: { owner: UserRow; name: string },
+): Promise<VisibleRepository> {
+  const { database, git } = context;
+  const { repository: source } = found;
   if ((await repositories.findFork(database.autocommit(), owner.id, source.id)) !== undefined)
     throw alreadyForked(owner.login);
   const draft = {
