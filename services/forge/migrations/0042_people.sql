@@ -8,3 +8,6 @@ as $$
     where m.user_id = person and t.organization_id = team.organization_id
       and (team.visibility <> 'private' or t.id = team.id or t.level = 4))
 $$;
+
+-- When the auth service said what the address and the full name are, so that nothing older takes their place.
+alter table :schema.users add column shown_at timestamptz;

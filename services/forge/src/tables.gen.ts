@@ -533,6 +533,7 @@ export interface Tables {
     repository_admins_manage_teams: boolean;
     followers: number;
     following: number;
+    shown_at: Date | null;
   };
   watches: {
     repository_id: number;

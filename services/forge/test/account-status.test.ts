@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { accessTokens } from '@croft/access-token';
 import type { Log } from '@croft/runtime';
 import { silentLog } from '@croft/runtime';
 import { fixedClock } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { personWith, SECRET, useForge } from './forge.ts';
+import { personWith, request, SECRET, tokenFor, useForge } from './forge.ts';
 
 // How the forge asks the auth service about people, and what it does while it gets no answer. That the real service
 // answers so, and what becomes of banned people, is in test/banned-people.test.ts.
@@ -27,7 +28,26 @@ const refuse = (_id: string, answer: ServerResponse) => {
   answer.end(JSON.stringify({ code: 404, error_code: 'user_not_found', msg: 'User not found' }));
 };
 
-const auth = createServer((question, answer) => {
+/** Whose password is right, whatever it is, and for which addresses one was tried. */
+let known = { sub: '', email: '' };
+let tried: string[] = [];
+
+const auth = createServer(async (question, answer) => {
+  if (question.method === 'POST') {
+    const { email } = (await json(question)) as { email: string };
+    tried.push(email);
+    answer.statusCode = email === known.email ? 200 : 400;
+    const token = tokenFor('signer', {
+      sub: known.sub,
+      email,
+      iat: Math.floor(clock.now().getTime() / 1000),
+    });
+    return answer.end(
+      JSON.stringify(
+        answer.statusCode === 200 ? { access_token: token } : { error_code: 'invalid_credentials' },
+      ),
+    );
+  }
   const id = question.url?.replace('/admin/users/', '') ?? '';
   const token = question.headers.authorization?.replace('Bearer ', '') ?? '';
   const claims = accessTokens(SECRET, () => clock.now().getTime()).verify(token);
@@ -202,4 +222,66 @@ it('personal access tokens are asked about too', async () => {
   clock.advance(60_000);
   reply = refuse;
   expect((await limited.call('GET', '/user')).status).toBe(403);
+});
+
+it('an account has the address and the full name that the auth service tells of, when they are newer', async () => {
+  const sub = randomUUID();
+  const says = (email: string) => {
+    const body = { email, user_metadata: { full_name: `Name of ${email}` } };
+    reply = (id, answer) => void answer.end(JSON.stringify({ id, ...body }));
+  };
+  says('first@example.test');
+  const person = scene.person('mover', { sub, email: 'token@example.test' });
+  const shown = async (who = person) => {
+    const { email, full_name: name } = (await who.call('GET', '/user')).body;
+    const row = await scene.sql.row`select email, full_name from :schema.users where login = 'mover'`;
+    expect([row, name]).toEqual([{ email, full_name: name }, `Name of ${email as string}`]);
+    return email;
+  };
+  expect(await shown()).toBe('first@example.test');
+  says('second@example.test');
+  expect(await shown()).toBe('first@example.test');
+  clock.advance(60_000);
+  expect(await shown()).toBe('second@example.test');
+  // Personal access tokens, too, are occasions to ask.
+  const { body } = await person.call('POST', '/users/mover/tokens', { name: 't' });
+  const limited = personWith('mover', body.sha1, () => scene.address);
+  says('third@example.test');
+  clock.advance(60_000);
+  expect(await shown(limited)).toBe('third@example.test');
+  const later = Math.floor(clock.now().getTime() / 1000) + 1;
+  const email = 'fourth@example.test';
+  const claims = { sub, iat: later, email, user_metadata: { full_name: `Name of ${email}` } };
+  expect(await shown(scene.person('mover', claims))).toBe(email);
+  expect(await shown()).toBe(email);
+  // A name that was chosen here stays.
+  await person.call('PATCH', '/user/settings', { full_name: 'Chosen' });
+  says('fifth@example.test');
+  clock.advance(60_000);
+  expect((await person.call('GET', '/user')).body).toMatchObject({
+    email: 'fifth@example.test',
+    full_name: 'Chosen',
+  });
+});
+
+it('a password is checked for the address that somebody has now', async () => {
+  const sub = randomUUID();
+  let email = 'before@example.test';
+  reply = (id, answer) => void answer.end(JSON.stringify({ id, email, user_metadata: {} }));
+  await scene.person('signer', { sub, email }).call('GET', '/user');
+  const signIn = (password: string) =>
+    request(`${scene.address}/api/v1/user`, 'GET', undefined, {
+      authorization: `Basic ${Buffer.from(`signer:${password}`).toString('base64')}`,
+    });
+  known = { sub, email };
+  expect((await signIn('one')).status).toBe(200);
+  email = 'after@example.test';
+  known = { sub, email };
+  clock.advance(60_000);
+  tried = [];
+  expect((await signIn('two')).body).toMatchObject({ login: 'signer', email });
+  expect(tried).toEqual(['before@example.test', email]);
+  tried = [];
+  expect((await signIn('three')).status).toBe(200);
+  expect(tried).toEqual([email]);
 });

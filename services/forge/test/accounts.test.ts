@@ -84,6 +84,32 @@ describe('an account', () => {
     });
   });
 
+  it('keeps its newest address and full name, whatever an older token says', async () => {
+    const sub = randomUUID();
+    const now = Math.floor(Date.now() / 1000) + 10;
+    const said = (iat: number, email: string) =>
+      scene.person('grete', { sub, iat, email, user_metadata: { user_name: 'grete', full_name: email } });
+    const older = said(now - 600, 'old@example.test');
+    const same = said(now - 300, 'old@example.test');
+    const newer = said(now, 'new@example.test');
+    const shown = async (who: typeof older) => {
+      const { email, full_name: name } = (await who.call('GET', '/user')).body;
+      const row = await scene.sql.row`select email, full_name from :schema.users where login = 'grete'`;
+      expect(row).toEqual({ email, full_name: name });
+      return [email, name];
+    };
+    const [old, latest] = [
+      ['old@example.test', 'old@example.test'],
+      ['new@example.test', 'new@example.test'],
+    ];
+    expect(await shown(older)).toEqual(old);
+    expect(await shown(same)).toEqual(old);
+    // Between the two, of which the later one said what the account has.
+    expect(await shown(said(now - 400, 'between@example.test'))).toEqual(old);
+    expect(await shown(newer)).toEqual(latest);
+    for (const token of [older, same, newer]) expect(await shown(token)).toEqual(latest);
+  });
+
   it('has a picture, which says nothing of whether there is an account', async () => {
     const { avatar_url: url } = (await scene.person('ada').call('GET', '/user')).body as unknown as {
       avatar_url: string;

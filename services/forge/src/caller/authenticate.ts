@@ -6,7 +6,7 @@ import { isPersonalToken, readCredentials } from '../rules/access/credentials.ts
 import * as accessTokens from '../store/people/access-tokens.ts';
 import * as users from '../store/people/users.ts';
 import { type Caller, callerOf } from './caller.ts';
-import { checkAccount } from './check-account.ts';
+import { checkAccount, refreshAccount } from './check-account.ts';
 import { findOrCreateAccount } from './find-or-create-account.ts';
 
 /** Who asks, as far as a request shows it. */
@@ -78,7 +78,13 @@ async function byPassword(
   const person = account?.kind === 'person' ? account : undefined;
   // An unknown name is asked about all the same: the answer must not come sooner than for a wrong password.
   const email = person?.email || (name.includes('@') ? name : `${name}@unknown.invalid`);
-  const token = await passwords.check(email, password, client);
+  // His address may be another one by now. Side by side, so that a name that there is takes no longer than others.
+  const [first, known] = await Promise.all([
+    passwords.check(email, password, client),
+    person && refreshAccount(context, person),
+  ]);
+  const hasMoved = known !== undefined && known.email !== '' && known.email !== email;
+  const token = first ?? (hasMoved ? await passwords.check(known.email, password, client) : undefined);
   if (token === undefined) throw badCredentials();
   return callerOf(await findOrCreateAccount(context, verified(context, token)));
 }

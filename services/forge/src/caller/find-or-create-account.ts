@@ -2,6 +2,7 @@ import type { AccessTokenClaims } from '@croft/access-token';
 import type { Context } from '../context.ts';
 import { badCredentials, tokenWithoutUser } from '../failures.ts';
 import { proposeLogins } from '../rules/access/name.ts';
+import { fullNameOf, wantedLoginOf } from '../rules/access/user-metadata.ts';
 import type { Identity, UserRow } from '../store/people/users.ts';
 import * as users from '../store/people/users.ts';
 import { checkAccount, checkNewcomer } from './check-account.ts';
@@ -13,12 +14,13 @@ import { checkAccount, checkNewcomer } from './check-account.ts';
 export async function findOrCreateAccount(context: Context, claims: AccessTokenClaims): Promise<UserRow> {
   const identity = readIdentity(claims, context.identity.adminRoles);
   const row = await users.findByAuthUserId(context.database.reads(), identity.authUserId);
-  if (row === undefined) return await createAccount(context, identity, wantedLogin(claims));
+  if (row === undefined) return await createAccount(context, identity, wantedLoginOf(claims.user_metadata));
   const known = await checkAccount(context, row);
   if (isCurrent(known, identity)) return known;
   await users.updateIdentity(context.database.autocommit(), known.id, identity);
-  const fullName = known.keeps_full_name ? known.full_name : identity.fullName;
   const isAdmin = isNews(known, identity) ? identity.isAdmin : known.is_admin;
+  if (isOld(known, identity)) return { ...known, is_admin: isAdmin };
+  const fullName = known.keeps_full_name ? known.full_name : identity.fullName;
   return { ...known, email: identity.email, full_name: fullName, is_admin: isAdmin };
 }
 
@@ -29,8 +31,10 @@ async function createAccount(
   wanted: string | undefined,
 ): Promise<UserRow> {
   const checked = await checkNewcomer(context, identity.authUserId);
-  const account = { ...identity, isAdmin: checked?.isAdmin ?? identity.isAdmin };
-  for (const login of proposeLogins(wanted, identity.email, identity.authUserId)) {
+  const { shown, askedAt = identity.issuedAt, isAdmin = identity.isAdmin } = checked ?? {};
+  const later = shown !== undefined && askedAt > identity.issuedAt ? { ...shown, issuedAt: askedAt } : {};
+  const account = { ...identity, isAdmin, ...later };
+  for (const login of proposeLogins(wanted, account.email, identity.authUserId)) {
     const tx = context.database.autocommit();
     const made =
       (await users.insert(tx, login, account, checked?.askedAt)) ??
@@ -46,24 +50,24 @@ function readIdentity(claims: AccessTokenClaims, adminRoles: ReadonlySet<string>
   return {
     authUserId: claims.sub.toLowerCase(),
     email: claims.email ?? '',
-    fullName: text(claims.user_metadata?.['full_name']) ?? text(claims.user_metadata?.['name']) ?? '',
+    fullName: fullNameOf(claims.user_metadata),
     isAdmin: adminRoles.has(claims.role ?? ''),
     issuedAt: new Date((claims.iat ?? 0) * 1000),
   };
 }
 
-const wantedLogin = (claims: AccessTokenClaims) => text(claims.user_metadata?.['user_name']);
-
-/** Users write their metadata themselves: anything may be in it, NUL included, which PostgreSQL cannot keep. */
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.replaceAll('\0', '').slice(0, 255) : undefined;
-}
-
+/** Whether the account has what the token says, or what was said later. */
 function isCurrent(row: UserRow, identity: Identity): boolean {
   const isNamed = row.keeps_full_name || row.full_name === identity.fullName;
+  const isShown =
+    row.email === identity.email && isNamed && row.shown_at?.getTime() === identity.issuedAt.getTime();
   const isRanked = row.is_admin === identity.isAdmin || !isNews(row, identity);
-  return row.email === identity.email && isNamed && isRanked;
+  return (isShown || isOld(row, identity)) && isRanked;
 }
+
+/** Whether the address and the full name of the account are from a later time than the token. */
+const isOld = ({ shown_at: shownAt }: UserRow, { issuedAt }: Identity) =>
+  shownAt !== null && shownAt > issuedAt;
 
 /** Whether the token tells of the role later than the auth service did when it was asked. */
 const isNews = ({ checked_at: checkedAt }: UserRow, { issuedAt }: Identity) =>

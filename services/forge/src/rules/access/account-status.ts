@@ -1,9 +1,13 @@
+import { fullNameOf } from './user-metadata.ts';
+
 /** What the auth service says of an account's owner. */
 export interface AccountStatus {
   /** Banned or deleted. */
   isRefused: boolean;
   /** Of whoever is welcome; undefined when the answer does not say. */
   role: string | undefined;
+  /** What is shown of whoever is welcome; undefined when the answer does not tell both. */
+  shown: { email: string; fullName: string } | undefined;
 }
 
 /** How long an answer counts: whoever is banned or deleted is refused a minute later at the latest. */
@@ -27,18 +31,26 @@ export function readStatus(httpStatus: number, body: unknown, now: Date): Accoun
     deleted_at: deletedAt,
     banned_until: bannedUntil,
     role,
+    email,
+    user_metadata: metadata,
   } = body as AdminAnswer;
   if (httpStatus === 404 && code === 'user_not_found') return REFUSED;
   if (httpStatus !== 200 || id === undefined) return undefined;
   if (typeof deletedAt === 'string') return REFUSED;
   if (typeof bannedUntil === 'string' && lasts(bannedUntil, now)) return REFUSED;
-  return { isRefused: false, role: typeof role === 'string' ? role : undefined };
+  return {
+    isRefused: false,
+    role: typeof role === 'string' ? role : undefined,
+    shown: typeof email === 'string' && metadata ? { email, fullName: fullNameOf(metadata) } : undefined,
+  };
 }
 
-const REFUSED: AccountStatus = { isRefused: true, role: undefined };
+const REFUSED: AccountStatus = { isRefused: true, role: undefined, shown: undefined };
 
 type AdminAnswer = Readonly<
-  Partial<Record<'id' | 'error_code' | 'deleted_at' | 'banned_until' | 'role', unknown>>
+  Partial<
+    Record<'id' | 'error_code' | 'deleted_at' | 'banned_until' | 'role' | 'email' | 'user_metadata', unknown>
+  >
 >;
 
 /** `infinity` is a time only to PostgreSQL. */

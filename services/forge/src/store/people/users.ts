@@ -13,6 +13,7 @@ export function reviveUser(json: UserRow): UserRow {
     created_at: time(json.created_at),
     refused_at: json.refused_at === null ? null : time(json.refused_at),
     checked_at: json.checked_at === null ? null : time(json.checked_at),
+    shown_at: json.shown_at === null ? null : time(json.shown_at),
   };
 }
 
@@ -32,6 +33,7 @@ export const GHOST: UserRow = {
   visibility: 'public',
   refused_at: null,
   checked_at: null,
+  shown_at: null,
   keeps_full_name: false,
   hides_email: false,
   stars: 0,
@@ -93,35 +95,46 @@ export function insert(
   checkedAt: Date | undefined,
 ): Promise<UserRow | undefined> {
   return tx.row<UserRow>`
-    insert into :schema.users (auth_user_id, login, full_name, email, is_admin, checked_at, created_at)
+    insert into :schema.users (auth_user_id, login, full_name, email, is_admin, shown_at, checked_at, created_at)
     values (${identity.authUserId}, ${login}, ${identity.fullName}, ${identity.email}, ${identity.isAdmin},
-      ${checkedAt ?? null}, ${tx.now})
+      ${identity.issuedAt}, ${checkedAt ?? null}, ${tx.now})
     on conflict do nothing returning *`;
 }
 
-/** Notes what the auth service said of an account's owner; of several answers the one to the latest question stays. */
-export async function noteStatus(
-  tx: Tx,
-  id: number,
-  { isRefused, isAdmin, askedAt }: { isRefused: boolean; isAdmin: boolean | undefined; askedAt: Date },
-): Promise<void> {
+/** What the auth service answered about an account's owner. */
+export interface NotedStatus {
+  isRefused: boolean;
+  isAdmin: boolean | undefined;
+  shown: Pick<Identity, 'email' | 'fullName'> | undefined;
+  askedAt: Date;
+}
+
+/** Notes it; of several answers the one to the latest question stays, and what a later token showed. */
+export async function noteStatus(tx: Tx, id: number, status: NotedStatus): Promise<void> {
+  const { isRefused, isAdmin, shown, askedAt } = status;
   await tx.run`
-    update :schema.users set checked_at = ${askedAt}::timestamptz, 
+    update :schema.users set checked_at = ${askedAt}::timestamptz,
       is_admin = coalesce(${isAdmin ?? null}::boolean, is_admin),
-      refused_at = case when ${isRefused} then coalesce(refused_at, ${askedAt}::timestamptz) end
+      refused_at = case when ${isRefused} then coalesce(refused_at, ${askedAt}::timestamptz) end,
+      email = case when shown_at > ${askedAt}::timestamptz then email else coalesce(${shown?.email ?? null}, email) end,
+      full_name = case when keeps_full_name or shown_at > ${askedAt}::timestamptz then full_name
+        else coalesce(${shown?.fullName ?? null}, full_name) end,
+      shown_at = greatest(shown_at, ${shown === undefined ? null : askedAt}::timestamptz)
     where id = ${id} and (checked_at is null or checked_at < ${askedAt}::timestamptz)`;
 }
 
 /**
- * Takes over what may change on the auth side; the login stays, and a full name that was set here. Who administrates is
- * what the auth service said last, be it when it was asked or with a token.
+ * Takes over what may change on the auth side; the login stays, and a full name that was set here. The address, the name
+ * and who administrates are what the auth service said last, be it when it was asked or with a token.
  */
 export async function updateIdentity(tx: Tx, id: number, identity: Identity): Promise<void> {
+  const { email, fullName, isAdmin, issuedAt } = identity;
   await tx.run`
-    update :schema.users set email = ${identity.email},
-      is_admin = case when checked_at is null or checked_at < ${identity.issuedAt}::timestamptz then ${identity.isAdmin}
-        else is_admin end,
-      full_name = case when keeps_full_name then full_name else ${identity.fullName} end
+    update :schema.users set
+      is_admin = case when checked_at is null or checked_at < ${issuedAt}::timestamptz then ${isAdmin} else is_admin end,
+      email = case when shown_at > ${issuedAt}::timestamptz then email else ${email} end,
+      full_name = case when keeps_full_name or shown_at > ${issuedAt}::timestamptz then full_name else ${fullName} end,
+      shown_at = greatest(shown_at, ${issuedAt}::timestamptz)
     where id = ${id}`;
 }
 
