@@ -9,5 +9,8 @@ as $$
       and (team.visibility <> 'private' or t.id = team.id or t.level = 4))
 $$;
 
+-- Names that somebody took lead to nobody else any more, also when he is gone.
+delete from :schema.former_logins f using :schema.users u where u.login_key = f.login_key;
+
 -- When the auth service said what the address and the full name are, so that nothing older takes their place.
 alter table :schema.users add column shown_at timestamptz;

@@ -36,7 +36,7 @@ export function forgeDialect(links: Links): ErrorDialect {
     },
     render(failure, request) {
       if (failure instanceof failures.Moved) {
-        const path = movedPath(request.url, failure.from, failure.to);
+        const path = movedPath(request.url, API_PREFIX, failure.from, failure.to);
         const body = { message: failure.message, url: links.documentation };
         if (path !== undefined) return { status: 307, headers: { location: links.root + path }, body };
       }

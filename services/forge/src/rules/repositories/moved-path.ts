@@ -1,13 +1,20 @@
 /**
  * The path and query of a request after something in it got another name: the first segments that are the old names,
  * whatever their case and encoding, become the new ones. A `.git` at the end of one stays.
+ * @param prefix of the API, in which nothing is a name
  * @returns undefined when the path does not have them
  */
-export function movedPath(url: string, from: readonly string[], to: readonly string[]): string | undefined {
+export function movedPath(
+  url: string,
+  prefix: string,
+  from: readonly string[],
+  to: readonly string[],
+): string | undefined {
   const [path = '', ...query] = url.split('?');
   const segments = path.split('/');
-  const at = segments.findIndex((_, start) =>
-    from.every((name, index) => isName(segments[start + index], name)),
+  const first = path.startsWith(`${prefix}/`) ? prefix.split('/').length : 0;
+  const at = segments.findIndex(
+    (_, start) => start >= first && from.every((name, index) => isName(segments[start + index], name)),
   );
   if (at === -1) return undefined;
   for (const [index, name] of to.entries()) {

@@ -21,7 +21,10 @@ export interface OrganizationFields {
   repositoryAdminsManageTeams: boolean;
 }
 
-/** Makes an organization with its team of owners, of whom there is one; undefined when the name is taken. */
+/**
+ * Makes an organization with its team of owners, of whom there is one; undefined when the name is taken. It no longer leads
+ * to who had it before.
+ */
 export function insert(
   tx: Tx,
   login: string,
@@ -35,6 +38,8 @@ export function insert(
       values ('organization', ${login}, ${fields.fullName}, ${fields.email}, ${fields.description}, ${fields.website},
         ${fields.location}, ${fields.visibility}, ${fields.repositoryAdminsManageTeams}, ${tx.now})
       on conflict do nothing returning *
+    ), freed as (
+      delete from :schema.former_logins f using made where f.login_key = made.login_key
     ), owners as (
       insert into :schema.teams (organization_id, name, level, code, issues, pulls, includes_all_repositories,
         can_create_repositories, created_at)

@@ -85,7 +85,8 @@ export async function mapByIds(tx: Reader, ids: readonly number[]): Promise<Map<
 }
 
 /**
- * Makes an account; undefined when the name is taken or the auth user has one already.
+ * Makes an account, whose name no longer leads to who had it before; undefined when the name is taken or the auth user
+ * has one already.
  * @param checkedAt when the auth service was asked about its owner
  */
 export function insert(
@@ -95,10 +96,16 @@ export function insert(
   checkedAt: Date | undefined,
 ): Promise<UserRow | undefined> {
   return tx.row<UserRow>`
-    insert into :schema.users (auth_user_id, login, full_name, email, is_admin, shown_at, checked_at, created_at)
-    values (${identity.authUserId}, ${login}, ${identity.fullName}, ${identity.email}, ${identity.isAdmin},
-      ${identity.issuedAt}, ${checkedAt ?? null}, ${tx.now})
-    on conflict do nothing returning *`;
+    with made as (
+      insert into :schema.users (auth_user_id, login, full_name, email, is_admin, shown_at, checked_at,
+        created_at)
+      values (${identity.authUserId}, ${login}, ${identity.fullName}, ${identity.email}, ${identity.isAdmin},
+        ${identity.issuedAt}, ${checkedAt ?? null}, ${tx.now})
+      on conflict do nothing returning *
+    ), freed as (
+      delete from :schema.former_logins f using made where f.login_key = made.login_key
+    )
+    select * from made`;
 }
 
 /** What the auth service answered about an account's owner. */
