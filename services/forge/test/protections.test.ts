@@ -174,3 +174,12 @@ it('a repository has a hundred of them at most', async () => {
   expect((await ada.call('DELETE', `${path}/branch-7`)).status).toBe(204);
   expect((await ada.call('POST', path, { rule_name: 'one-more' })).status).toBe(201);
 });
+
+it('a protection comes at the end also when the last one has the highest priority there is', async () => {
+  await cast.ada.call('POST', '/user/repos', { name: 'topmost', auto_init: true });
+  const at = '/repos/ada/topmost/branch_protections';
+  const highest = { rule_name: 'a', priority: 2_147_483_647 };
+  expect((await cast.ada.call('POST', at, highest)).body).toMatchObject(highest);
+  expect((await cast.ada.call('POST', at, { rule_name: 'b' })).body).toMatchObject({ rule_name: 'b' });
+  expect((await cast.ada.call('GET', at)).items.map((one) => one['rule_name'])).toEqual(['a', 'b']);
+});

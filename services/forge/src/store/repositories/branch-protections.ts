@@ -50,7 +50,8 @@ export function insert(
   return tx.row<BranchProtectionRow>`
     insert into :schema.branch_protections (repository_id, rule_name, priority, options, created_at, updated_at)
     select r.id, ${wanted.ruleName}, coalesce(${wanted.priority}::integer, (
-        select coalesce(max(p.priority), 0) + 1 from :schema.branch_protections p where p.repository_id = r.id)),
+        select least(coalesce(max(p.priority), 0), 2147483646) + 1 from :schema.branch_protections p
+        where p.repository_id = r.id)),
       ${JSON.stringify(wanted.options)}::jsonb, ${tx.now}::timestamptz, ${tx.now}::timestamptz
     from :schema.repositories r where r.id = ${repositoryId} for key share
     on conflict (repository_id, rule_name) do nothing returning *`;
