@@ -147,6 +147,23 @@ describe('generating from a template', () => {
     expect(await stored()).toEqual(before);
   });
 
+  it('takes labels only for whoever may read them where they are', async () => {
+    const { items } = await cast.ada.call('GET', '/orgs/club/teams');
+    const coders = { name: 'coders', units: ['repo.code'], includes_all_repositories: true };
+    const { id } = (await cast.ada.call('POST', '/orgs/club/teams', coders)).body;
+    expect([items.length, id]).toEqual([2, expect.any(Number)]);
+    await cast.ada.call('PUT', `/teams/${id}/members/reader`);
+    const template = { name: 'cut', private: true, template: true, auto_init: true, issue_labels: 'Default' };
+    expect((await cast.ada.call('POST', '/orgs/club/repos', template)).status).toBe(201);
+    expect((await cast.reader.call('GET', '/repos/club/cut/labels')).status).toBe(404);
+    const before = await stored();
+    const wish = { name: 'sewn', git_content: true, private: true };
+    const from = '/repos/club/cut/generate';
+    expect((await cast.reader.call('POST', from, { ...wish, labels: true })).status).toBe(404);
+    expect(await stored()).toEqual(before);
+    expect((await cast.reader.call('POST', from, wish)).status).toBe(201);
+  });
+
   it('works from an empty one, and not from what one may not see', async () => {
     await cast.ada.call('POST', '/user/repos', { name: 'blank', template: true, private: true });
     const wish = { name: 'plain', git_content: true };

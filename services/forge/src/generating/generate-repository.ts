@@ -2,6 +2,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { notFound, unacceptable } from '../failures.ts';
+import { checkReadsLabels } from '../labels/find-label-home.ts';
 import { packTree } from '../outside/git/copy.ts';
 import { readObject } from '../outside/git/reading/objects.ts';
 import { parseCommit } from '../outside/git/reading/parse-commit.ts';
@@ -40,8 +41,10 @@ export async function generateRepository(
   path: { owner: string; repo: string },
   wanted: GeneratedRepository,
 ): Promise<VisibleRepository> {
-  const { repository: source } = await findRepository(context, caller, path, 'code');
+  const found = await findRepository(context, caller, path, 'code');
+  const { repository: source } = found;
   const { items } = wanted;
+  if (items.labels) checkReadsLabels(found);
   if (!source.template) throw unacceptable('this is not a template repo');
   if (!Object.values(items).includes(true)) throw unacceptable('must select at least one template item');
   const owner = await findNewOwner(context, caller, wanted.owner);

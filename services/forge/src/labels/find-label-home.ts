@@ -56,7 +56,7 @@ export async function findIssueHome(
   intent: 'read' | 'write',
 ): Promise<VisibleRepository> {
   const found = await findRepository(context, caller, path);
-  if (!mayRead(found, 'issues') && !mayRead(found, 'pulls')) throw notFound();
+  checkReadsLabels(found);
   if (intent === 'write') {
     if (!mayWrite(found, 'issues') && !mayWrite(found, 'pulls')) {
       throw forbidden('user should have a permission to write to issues or pulls');
@@ -64,4 +64,12 @@ export async function findIssueHome(
     checkNotArchived(found);
   }
   return found;
+}
+
+/**
+ * Labels and milestones are for whoever may read issues or pull requests.
+ * @throws 404
+ */
+export function checkReadsLabels(found: VisibleRepository): void {
+  if (!mayRead(found, 'issues') && !mayRead(found, 'pulls')) throw notFound();
 }
