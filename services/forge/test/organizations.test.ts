@@ -258,6 +258,28 @@ describe('a private organization', () => {
       expect((await limited.call('GET', `/teams/${members}`)).status).toBe(404);
     }
   });
+
+  it('is not made, and none is hidden, with a token that is for public things', async () => {
+    await make('seen');
+    for (const login of ['owner', 'boss']) {
+      const scopes = ['public-only', 'all'];
+      const { body } = await (login === 'owner' ? owner : admin).call('POST', `/users/${login}/tokens`, {
+        name: 'all that is public',
+        scopes,
+      });
+      const limited = personWith(login, body.sha1, () => scene.address);
+      for (const visibility of ['private', 'limited']) {
+        const wish = { username: 'unseen', visibility };
+        await refused(403, limited, 'POST', '/orgs', wish);
+        await refused(403, limited, 'PATCH', '/orgs/seen', { visibility });
+        if (login === 'boss') await refused(403, limited, 'POST', '/admin/users/owner/orgs', wish);
+      }
+      const open = { visibility: 'public', description: login };
+      if (login === 'owner')
+        expect((await limited.call('PATCH', '/orgs/seen', open)).body).toMatchObject(open);
+      expect((await limited.call('POST', '/orgs', { username: `of-${login}` })).status).toBe(201);
+    }
+  });
 });
 
 describe('members', () => {

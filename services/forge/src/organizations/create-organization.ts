@@ -1,3 +1,5 @@
+import type { Caller } from '../caller/caller.ts';
+import { checkReachesPrivate } from '../caller/check-reaches-private.ts';
 import type { Context } from '../context.ts';
 import { nameTaken } from '../failures.ts';
 import { checkAccountName } from '../rules/access/name.ts';
@@ -7,14 +9,16 @@ import type { UserRow } from '../store/people/users.ts';
 
 /**
  * Makes an organization with a team of owners, of whom there is one.
- * @throws 422 for a name nobody can have or somebody has, and for texts that cannot be accepted
+ * @throws 403 for one that is not for everybody with credentials for public things, 422 for a name nobody can have or somebody has, and for texts that cannot be accepted
  */
 export async function createOrganization(
   { database }: Context,
+  caller: Caller,
   ownerId: number,
   login: string,
   fields: organizations.OrganizationFields,
 ): Promise<UserRow> {
+  if (fields.visibility !== 'public') checkReachesPrivate(caller);
   checkAccountName(login);
   checkProfile(fields);
   const made = await organizations.insert(database.autocommit(), login, ownerId, fields);

@@ -1,4 +1,5 @@
 import type { Caller } from '../caller/caller.ts';
+import { checkReachesPrivate } from '../caller/check-reaches-private.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { checkProfile, type Profile, readVisibility } from '../rules/access/profile.ts';
@@ -26,6 +27,7 @@ export async function editOrganization(
   checkProfile(edit);
   const { id } = found.organization;
   const visibility = edit.visibility ? readVisibility(edit.visibility, 'private') : undefined;
+  if (visibility !== undefined && visibility !== 'public') checkReachesPrivate(caller);
   const after = await context.database.transaction(async (tx) => {
     const now = await organizations.update(tx, id, { ...edit, visibility });
     // Forks of owners that not everybody may know of are not counted.

@@ -19,9 +19,9 @@ export const create = endpoint({
   access: 'caller',
   area: 'organization',
   body: newOrganization,
-  answers: { 201: organizationSchema, 422: errorSchema },
+  answers: { 201: organizationSchema, 403: errorSchema, 422: errorSchema },
   async handle({ body, caller }, context) {
-    const made = await createOrganization(context, caller.userId, body.username, fieldsOf(body));
+    const made = await createOrganization(context, caller, caller.userId, body.username, fieldsOf(body));
     return { status: 201, body: organizationJson(made, caller, context.links) };
   },
 });

@@ -48,7 +48,7 @@ export const createOrganizationFor = endpoint({
   answers: { 201: organizationSchema, 403: errorSchema, 404: errorSchema, 422: errorSchema },
   async handle({ params, body, caller }, context) {
     const owner = await findPerson(context, params.username);
-    const made = await createOrganization(context, owner.id, body.username, fieldsOf(body));
+    const made = await createOrganization(context, caller, owner.id, body.username, fieldsOf(body));
     return { status: 201, body: organizationJson(made, caller, context.links) };
   },
 });
