@@ -87,7 +87,7 @@ describe('PATCH', () => {
     ['an option as a name', { name: '-x' }, 422],
     ['a slash', { name: 'a/b' }, 422],
     ['an encoded slash', { name: 'a%2Fb' }, 422],
-    ['a script as website', { website: 'javascript:alert(1)' }, 422],
+    ['a script as website', { website: ' javascript:alert(1)' }, 422],
     ['a style nobody knows', { default_merge_style: 'octopus' }, 422],
     ['a description without end', { description: 'x'.repeat(2049) }, 422],
     ['a wrong type', { private: 'yes' }, 422],

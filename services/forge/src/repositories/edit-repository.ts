@@ -9,11 +9,10 @@ import { checkRepositoryName } from '../rules/access/name.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
 import { MERGE_STYLES } from '../rules/pulls/merge-style.ts';
 import { UPDATE_STYLES } from '../rules/pulls/update-style.ts';
+import { checkWebsite } from '../rules/repositories/website.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { checkDescription } from './create-repository.ts';
 import { checkAdmin, findRepository, findRepositoryById, type VisibleRepository } from './find-repository.ts';
-
-const MAX_WEBSITE = 1024;
 
 /** What to change of a repository; what is absent or null stays. */
 export type RepositoryEdit = Partial<{
@@ -61,10 +60,7 @@ async function record({ database }: Context, id: number, edit: RepositoryEdit): 
 function checkTexts(edit: RepositoryEdit, before: repositories.RepositoryRow): void {
   if (edit.name && edit.name !== before.name) checkRepositoryName(edit.name);
   if (edit.description) checkDescription(edit.description);
-  if ((edit.website ?? '').length > MAX_WEBSITE) throw unacceptable(`[Website]: MaxSize(${MAX_WEBSITE})`);
-  // It is shown as a link.
-  if (edit.website && !/^https?:\/\/[^\s<>"]+$/i.test(edit.website))
-    throw unacceptable('[Website]: ValidUrl');
+  if (edit.website) checkWebsite(edit.website);
   const style = edit.defaultMergeStyle;
   if (style && !(MERGE_STYLES as readonly string[]).includes(style))
     throw unacceptable(`[DefaultMergeStyle]: In(${MERGE_STYLES.join(',')})`);
