@@ -156,6 +156,9 @@ describe('search', () => {
     expect(await found(`uid=${id}`)).toEqual(['ada/beta']);
     expect(await found(`uid=${id}&exclusive=true`)).toEqual([]);
     expect(await found(`uid=${id}&mode=collaborative`)).toEqual(['ada/beta']);
+    expect(await found(`uid=${id}&mode=source`)).toEqual(['ada/beta']);
+    expect(await found(`uid=${id}&mode=source&exclusive=true`)).toEqual([]);
+    expect(await found(`uid=${id}&mode=fork`)).toEqual([]);
     // Not by way of somebody else's rights.
     expect(await found(`uid=${id}`, cast.stranger)).toEqual([]);
     const lodge = (await scene.sql.row<{ id: number }>`select id from :schema.users where login = 'lodge'`)

@@ -46,7 +46,7 @@ export function readRepositoryFilter(query: RepositoryQuery): RepositoryFilter {
   if (sort !== '' && by === undefined) throw unacceptable(`Invalid sort mode: "${sort}"`);
   if (!['', 'asc', 'desc'].includes(order)) throw unacceptable(`Invalid sort order: "${order}"`);
   const ownerId = idOf(query.uid);
-  const isExclusive = readBoolean(query.exclusive) === true || mode === 'source' || mode === 'fork';
+  const isExclusive = readBoolean(query.exclusive) === true;
   return compact({
     keyword: (query.q ?? '').trim(),
     isTopic: readBoolean(query.topic),
