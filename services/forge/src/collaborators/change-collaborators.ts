@@ -4,6 +4,7 @@ import { unacceptable } from '../failures.ts';
 import { checkAdmin, findRepository } from '../repositories/find-repository.ts';
 import { LEVELS } from '../rules/access/permission.ts';
 import * as collaborators from '../store/people/collaborators.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
 import { findSubject } from './find-subject.ts';
 
 const GIVEN = ['read', 'write', 'admin'] as const;
@@ -40,5 +41,9 @@ export async function removeCollaborator(
   const found = await findRepository(context, caller, path);
   const subject = await findSubject(context, path.collaborator);
   if (subject.id !== caller.userId) checkAdmin(found);
-  await collaborators.remove(context.database.autocommit(), found.repository.id, subject.id);
+  const { id: repositoryId } = found.repository;
+  await context.database.transaction(async (tx) => {
+    await collaborators.remove(tx, repositoryId, subject.id);
+    await lostAccess.forget(tx, { userIds: [subject.id], repositoryId });
+  });
 }

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { forbidden, unacceptable } from '../failures.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
 import { checkAdmin } from '../repositories/find-repository.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
 import * as teamRepositories from '../store/people/team-repositories.ts';
 import type { TeamRow } from '../store/people/teams.ts';
 import type { RepositoryRow } from '../store/repositories/repositories.ts';
@@ -32,8 +33,11 @@ export async function giveToTeam(context: Context, caller: Caller, path: TeamPat
  */
 export async function takeFromTeam(context: Context, caller: Caller, path: TeamPath): Promise<void> {
   const { repository, team } = await findTeamToChange(context, caller, path);
-  if (!(await teamRepositories.remove(context.database.autocommit(), team.id, repository.id)))
-    throw unacceptable(`team '${team.name}' was not added to repo`);
+  await context.database.transaction(async (tx) => {
+    if (!(await teamRepositories.remove(tx, team.id, repository.id)))
+      throw unacceptable(`team '${team.name}' was not added to repo`);
+    await lostAccess.forget(tx, { repositoryId: repository.id });
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import * as issueWishes from '../store/issues/issue-wishes.ts';
 import * as issues from '../store/issues/issues.ts';
 import { assign } from './change-issue.ts';
-import { findIssue, type NumberedPath } from './find-issue.ts';
+import { findIssue, type NumberedPath, type VisibleIssue } from './find-issue.ts';
 import { MAX_ASSIGNEES, resolveWishes } from './resolve-wishes.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function changeAssignees(
   const found = await findIssue(context, caller, path);
   if (!mayWrite(found, found.issue.is_pull ? 'pulls' : 'issues')) throw forbidden('Not repo writer');
   checkNotArchived(found);
-  const named = await namedAccounts(context, found.repository, wanted);
+  const named = await namedAccounts(context, found, wanted);
   await context.database.transaction(async (tx) => {
     const current = await issues.lockById(tx, found.issue.id);
     if (current === undefined) throw notFound();
@@ -47,10 +47,12 @@ export async function changeAssignees(
 /** Who can no longer be assigned can still be taken away. */
 async function namedAccounts(
   context: Context,
-  repository: Parameters<typeof resolveWishes>[1],
+  { repository, issue }: VisibleIssue,
   wanted: { how: 'add' | 'remove'; assignees: readonly string[] },
 ): Promise<{ id: number }[]> {
-  if (wanted.how === 'add') return (await resolveWishes(context, repository, wanted)).assignees ?? [];
+  const { assignee_ids: assigned } = issue;
+  if (wanted.how === 'add')
+    return (await resolveWishes(context, repository, wanted, { assigned })).assignees ?? [];
   const tx = context.database.autocommit();
   const named = {
     logins: wanted.assignees.slice(0, MAX_ASSIGNEES),

@@ -28,7 +28,8 @@ export async function editIssue(
   const isWriter = mayWrite(found, issue.is_pull ? 'pulls' : 'issues');
   checkMayEdit(caller, issue, isWriter);
   checkNotArchived(found);
-  const wishes = await resolveWishes(context, found.repository, isWriter ? withEmptied(wanted) : {});
+  const named = isWriter ? withEmptied(wanted) : {};
+  const wishes = await resolveWishes(context, found.repository, named, { assigned: issue.assignee_ids });
   // 0 takes the milestone away.
   const milestone = isWriter && wanted.milestone === 0 ? null : wishes.milestone;
   await applyEdit(context, found, {

@@ -34,6 +34,7 @@ export interface ResolvedWishes {
 /**
  * Looks up what a request names; without a statement when it names nothing.
  * @param milestoneFirst whether the milestone is checked ahead of the assignees, as the contract has it for a new pull request
+ * @param assigned who is assigned already, and stays so with or without his rights: clients send back what they read
  * @throws 422 for an assignee nobody knows, and for one who cannot write to the repository; 404 for a milestone that is none of
  *   the repository
  */
@@ -41,7 +42,7 @@ export async function resolveWishes(
   { database }: Context,
   repository: RepositoryRow,
   wishes: Wishes,
-  { milestoneFirst = false } = {},
+  { milestoneFirst = false, assigned = [] }: { milestoneFirst?: boolean; assigned?: readonly number[] } = {},
 ): Promise<ResolvedWishes> {
   const logins = namedLogins(wishes);
   const labels = wishes.labels ?? undefined;
@@ -60,7 +61,8 @@ export async function resolveWishes(
       throw notFound(`milestone does not exist [id: ${milestoneId}]`);
   };
   if (milestoneFirst) checkMilestone();
-  const assignees = logins?.map((login) => checkAssignee(found.users, login, repository)).filter(isFirst);
+  const people = found.users.map((user) => ({ ...user, writes: user.writes || assigned.includes(user.id) }));
+  const assignees = logins?.map((login) => checkAssignee(people, login, repository)).filter(isFirst);
   checkMilestone();
   return {
     assignees,

@@ -2,6 +2,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound } from '../failures.ts';
 import { checkOwner, findOrganization } from '../organizations/find-organization.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
 import * as members from '../store/people/members.ts';
 import * as organizations from '../store/people/organizations.ts';
 
@@ -25,6 +26,7 @@ export async function removeMember(
     if (!membership?.isMember) throw notFound();
     if (membership.isOwner && (await members.countOwners(tx, id)) === 1) throw lastOwner();
     await members.remove(tx, id, membership.userId);
+    await lostAccess.forget(tx, { userIds: [membership.userId], ownerId: id });
   });
 }
 

@@ -3,6 +3,7 @@ import { checkReachesPrivate } from '../caller/check-reaches-private.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { checkProfile, type Profile, readVisibility } from '../rules/access/profile.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
 import * as organizations from '../store/people/organizations.ts';
 import type { UserRow } from '../store/people/users.ts';
 import * as network from '../store/repositories/network.ts';
@@ -30,6 +31,7 @@ export async function editOrganization(
   if (visibility !== undefined && visibility !== 'public') checkReachesPrivate(caller);
   const after = await context.database.transaction(async (tx) => {
     const now = await organizations.update(tx, id, { ...edit, visibility });
+    if (visibility === 'private') await lostAccess.forget(tx, { ownerId: id });
     // Forks of owners that not everybody may know of are not counted.
     for (const original of await network.listOriginals(tx, id)) await repositories.countForks(tx, original);
     return now;

@@ -40,7 +40,8 @@ export async function editPull(
   checkMayEdit(caller, pull, isWriter);
   checkNotArchived(found);
   checkTexts(wanted);
-  const wishes = await resolveWishes(context, repository, isWriter ? wanted : {});
+  const { assignee_ids: assigned } = pull;
+  const wishes = await resolveWishes(context, repository, isWriter ? wanted : {}, { assigned });
   // 0 leaves the milestone: unlike an issue's, it cannot be taken away.
   const allowEdit = wanted.allowMaintainerEdit ?? undefined;
   const mayLend = allowEdit !== undefined && (await mayLendHead(context, caller, found));

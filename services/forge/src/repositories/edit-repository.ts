@@ -10,6 +10,7 @@ import { isBranchName } from '../rules/git/branch-name.ts';
 import { MERGE_STYLES } from '../rules/pulls/merge-style.ts';
 import { UPDATE_STYLES } from '../rules/pulls/update-style.ts';
 import { checkWebsite } from '../rules/repositories/website.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { checkDescription } from './create-repository.ts';
 import { checkAdmin, findRepository, findRepositoryById, type VisibleRepository } from './find-repository.ts';
@@ -46,6 +47,7 @@ async function record({ database }: Context, id: number, edit: RepositoryEdit): 
   try {
     const changed = await database.transaction(async (tx) => {
       const now = await repositories.update(tx, id, edit);
+      if (edit.private === true) await lostAccess.forget(tx, { repositoryId: id });
       if (now !== undefined && now.fork_of !== null) await repositories.countForks(tx, now.fork_of);
       return now;
     });

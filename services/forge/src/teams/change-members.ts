@@ -4,6 +4,7 @@ import { notFound } from '../failures.ts';
 import { lastOwner } from '../members/remove-member.ts';
 import { checkOwner } from '../organizations/find-organization.ts';
 import { OWNERS_LEVEL } from '../rules/access/team-access.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
 import * as members from '../store/people/members.ts';
 import * as organizations from '../store/people/organizations.ts';
 import * as teamMembers from '../store/people/team-members.ts';
@@ -40,5 +41,6 @@ export async function removeTeamMember(context: Context, caller: Caller, path: M
       throw lastOwner();
     await teamMembers.remove(tx, team.id, member.id);
     await members.hideFormer(tx, organization.id);
+    await lostAccess.forget(tx, { userIds: [member.id], ownerId: organization.id });
   });
 }

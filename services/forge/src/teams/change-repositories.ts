@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { forbidden, notFound } from '../failures.ts';
 import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
 import { includes } from '../rules/access/permission.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
 import * as teamRepositories from '../store/people/team-repositories.ts';
 import { findTeam, type VisibleTeam } from './find-team.ts';
 
@@ -67,6 +68,9 @@ export async function removeTeamRepository(
 ): Promise<void> {
   const both = await findBoth(context, caller, path);
   checkMayChange(both);
-  const tx = context.database.autocommit();
-  if (!(await teamRepositories.remove(tx, both.team.id, both.found.repository.id))) throw notFound();
+  const { id: repositoryId } = both.found.repository;
+  await context.database.transaction(async (tx) => {
+    if (!(await teamRepositories.remove(tx, both.team.id, repositoryId))) throw notFound();
+    await lostAccess.forget(tx, { repositoryId });
+  });
 }

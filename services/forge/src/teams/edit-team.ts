@@ -5,6 +5,8 @@ import { notFound, unacceptable } from '../failures.ts';
 import { checkOwner } from '../organizations/find-organization.ts';
 import { OWNERS_LEVEL, readTeamAccess, type WantedTeamAccess } from '../rules/access/team-access.ts';
 import { checkTeamTexts } from '../rules/access/team-name.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
+import * as teamMembers from '../store/people/team-members.ts';
 import * as teams from '../store/people/teams.ts';
 import type { UserRow } from '../store/people/users.ts';
 import { teamExists } from './create-team.ts';
@@ -38,7 +40,13 @@ export async function editTeam(
       // Held from here on: another edit at the same time changes what this one leaves.
       const before = await teams.lockById(tx, teamId);
       if (before === undefined) throw notFound();
-      return await teams.update(tx, teamId, fieldsAfter(before, edit));
+      const after = await teams.update(tx, teamId, fieldsAfter(before, edit));
+      if (givesLess(edit))
+        await lostAccess.forget(tx, {
+          userIds: await teamMembers.listIds(tx, teamId),
+          ownerId: organization.id,
+        });
+      return after;
     });
     if (team === undefined) throw notFound();
     return { team, organization };
@@ -63,6 +71,10 @@ function fieldsAfter(before: teams.TeamRow, edit: TeamEdit): teams.TeamFields {
   checkTeamTexts(fields);
   return fields;
 }
+
+/** Whether the members of the team may reach less than before, as far as the request tells. */
+const givesLess = ({ permission, units, unitsMap, includesAllRepositories }: TeamEdit) =>
+  Boolean(permission || units || unitsMap) || includesAllRepositories === false;
 
 /** Clients send back what they read; only what would be different is refused. */
 function checkOwnersTeam(before: teams.TeamRow, edit: TeamEdit): void {

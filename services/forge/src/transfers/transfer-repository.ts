@@ -12,6 +12,7 @@ import {
   type VisibleRepository,
 } from '../repositories/find-repository.ts';
 import { includes, viewerOf } from '../rules/access/permission.ts';
+import * as lostAccess from '../store/people/lost-access.ts';
 import * as teamRepositories from '../store/people/team-repositories.ts';
 import * as teams from '../store/people/teams.ts';
 import * as users from '../store/people/users.ts';
@@ -164,6 +165,7 @@ async function giveAway(
       if (!(await repositories.changeOwner(tx, repository.id, owner.id, target.id))) throw notFound();
       await repositoryTransfers.remove(tx, repository.id);
       for (const team of teamIds) await teamRepositories.add(tx, team, repository.id);
+      await lostAccess.forget(tx, { repositoryId: repository.id });
       if (repository.fork_of !== null) await repositories.countForks(tx, repository.fork_of);
     });
   } catch (error) {

@@ -17,6 +17,13 @@ export async function list(
   );
 }
 
+/** The ids of all of them. */
+export async function listIds(tx: Tx, teamId: number): Promise<number[]> {
+  const rows = await tx.rows<{ user_id: number }>`
+    select user_id from :schema.team_members where team_id = ${teamId}`;
+  return rows.map(({ user_id: id }) => id);
+}
+
 /** The member of a team with a name. */
 export function find(tx: Tx, teamId: number, login: string): Promise<UserRow | undefined> {
   return tx.row<UserRow>`
