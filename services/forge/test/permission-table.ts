@@ -253,7 +253,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /repos/:owner/:repo/assignees/:assignee': { needs: 'see', path: { assignee: 'writer' } },
   'GET /repos/:owner/:repo/reviewers': { needs: 'account, see' },
   'GET /repos/:owner/:repo/teams': { needs: 'account, see' },
-  'GET /repos/:owner/:repo/teams/:team': { needs: 'account, see', path: { team: 'triage' } },
+  'GET /repos/:owner/:repo/teams/:team': { needs: 'join in the team, see', path: { team: 'triage' } },
   'PUT /repos/:owner/:repo/teams/:team': { needs: 'own with teams', path: { team: 'spare' } },
   'DELETE /repos/:owner/:repo/teams/:team': { needs: 'own with teams', path: { team: 'triage' } },
   'GET /repos/:owner/:repo/branch_protections': { needs: 'administrate code' },
