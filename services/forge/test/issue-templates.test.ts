@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushedRepository, useForge } from './forge.ts';
@@ -43,6 +44,7 @@ describe('templates of issues', () => {
     });
     const list = await get('issue_templates');
     expect(list.status, list.text).toBe(200);
+    expect(list.headers.get('x-gitea-warning')).toBe('error occurs when parsing issue template: count=2');
     expect(list.items.map((one) => [one['name'], one['file_name']])).toEqual([
       ['Bug', '.gitea/ISSUE_TEMPLATE/bug.md'],
       ['Form', '.gitea/ISSUE_TEMPLATE/form.yaml'],
@@ -55,6 +57,22 @@ describe('templates of issues', () => {
       message: expect.stringContaining('blank_issues_enabled'),
     });
   });
+
+  it('of a megabyte and more hold up nobody: those that fit are told, the others counted', async () => {
+    const folder = '.gitea/ISSUE_TEMPLATE';
+    const long = (n: number) => `n${n}: 1\n${Array.from({ length: 9000 }, (_, key) => `${key}:`).join('\n')}`;
+    const many = Array.from({ length: 40 }, (_, n) => [`${folder}/many-${10 + n}.yaml`, long(n)]);
+    await push({ ...Object.fromEntries(many), [`${folder}/small.md`]: '---\nname: Small\n---\n' });
+    const delay = monitorEventLoopDelay();
+    delay.enable();
+    const [list, again] = [await get('issue_templates'), await get('issue_templates')];
+    delay.disable();
+    expect(list.items.map((one) => one['name'])).toEqual(['Bug', 'Form', 'Small']);
+    expect(list.headers.get('x-gitea-warning')).toContain('count=42');
+    expect(again.text).toBe(list.text);
+    // In nanoseconds: one file takes a third of a second of an idle machine.
+    expect(delay.max / 1e9).toBeLessThan(8);
+  }, 60_000);
 
   it('are not for those who do not read the code', async () => {
     for (const what of ['issue_templates', 'issue_config', 'issue_config/validate'])

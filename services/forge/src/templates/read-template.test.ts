@@ -49,6 +49,20 @@ body:
     expect(readTemplate('a.md', text)).toMatchObject({ name: 'x' });
   });
 
+  it.each([
+    ['lines', Array.from({ length: 9000 }, (_, key) => `${key}:`).join('\n')],
+    ['braces', `{${Array.from({ length: 13_000 }, (_, key) => key).join(',')}}`],
+  ])('have as many keys in %s as fit, and take no minute', (_where, text) => {
+    const begin = performance.now();
+    expect(readTemplate('a.yaml', text)).toBeUndefined();
+    expect(readConfig(text).problem).toContain('Unrecognized');
+    expect(performance.now() - begin).toBeLessThan(10_000);
+  });
+
+  it('take the last one of two keys of one name', () => {
+    expect(readTemplate('a.md', '---\nname: One\nname: Two\n---\n')).toMatchObject({ name: 'Two' });
+  });
+
   const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'
     .split('')
     .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefg'[index]}`).join(',')}]`)

@@ -81,20 +81,24 @@ export const issueTemplateSchema = z.object({
 /** One of them. */
 export type IssueTemplate = z.output<typeof issueTemplateSchema>;
 
+/** Whether a file in one of the folders is meant to be a template. */
+export function isTemplateName(name: string): boolean {
+  return /\.(?:md|ya?ml)$/.test(name) && !/^config\.ya?ml$/.test(name);
+}
+
 /**
  * Reads a template: Markdown with a head between lines of three hyphens or without, or a form in YAML.
  * @returns undefined for what is none
  */
 export function readTemplate(path: string, content: string): IssueTemplate | undefined {
   const name = path.split('/').at(-1) ?? '';
-  if (/^config\.ya?ml$/.test(name)) return undefined;
+  if (!isTemplateName(name)) return undefined;
   if (/\.ya?ml$/.test(name)) {
     const form = formSchema.safeParse(readYaml(content));
     return form.success
       ? { ...headOf(form.data), content: '', body: form.data.body, file_name: path }
       : undefined;
   }
-  if (!name.endsWith('.md')) return undefined;
   const [, yaml, rest] = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(content) ?? [];
   if (yaml === undefined) {
     const plain = {
@@ -169,6 +173,15 @@ function isDeep(content: string): boolean {
   return /^ {200}|^[ \t]*(?:[-?:][ \t]+){20}/m.test(content);
 }
 
+const YAML_OPTIONS = {
+  schema: 'core',
+  maxAliasCount: 20,
+  // Each key would be held against all before it: a minute for 64 KiB of them. Of several the last one counts.
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const;
+
 /** A value no schema takes. */
 const NOT_YAML = Symbol('not YAML');
 
@@ -178,7 +191,7 @@ function readYaml(content: string): unknown {
   // Seventy modules that no start should wait for.
   const { parse } = require('yaml') as typeof Yaml;
   try {
-    return parse(content, { schema: 'core', maxAliasCount: 20, prettyErrors: false, logLevel: 'silent' });
+    return parse(content, YAML_OPTIONS);
   } catch {
     return NOT_YAML;
   }

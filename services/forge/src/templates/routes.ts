@@ -11,10 +11,11 @@ export const list = endpoint({
   area: 'repository',
   params: repositoryPath,
   answers: { 200: z.array(issueTemplateSchema), 404: errorSchema },
-  handle: async ({ params, caller }, context) => ({
-    status: 200,
-    body: await listTemplates(context, caller, params),
-  }),
+  async handle({ params, caller }, context) {
+    const { templates, failed } = await listTemplates(context, caller, params);
+    const warning = `error occurs when parsing issue template: count=${failed}`;
+    return { status: 200, body: templates, headers: failed === 0 ? {} : { 'x-gitea-warning': warning } };
+  },
 });
 
 /** `GET /repos/{owner}/{repo}/issue_config` */
