@@ -28,6 +28,7 @@ describe('labels of an issue', () => {
   const bug = label(1, 'bug');
   const low = label(2, 'priority/low', true);
   const high = label(3, 'Priority/high', true);
+  const urgent = label(5, 'priority/urgent', true);
   const open = label(4, 'priority/open');
 
   it.each([
@@ -39,6 +40,8 @@ describe('labels of an issue', () => {
     ['one that is not exclusive stays beside', [open], [high], 'add', [open, high], [high], []],
     ['one that is not exclusive comes beside', [high], [open], 'add', [high, open], [open], []],
     ['of two of a scope the last one counts', [], [low, high], 'replace', [high], [high], []],
+    ['two that became exclusive later go', [low, urgent], [high], 'add', [high], [high], [low, urgent]],
+    ['one comes again', [], [low, high, low], 'replace', [low], [low], []],
     ['given twice', [], [bug, bug], 'add', [bug], [bug], []],
   ] as const)('%s', (_what, current, wanted, how, result, added, removed) => {
     expect(planLabels(current, wanted, how)).toEqual({ result, added, removed });
@@ -86,6 +89,19 @@ describe('labels of an issue', () => {
     const begin = performance.now();
     expect(sortAsNamed(names, many.toReversed())).toEqual(many);
     expect(performance.now() - begin).toBeLessThan(1000);
+  });
+
+  it.each([
+    ['of as many scopes', (id: number) => label(id, `scope ${id}/x`, true), 'MaxSize'],
+    ['of one scope', (id: number) => label(id, `scope/${id}`, true), undefined],
+    ['that are not exclusive', (id: number) => label(id, `${id}`), 'MaxSize'],
+  ])('twenty thousand %s are put together in no time', (_which, labelOf, refusal) => {
+    const many = Array.from({ length: 20_000 }, (_, id) => labelOf(id));
+    const begin = performance.now();
+    const plan = () => planLabels([], many, 'replace');
+    if (refusal === undefined) expect(plan().result).toEqual(many.slice(-1));
+    else expect(plan).toThrow(refusal);
+    expect(performance.now() - begin).toBeLessThan(2000);
   });
 
   it('are a hundred at most', () => {

@@ -29,6 +29,8 @@ export function scopeOf(name: string): string | undefined {
   return end > 0 && end < name.length - 1 ? name.slice(0, end).toLowerCase() : undefined;
 }
 
+const exclusiveScopeOf = ({ name, exclusive }: LabelLike) => (exclusive ? scopeOf(name) : undefined);
+
 /** What has to be done for an issue to have other labels. */
 export interface LabelPlan<Label> {
   result: Label[];
@@ -42,17 +44,21 @@ export function planLabels<Label extends LabelLike>(
   wanted: readonly Label[],
   how: 'add' | 'replace',
 ): LabelPlan<Label> {
-  let result = how === 'add' ? [...current] : [];
+  const result = new Map((how === 'add' ? current : []).map((label) => [label.id, label]));
+  // A request can name as many as there are: each is looked at once.
+  const holders = Map.groupBy(result.values(), exclusiveScopeOf);
   for (const label of wanted) {
-    if (result.some(({ id }) => id === label.id)) continue;
-    const scope = label.exclusive ? scopeOf(label.name) : undefined;
-    result = result.filter(
-      (other) => !other.exclusive || scope === undefined || scopeOf(other.name) !== scope,
-    );
-    result.push(label);
+    if (result.has(label.id)) continue;
+    const scope = exclusiveScopeOf(label);
+    if (scope !== undefined) {
+      for (const other of holders.get(scope) ?? []) result.delete(other.id);
+      holders.set(scope, [label]);
+    }
+    result.set(label.id, label);
   }
-  if (result.length > MAX_LABELS) throw unacceptable(`[Labels]: MaxSize(${MAX_LABELS})`);
-  return { result, added: without(result, current), removed: without(current, result) };
+  if (result.size > MAX_LABELS) throw unacceptable(`[Labels]: MaxSize(${MAX_LABELS})`);
+  const labels = [...result.values()];
+  return { result: labels, added: without(labels, current), removed: without(current, labels) };
 }
 
 /** Labels in the order in which a request names them, by id or name: each by the first of its names. */
