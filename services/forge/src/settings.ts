@@ -121,6 +121,16 @@ export const forgeSettings = defineSettings('Forge', 'FORGE_', {
     default: '10m',
     about: 'A clone, fetch or push in which nothing moves for this long is ended.',
   },
+  GIT_DIFF_TIMEOUT: {
+    kind: wait(1000),
+    default: '5m',
+    about: 'A diff or patch that is not at its client by then is broken off, however much of it moved.',
+  },
+  GIT_DOWNLOAD_TIMEOUT: {
+    kind: wait(1000),
+    default: '1h',
+    about: 'An archive or file that is not at its client by then is broken off likewise.',
+  },
   GIT_WARM_PROCESSES: {
     kind: integer(1, 10_000),
     default: '64',

@@ -62,7 +62,7 @@ export async function showComparison(
   // With unrelated histories everything is a change.
   const from = (await findMergeBase(git, id, base, head, beside)) ?? base;
   const start = () => startDiff(git, id, { from, to: head }, format, beside);
-  return (await streamFromGit(context, viewer, start)).body;
+  return (await streamFromGit(context, viewer, start, context.settings.GIT_DIFF_TIMEOUT)).body;
 }
 
 /** Two commits to compare. */

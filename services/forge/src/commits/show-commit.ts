@@ -41,8 +41,6 @@ export async function showCommitChanges(
   const { git } = context;
   const found = await findRepository(context, viewer, path, 'code');
   const { commit } = await resolveCommit(context, found, path.sha);
-  const { body } = await streamFromGit(context, viewer, () =>
-    startCommitDiff(git, found.repository.id, commit, format),
-  );
-  return body;
+  const start = () => startCommitDiff(git, found.repository.id, commit, format);
+  return (await streamFromGit(context, viewer, start, context.settings.GIT_DIFF_TIMEOUT)).body;
 }

@@ -19,5 +19,5 @@ export async function showChanges(
   const format = decideDiffFormat(wanted.type, wanted.binary);
   const range = await findChangeRange(context, found);
   const start = () => startDiff(context.git, found.repository.id, range, format);
-  return (await streamFromGit(context, viewer, start)).body;
+  return (await streamFromGit(context, viewer, start, context.settings.GIT_DIFF_TIMEOUT)).body;
 }

@@ -14,7 +14,7 @@ import {
   SOCKET_NAME,
 } from './broker-messages.ts';
 import { DirectOutput } from './direct-output.ts';
-import { GIT_ENVIRONMENT } from './environment.ts';
+import { confined, GIT_ENVIRONMENT, MAX_MEMORY_BYTES } from './environment.ts';
 
 /** How a program ended; code null when a signal ended it. */
 export interface Exit {
@@ -125,10 +125,13 @@ export class Broker {
   }
 
   async #launch(): Promise<ChildProcess> {
+    // Its programs inherit the limit: to set it for each would take a shell for each.
+    const [shell, start] = confined(MAX_MEMORY_BYTES, process.execPath, []);
     const child = fork(fileURLToPath(new URL('./broker-child.ts', import.meta.url)), [this.folder], {
       // None of our own variables: some hold secrets.
       env: {},
-      execArgv: [],
+      execPath: shell,
+      execArgv: start,
       // Outside our process group: a signal to the group leaves it alive to end its programs and tidy up.
       detached: true,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,13 +1,13 @@
 import type { Exit, RunningProgram } from './broker.ts';
 
-/** The program ended before it answered; `stderr` tells why. */
+/** The program ended before it answered; how it did tells why. */
 export class ConversationEnded extends Error {
   override readonly name = 'ConversationEnded';
-  readonly stderr: string;
+  readonly exit: Exit;
 
   constructor(exit: Exit) {
     super(`git ended in the middle of a conversation: ${exit.stderr.trim() || `code ${exit.code}`}`);
-    this.stderr = exit.stderr;
+    this.exit = exit;
   }
 }
 

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 /**
@@ -13,6 +14,31 @@ export const GIT_ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
 };
 
+/**
+ * Most memory of a git process, and of each that it starts, files that are mapped not counted: a delta of a few bytes may say
+ * that it makes gigabytes, which git would allocate.
+ */
+export const MAX_MEMORY_BYTES = 2 * 1024 * 1024 * 1024;
+
+/**
+ * The same for what merges, and what makes archives. Merging takes 250 bytes for each of a file of nothing but line breaks and six for
+ * each of an ordinary one: so one of four megabytes can be merged, or one of a hundred and more.
+ */
+export const MAX_WORKING_MEMORY_BYTES = 1024 * 1024 * 1024;
+
+/** Starts a program with no more memory than this. Where the system has no such limit it goes without. */
+export function confined(
+  maxMemoryBytes: number,
+  command: string,
+  args: readonly string[],
+): [string, string[]] {
+  const kilobytes = String(Math.ceil(maxMemoryBytes / 1024));
+  return ['/bin/sh', ['-c', 'ulimit -S -d "$0" 2>/dev/null; exec "$@"', kilobytes, command, ...args]];
+}
+
+/** Of one process that makes packs. */
+const MAX_THREADS = 16;
+
 /** Configuration of every git process; it reaches the processes git starts in turn. */
 const COMMON: Readonly<Record<string, string>> = {
   // What objects and refs hold is on the disk before anybody is told that they are there; their names are by syncRefs.
@@ -25,6 +51,11 @@ const COMMON: Readonly<Record<string, string>> = {
   'protocol.allow': 'never',
   // Aborts in a bare repository with an assertion (git 2.39).
   'merge.renormalize': 'false',
+  // Larger files are compared as binary ones are, and not kept in memory to be sent: comparing takes up to 43 bytes for each byte
+  // of both sides, here a third of a gigabyte at most. Merging does not ask for it.
+  'core.bigFileThreshold': '4m',
+  // Each thread counts as eight megabytes of memory, whatever it takes.
+  'pack.threads': String(Math.min(availableParallelism(), MAX_THREADS)),
   // A lock held by another git process is waited for this long, in milliseconds.
   'core.filesRefLockTimeout': '1000',
   // Folders are opened by id only, so whose they are is not a question (container volumes often belong to root).

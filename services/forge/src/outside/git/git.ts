@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { Broker, type Exit, type RunningProgram } from './broker.ts';
 import { Conversation } from './conversation.ts';
 import type { DirectOutput } from './direct-output.ts';
-import { gitOptions } from './environment.ts';
+import { confined, gitOptions, MAX_WORKING_MEMORY_BYTES } from './environment.ts';
 import { FileWriter } from './file-writer.ts';
 import { GitFailed } from './git-failed.ts';
 
@@ -24,6 +24,13 @@ export interface GitOptions {
   /** Most processes kept for conversations. */
   warmProcesses: number;
   log: Log;
+}
+
+/** What a command may take. */
+interface RunLimits {
+  timeoutMs?: number;
+  /** Whether it gets less memory than others. */
+  isConfined?: boolean;
 }
 
 /** A conversation nobody used for this long ends. */
@@ -125,18 +132,14 @@ export class Git {
     return this.#broker.start({ command: 'nice', args: ['-n', '19', this.#command, ...args], input: false });
   }
 
-  /**
-   * The same for what reads bytes of strangers: it and what it starts get no more memory than this each, files that are
-   * mapped not counted. Where the system has no such limit they go without.
-   */
+  /** Starts git with less memory than others get, for what takes more than there is in the files. */
   startConfined(
     args: readonly string[],
-    environment: Record<string, string>,
-    maxMemoryBytes: number,
+    input: boolean,
+    environment: Record<string, string> = {},
   ): Promise<RunningProgram> {
-    const kilobytes = String(Math.ceil(maxMemoryBytes / 1024));
-    const confined = ['-c', 'ulimit -d "$0" 2>/dev/null; exec "$@"', kilobytes, this.#command, ...args];
-    return this.#broker.start({ command: 'sh', args: confined, input: true, environment });
+    const [command, all] = confined(MAX_WORKING_MEMORY_BYTES, this.#command, args);
+    return this.#broker.start({ command, args: all, input, environment });
   }
 
   /**
@@ -160,11 +163,13 @@ export class Git {
     args: readonly string[],
     input?: string | Buffer,
     environment: Record<string, string> = {},
-    timeoutMs = COMMAND_TIMEOUT_MS,
+    { timeoutMs = COMMAND_TIMEOUT_MS, isConfined = false }: RunLimits = {},
   ): Promise<Exit & { stdout: Buffer }> {
     assertOutsideTransaction(`git ${args[0]}`);
-    const options = gitOptions(this.folderOf(repositoryId));
-    const program = await this.start([...options, ...args], input !== undefined, environment);
+    const all = [...gitOptions(this.folderOf(repositoryId)), ...args];
+    const program = isConfined
+      ? await this.startConfined(all, input !== undefined, environment)
+      : await this.start(all, input !== undefined, environment);
     const timer = setTimeout(() => program.kill(), timeoutMs);
     if (input !== undefined) program.stdin?.end(input);
     const [stdout, exit] = await Promise.all([buffer(program.stdout), program.exited]);
@@ -257,16 +262,19 @@ export class Git {
     await mkdir(quarantine);
     const environment = quarantined([folder], quarantine);
     const options = gitOptions(folder, [['core.fsync', 'none']]);
-    const conversation = await this.#talkTo([...options, ...MERGE_TREE], environment, this.#unbuffered);
+    const [stdbuf, ...rest] = [...this.#unbuffered, this.#command, ...options, ...MERGE_TREE];
+    const [command, args] = confined(MAX_WORKING_MEMORY_BYTES, stdbuf as string, rest);
+    const conversation = new Conversation(
+      await this.#broker.start({ command, args, input: true, environment }),
+    );
     conversation.quarantine = quarantine;
     // What cannot be removed takes room and nothing else; git looks into no such folder by itself.
     void conversation.unused.then(() => rm(quarantine, { recursive: true, force: true })).catch(() => {});
     return conversation;
   }
 
-  async #talkTo(args: string[], environment = {}, wrapper: readonly string[] = []): Promise<Conversation> {
-    const [command, ...rest] = [...wrapper, this.#command, ...args] as [string, ...string[]];
-    return new Conversation(await this.#broker.start({ command, args: rest, input: true, environment }));
+  async #talkTo(args: readonly string[]): Promise<Conversation> {
+    return new Conversation(await this.start(args, true));
   }
 }
 

@@ -187,10 +187,10 @@ async function judgeFailure(
   const values = await readRefIds(git, repositoryId, refs);
   if (changes.every((change) => values.get(change.ref) === change.new)) return 'done';
   // git does not say why it could not write.
-  const isUnwritten = /couldn't write/.test(error.stderr) || lacksFolder(error);
+  const isUnwritten = /couldn't write/.test(error.exit.stderr) || lacksFolder(error);
   if (isUnwritten && (await isFull(git.folderOf(repositoryId))))
     throw Object.assign(error, { code: 'ENOSPC' });
-  if (MOVED.test(error.stderr)) return 'moved';
+  if (MOVED.test(error.exit.stderr)) return 'moved';
   throw error;
 }
 
@@ -200,7 +200,7 @@ async function isFull(folder: string): Promise<boolean> {
 }
 
 const lacksFolder = (error: unknown) =>
-  error instanceof ConversationEnded && /unable to create directory/.test(error.stderr);
+  error instanceof ConversationEnded && /unable to create directory/.test(error.exit.stderr);
 
 /** What git says when a ref is elsewhere, or when one whose name it is a part of, or that is a part of its name, took its place. */
 const MOVED =

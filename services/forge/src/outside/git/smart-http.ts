@@ -53,9 +53,6 @@ export interface PushRequest extends GitRequest {
   staged?: boolean;
 }
 
-/** A delta of a few bytes may say that it makes gigabytes, which git would allocate. */
-const MAX_PUSH_MEMORY_BYTES = 2 * 1024 * 1024 * 1024;
-
 /** Starts the program so that it lists its refs or capabilities and ends. */
 export function startAdvertising(
   git: Git,
@@ -80,7 +77,7 @@ export function startFetch(
 /** Starts the program so that it takes one push from its standard input. */
 export function startPush(git: Git, repositoryId: number, request: PushRequest): Promise<RunningProgram> {
   const args = [...receivePack(request), git.folderOf(repositoryId)];
-  return git.startConfined(args, environmentOf(request), MAX_PUSH_MEMORY_BYTES);
+  return git.start(args, true, environmentOf(request));
 }
 
 function uploadPack(): string[] {

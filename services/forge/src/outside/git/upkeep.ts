@@ -32,6 +32,8 @@ const REPACK = 'incremental-repack';
 const MODESTY = [
   ['pack.threads', '1'],
   ['pack.windowMemory', '64m'],
+  // git's own: versions of a large file take little room as differences, and few of them are in memory at once.
+  ['core.bigFileThreshold', '512m'],
   ['core.multiPackIndex', 'true'],
 ] as const;
 

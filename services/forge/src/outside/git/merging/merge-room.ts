@@ -2,8 +2,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversationEnded, type TakeAnswer } from '../conversation.ts';
 import { type Git, quarantined } from '../git.ts';
-import { inTurn } from '../reading/turns.ts';
 import { type AttributesFile, findAttributes, writeAttributes } from './attributes.ts';
+import { conflictedFiles, hasGivenUp, mergeAlone } from './merge-alone.ts';
 
 /** What merging two commits gives: a tree, with markers in the named files when they conflict. */
 export interface MergedTree {
@@ -51,12 +51,18 @@ async function inConversation<T>(
     const conversation = await git.converse(repositoryId, topic);
     using _held = conversation.hold();
     const objects = conversation.quarantine as string;
+    const environment = quarantined([git.folderOf(repositoryId)], objects);
+    const merge: MergeRoom['merge'] = async (ours, theirs) => {
+      try {
+        return await conversation.ask(`${ours} ${theirs}\n`, takeMergedTree);
+      } catch (error) {
+        // That may have been for what somebody else asked.
+        if (!(error instanceof ConversationEnded && hasGivenUp(error.exit))) throw error;
+        return await mergeAlone(git, repositoryId, { topic, ours, theirs, environment });
+      }
+    };
     try {
-      return await work({
-        objects,
-        environment: quarantined([git.folderOf(repositoryId)], objects),
-        merge: (one, other) => conversation.ask(`${one} ${other}\n`, takeMergedTree),
-      });
+      return await work({ objects, environment, merge });
     } finally {
       if (topic === 'merges') await empty(objects);
     }
@@ -86,30 +92,18 @@ async function oneByOne<T>(
     if (tree !== undefined) await writeAttributes(git, repositoryId, attributes, tree);
     const folders = [repositoryId, beside].flatMap((id) => (id === undefined ? [] : [git.folderOf(id)]));
     const environment = quarantined(folders, objects);
-    const options = ['-c', 'core.fsync=none', ...(tree === undefined ? [] : ['-C', tree, '--work-tree=.'])];
+    const options = tree === undefined ? [] : ['-C', tree, '--work-tree=.'];
     return await work({
       objects,
       environment,
-      async merge(one, other) {
-        const args = [...options, ...MERGE_TREE, one, other];
-        const run = () => git.run(repositoryId, args, undefined, environment);
-        // Trials are for readers, of whom there may be a crowd; merges stand in the queue of their repository.
-        const { stdout, stderr } = await (topic === 'trials' ? inTurn(git, run) : run());
-        const [merged = '', ...files] = stdout.toString().split('\0');
-        // The exit code does not tell: it is 1 for conflicts and for commits that do not exist.
-        if (!/^[0-9a-f]{40,64}$/.test(merged))
-          throw new Error(`merge-tree of ${one} and ${other} failed: ${stderr}`);
-        return { tree: merged, conflicts: conflictedFiles(files) };
-      },
+      merge: (one, other) =>
+        mergeAlone(git, repositoryId, { topic, ours: one, theirs: other, environment, options }),
     });
   } finally {
     for (const folder of [objects, tree])
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }
-
-/** Prints `<tree>\0`, and after conflicts `<file>\0…`. */
-const MERGE_TREE = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages'] as const;
 
 /** `1\0<tree>\0\0` is clean, `0\0<tree>\0<file>\0…\0` has conflicts. */
 const takeMergedTree: TakeAnswer<MergedTree> = (received) => {
@@ -118,11 +112,6 @@ const takeMergedTree: TakeAnswer<MergedTree> = (received) => {
   const [, tree = '', ...conflicts] = received.toString('utf8', 0, end).split('\0');
   return { answer: { tree, conflicts: conflictedFiles(conflicts) }, length: end + 2 };
 };
-
-/** One file has several entries, and another name where both a file and a folder want to be: `name~<commit>`. */
-function conflictedFiles(listed: readonly string[]): string[] {
-  return [...new Set(listed.filter((file) => file !== '').map((file) => file.replace(/~[0-9a-f]{40}$/, '')))];
-}
 
 /** The folder itself belongs to the process, which goes on. */
 async function empty(folder: string): Promise<void> {

@@ -20,5 +20,5 @@ export function startArchive(
   const { commit, format, folder, paths } = archive;
   const args = ['archive', `--format=${format}`, `--prefix=${folder}/`, commit, '--', ...paths];
   const options = gitOptions(git.folderOf(repositoryId));
-  return git.start([...options, ...args], false, { GIT_LITERAL_PATHSPECS: '1' });
+  return git.startConfined([...options, ...args], false, { GIT_LITERAL_PATHSPECS: '1' });
 }

@@ -59,7 +59,7 @@ export async function listCommits(
     const timeoutMs = isWaitedFor ? TIMEOUT_MS : BACKGROUND_TIMEOUT_MS;
     const environment = { GIT_LITERAL_PATHSPECS: '1', ...objectsOf(git, query.beside) };
     const { code, stdout } = await inTurn(git, () =>
-      git.run(repositoryId, ['rev-list', ...options, ...args], undefined, environment, timeoutMs),
+      git.run(repositoryId, ['rev-list', ...options, ...args], undefined, environment, { timeoutMs }),
     );
     if (code === null && isWaitedFor) throw tooLong();
     if (code !== 0) return undefined;
