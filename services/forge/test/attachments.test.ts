@@ -275,6 +275,37 @@ describe('refused, and nothing is left of it', () => {
   });
 });
 
+describe('files go at once', () => {
+  const sendOne = async (path: string) => String((await send(ada, path, 'x')).body.id);
+
+  it('with an issue and its comments, and no others', async () => {
+    const kept = await sendOne(`${at}/${issue}/assets`);
+    const { number } = (await ada.call('POST', at, { title: 'goes' })).body;
+    const said = (await ada.call('POST', `${at}/${number}/comments`, { body: 'c' })).body.id;
+    const going = [await sendOne(`${at}/${number}/assets`), await sendOne(`${at}/comments/${said}/assets`)];
+    expect(await files()).toEqual([kept, ...going].sort());
+    expect((await ada.call('DELETE', `${at}/${number}`)).status).toBe(204);
+    expect(await files()).toEqual([kept]);
+    expect((await rows()).map(({ id }) => String(id))).toEqual([kept]);
+    await ada.call('DELETE', `${at}/${issue}/assets/${kept}`);
+  });
+
+  it('with a repository, also those of its releases, and no others', async () => {
+    const kept = await sendOne(`${at}/${issue}/assets`);
+    await ada.call('POST', '/user/repos', { name: 'goes', auto_init: true });
+    await ada.call('POST', '/repos/ada/goes/issues', { title: 'goes' });
+    const release = await ada.call('POST', '/repos/ada/goes/releases', { tag_name: 'v1' });
+    const going = [
+      await sendOne('/repos/ada/goes/issues/1/assets'),
+      await sendOne(`/repos/ada/goes/releases/${release.body.id}/assets`),
+    ];
+    expect(await files()).toEqual([kept, ...going].sort());
+    expect((await ada.call('DELETE', '/repos/ada/goes')).status).toBe(204);
+    expect(await files()).toEqual([kept]);
+    await ada.call('DELETE', `${at}/${issue}/assets/${kept}`);
+  });
+});
+
 describe('attacks', () => {
   it('files of private repositories are for those who read them', async () => {
     const { body } = await send(

@@ -8,7 +8,7 @@ const BATCH = 1000;
 
 /**
  * At start, before anybody can send one: forgets files whose writing a crash interrupted, and removes those whose rows
- * are gone, with their issue or repository for example. Nobody else writes to the folder.
+ * are gone, as where a crash came between the two. Nobody else writes to the folder.
  */
 export async function settleAttachments(context: Context): Promise<void> {
   const { database, log } = context;

@@ -1,3 +1,4 @@
+import { removeFiles } from '../attachments/remove-files.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
@@ -11,6 +12,7 @@ import { checkAdmin, checkNotArchived } from '../repositories/find-repository.ts
 import * as issues from '../store/issues/issues.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as pulls from '../store/pulls/pulls.ts';
+import * as attachments from '../store/tracking/attachments.ts';
 import { findIssue, type NumberedPath, type VisibleIssue } from './find-issue.ts';
 import { presentIssues } from './present-issues.ts';
 
@@ -25,14 +27,18 @@ export async function deleteIssue(context: Context, caller: Caller, path: Number
   checkNotArchived(found);
   const { issue, repository } = found;
   const deleted = { number: issue.number, isPull: issue.is_pull, json: await presentLast(context, found) };
-  const remove = () =>
-    context.database.transaction(async (tx) => {
+  const remove = async () => {
+    const files = await context.database.transaction(async (tx) => {
       const current = await issues.lockById(tx, issue.id);
       if (current === undefined) throw notFound();
       const where = { kind: 'issue', issueId: issue.id, repositoryId: repository.id } as const;
       await announce(tx, { ...where, action: 'deleted', deleted, actorId: caller.userId });
+      const gone = await attachments.deleteAllOf(tx, { issueId: issue.id });
       await issues.deleteById(tx, issue.id);
+      return gone;
     });
+    await removeFiles(context, files);
+  };
   if (issue.pull_id === null) await remove();
   else {
     const pull = { id: issue.pull_id, repositoryId: repository.id };

@@ -1,5 +1,6 @@
 import type { Failure } from '@croft/failure';
 import type { Tx } from '@croft/sql';
+import { removeFiles } from '../attachments/remove-files.ts';
 import type { Caller } from '../caller/caller.ts';
 import { checkReachesPrivate } from '../caller/check-reaches-private.ts';
 import type { Context } from '../context.ts';
@@ -15,6 +16,7 @@ import * as labels from '../store/issues/labels.ts';
 import * as collaborators from '../store/people/collaborators.ts';
 import * as users from '../store/people/users.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import * as attachments from '../store/tracking/attachments.ts';
 import { keepAsCause } from './explain-removed.ts';
 import { findRepositoryById, type VisibleRepository } from './find-repository.ts';
 import { commitFiles } from './first-commit.ts';
@@ -157,13 +159,18 @@ export async function abandonRepository(
   await removeRepository(context.git, id);
 }
 
-async function forgetRepository({ database }: Context, id: number): Promise<void> {
-  await database.transaction(async (tx) => {
+async function forgetRepository(context: Context, id: number): Promise<void> {
+  const files = await context.database.transaction(async (tx) => {
     // With everything in it, which may be a lot.
     await tx.script('set local statement_timeout = 0');
+    // From here on nobody attaches anything.
+    await repositories.lock(tx, id);
+    const gone = await attachments.deleteAllOf(tx, { repositoryId: id });
     const parentId = await repositories.deleteById(tx, id);
     if (parentId !== undefined) await repositories.countForks(tx, parentId);
+    return gone;
   });
+  await removeFiles(context, files);
 }
 
 /** @throws 422 */

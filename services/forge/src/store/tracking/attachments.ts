@@ -144,6 +144,17 @@ export async function deleteById(tx: Tx, id: number): Promise<boolean> {
   return (await tx.run`delete from :schema.attachments where id = ${id}`) > 0;
 }
 
+/** Forgets all files of an issue with those of its comments, or of a repository; which they were. */
+export function deleteAllOf(
+  tx: Tx,
+  whole: { issueId: number } | { repositoryId: number },
+): Promise<{ id: number }[]> {
+  const { issueId, repositoryId } = { issueId: null, repositoryId: null, ...whole };
+  return tx.rows<{ id: number }>`
+    delete from :schema.attachments
+    where issue_id = ${issueId}::bigint or repository_id = ${repositoryId}::bigint returning id`;
+}
+
 /** Forgets files whose writing a crash interrupted. */
 export async function deleteUnfinished(tx: Tx): Promise<number> {
   return await tx.run`delete from :schema.attachments where not stored`;
