@@ -14,6 +14,14 @@ export function pageOf(
   return readPage(query, { fallback, maximum });
 }
 
+/** Whether a page of a list is wanted. Clients that want none say so with a page of 1 and a limit of 0, or nothing. */
+export function asksForPage(query: { page?: string | undefined; limit?: string | undefined }): boolean {
+  return Number(query.limit) > 0 || Number(query.page) > 1;
+}
+
+/** What the reference has no pages of comes as a whole; of more than this the beginning, and a `Link` to the rest. */
+export const WHOLE_LIST: Page = { page: 1, limit: 1000, offset: 0 };
+
 /** Bytes of text that are loaded of a list at once: a page may have fifty of a megabyte each. */
 export const PART_BYTES = 1024 * 1024;
 

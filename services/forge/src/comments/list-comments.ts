@@ -2,7 +2,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
-import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
+import { asksForPage, type ListPage, loadRest, PART_BYTES, pageOf, WHOLE_LIST } from '../list-answer.ts';
 import { findRepository, mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
 import { planBeginning } from '../rules/requests/paging.ts';
 import { readTimeRange } from '../rules/requests/read-time.ts';
@@ -18,7 +18,7 @@ export interface CommentQuery {
 }
 
 /** Clients of the reference read a whole conversation at once; of a longer one they get the beginning, and a `Link` to the rest. */
-const WHOLE_CONVERSATION = { limit: 1000, offset: 0, bytes: 9 * 1024 * 1024 };
+const WHOLE_CONVERSATION = { ...WHOLE_LIST, bytes: 9 * 1024 * 1024 };
 
 /** What people wrote about an issue, oldest first. */
 export async function listComments(
@@ -29,8 +29,7 @@ export async function listComments(
 ): Promise<ListPage> {
   const found = await findIssue(context, viewer, path);
   const range = readTimeRange(query);
-  // Clients that ask for no page say so with a page of 1 and a limit of 0.
-  const isPaged = Number(query.limit) > 0 || Number(query.page) > 1;
+  const isPaged = asksForPage(query);
   const page = pageOf(context, query);
   const part = isPaged ? { ...page, bytes: PART_BYTES } : WHOLE_CONVERSATION;
   const tx = context.database.autocommit();

@@ -4,9 +4,10 @@ import type { Context } from '../context.ts';
 import { forbidden, notFound, trackingDisabled } from '../failures.ts';
 import { findIssue, type NumberedPath } from '../issues/find-issue.ts';
 import { presentAnywhere } from '../issues/present-issues.ts';
-import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
+import { asksForPage, type ListPage, loadRest, PART_BYTES, pageOf, WHOLE_LIST } from '../list-answer.ts';
 import { findRepository, mayWrite } from '../repositories/find-repository.ts';
 import { viewerOf } from '../rules/access/permission.ts';
+import { planBeginning } from '../rules/requests/paging.ts';
 import { readTimeRange } from '../rules/requests/read-time.ts';
 import * as timeline from '../store/issues/timeline.ts';
 import * as users from '../store/people/users.ts';
@@ -41,6 +42,7 @@ export async function listIssueTimes(
 
 /**
  * Times spent in a repository: writers see everybody's, others their own.
+ * @param isWhole whether all of them are told where no page is asked for
  * @throws 400 where nobody notes time, 403, 404, 422
  */
 export async function listRepositoryTimes(
@@ -48,16 +50,14 @@ export async function listRepositoryTimes(
   caller: Caller,
   path: { owner: string; repo: string },
   query: TimesQuery,
+  isWhole = false,
 ): Promise<ListPage> {
   const found = await findRepository(context, caller, path);
   if (!found.repository.tracks_time) throw trackingDisabled();
   const seesOthers = mayWrite(found, 'issues') && mayWrite(found, 'pulls');
   const userId = await findWhose(context, caller, query.user, seesOthers);
-  return await list(context, caller, query, {
-    issueId: undefined,
-    repositoryId: found.repository.id,
-    userId,
-  });
+  const whose = { issueId: undefined, repositoryId: found.repository.id, userId };
+  return await list(context, caller, query, whose, isWhole && !asksForPage(query));
 }
 
 /** Times the caller spent, on what he may read. */
@@ -89,14 +89,19 @@ async function list(
   caller: Caller,
   query: TimesQuery,
   whose: Pick<trackedTimes.TimeFilter, 'issueId' | 'repositoryId' | 'userId'>,
+  isWhole = false,
 ): Promise<ListPage> {
-  const page = pageOf(context, query);
+  const page = isWhole ? WHOLE_LIST : pageOf(context, query);
   const tx = context.database.autocommit();
   const filter = { ...whose, ...readTimeRange(query) };
   const { rows, total } = await trackedTimes.list(tx, filter, viewerOf(caller), page);
-  const first = splitTimes(rows);
+  const beginning = isWhole
+    ? planBeginning(rows.length, total, context.settings.MAX_RESPONSE_ITEMS)
+    : undefined;
+  const first = splitTimes(rows.slice(0, beginning?.shown));
   const present = (part: typeof first) => presentTimes(context, caller, part.rows);
-  return { page, total, items: await present(first), rest: loadRest(first, splitTimes, present) };
+  const rest = loadRest(first, splitTimes, present);
+  return { page, total, beginning, items: await present(first), rest };
 }
 
 /** As many times as may be shown at once, at least one. */

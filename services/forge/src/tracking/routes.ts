@@ -120,7 +120,7 @@ export const listOfUser = endpoint({
   answers: repositoryListAnswers,
   async handle({ params, query, caller, url }, context) {
     const asked = { ...query, user: params.user };
-    return listAnswer(context, url, await listRepositoryTimes(context, caller, params, asked));
+    return listAnswer(context, url, await listRepositoryTimes(context, caller, params, asked, true));
   },
 });
 
