@@ -12,6 +12,7 @@ import {
 import pg from 'pg';
 import { connectionTo } from './connection.ts';
 import { isDatabaseUnavailable } from './errors.ts';
+import { hold } from './hold.ts';
 import { onceMore } from './lost-races.ts';
 import { openSharedReads } from './shared-reads.ts';
 import { statementCompiler } from './statement.ts';
@@ -44,7 +45,7 @@ export interface Database {
    * Runs `work` in a transaction that commits when it returns and rolls back when it throws. `work` touches nothing
    * but the database: after a lost race it runs once more.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** For units of work of a single statement: no `begin`, no `commit`, one round trip. */
   autocommit(): Tx;
   /**
@@ -57,6 +58,12 @@ export interface Database {
   /** Round trips so far, `begin` and `commit` included; tests count with it. */
   readonly roundTrips: number;
   close(): Promise<void>;
+}
+
+/** What a transaction is besides short. */
+export interface TransactionOptions {
+  /** Whether its statements may take as long as they take, as one that fills a column may. */
+  unlimited?: boolean;
 }
 
 /** How to reach the server and how to treat it. */
@@ -97,9 +104,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     // A pooler in transaction mode refuses settings of a session; it has time-outs of its own.
     ...(prepare ? { statement_timeout: statementTimeoutMs } : {}),
   };
-  /** A server that is gone ends nothing: then a statement is given up, and its connection. Those of a transaction may take longer, as some say. */
-  const patience =
-    prepare && statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SILENCE_MS } : {};
+  /** A server that is gone ends nothing: then a statement is given up, and its connection. */
+  const patienceMs = prepare && statementTimeoutMs > 0 ? statementTimeoutMs + SILENCE_MS : 0;
+  const patience = patienceMs > 0 ? { query_timeout: patienceMs } : {};
   const pool = new pg.Pool({
     ...connection,
     max: options.poolSize || DEFAULT_POOL_SIZE,
@@ -152,13 +159,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     roundTrips++;
     return await shared.query({ ...command, ...patience });
   };
-  async function runTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function runTransaction<T>(
+    work: (tx: Tx) => Promise<T>,
+    { unlimited = false }: TransactionOptions,
+  ): Promise<T> {
     const client = await pool.connect();
-    const held = hold(client);
-    const run: Run = async (statement) => {
+    const held = hold(client, patienceMs);
+    const run: Run = async (command) => {
       assertInTime();
       roundTrips++;
-      return await client.query(statement);
+      return await (unlimited ? client : held).query(command);
     };
     try {
       assertInTime();
@@ -167,8 +177,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       throw error;
     }
     try {
-      // Mostly on a connection that nobody used for a while: here it shows that the server is gone.
-      await run({ text: 'begin', ...patience });
+      roundTrips++;
+      await held.query({ text: unlimited ? 'begin; set local statement_timeout = 0' : 'begin' });
       const result = await insideTransaction(() => work(on(run, clock.now())));
       // A statement that failed unnoticed makes PostgreSQL roll back here, and say so only in the tag of its answer.
       const { command: outcome } = await run({ text: 'commit' });
@@ -180,7 +190,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (isDatabaseUnavailable(error)) held.discard(error as Error);
       else {
         roundTrips++;
-        await client.query('rollback').catch(held.discard);
+        await held.query({ text: 'rollback' }).catch(held.discard);
       }
       throw error;
     } finally {
@@ -218,31 +228,13 @@ export function openDatabase(options: DatabaseOptions): Database {
       assertOutsideTransaction('a statement of another connection');
       return on(prepare ? runShared : runAlone, clock.now());
     },
-    async transaction(work) {
+    async transaction(work, options = {}) {
       assertOutsideTransaction('another transaction');
-      return await onceMore(() => runTransaction(work));
+      return await onceMore(() => runTransaction(work, options));
     },
     async close() {
       await Promise.all([pool.end(), shared.end()]);
       await connections.gone();
-    },
-  };
-}
-
-/** Watches over a connection from the pool until it goes back; one that was lost is not used again. */
-function hold(client: pg.PoolClient) {
-  let broken: Error | undefined;
-  // The statement under way rejects; the event says the same again and, unheard, would end the process.
-  const discard = (reason: Error): void => {
-    broken = reason;
-  };
-  client.on('error', discard);
-  return {
-    discard,
-    /** @param error what the last statement ended with: a server that says goodbye is about to hang up */
-    release(error?: unknown): void {
-      client.off('error', discard);
-      client.release(broken ?? isDatabaseUnavailable(error));
     },
   };
 }

@@ -44,7 +44,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return (
     UNAVAILABLE.has(code) ||
     code.startsWith('08') ||
-    /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying|timeout expired|Query read timeout)/.test(
+    /^(Connection terminated|Client (?:has encountered a connection error|was closed)|timeout exceeded when trying|timeout expired|Query read timeout)/.test(
       error.message,
     )
   );

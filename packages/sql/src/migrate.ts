@@ -28,9 +28,7 @@ export async function migrate(
   const { values = {}, unlessRunning = false, ifTaken = 'Give Croft a schema of its own.' } = options;
   const { schema } = database;
   const migrations = await readMigrations(folder);
-  return await database.transaction(async (tx) => {
-    // Waiting for another process's migrations, or filling a column, may take its time.
-    await tx.script('set local statement_timeout = 0');
+  const apply = async (tx: Tx): Promise<string[]> => {
     await tx.run`select pg_advisory_xact_lock(hashtext('croft migrations of ' || ${schema}))`;
     await prepareLedger(tx, schema);
     const applied = await readLedger(tx);
@@ -46,7 +44,9 @@ export async function migrate(
       await tx.run`insert into :schema.croft_migrations (name, checksum, applied_at) values (${name}, ${checksum}, ${tx.now})`;
     }
     return pending.map(({ name }) => name);
-  });
+  };
+  // Waiting for another process's migrations, or filling a column, may take its time.
+  return await database.transaction(apply, { unlimited: true });
 }
 
 /**

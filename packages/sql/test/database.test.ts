@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertOutsideTransaction, silentLog, withinTime } from '@croft/runtime';
 import { fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
@@ -10,7 +7,6 @@ import {
   fragment,
   isDatabaseUnavailable,
   isUniqueViolation,
-  migrate,
   openDatabase,
 } from '../src/index.ts';
 
@@ -273,36 +269,6 @@ describe('errors', () => {
   });
 });
 
-describe('migrate', () => {
-  it('applies each file once, however many processes start together', async () => {
-    await using fresh = await testDatabase();
-    const databases = Array.from({ length: 4 }, () =>
-      openDatabase({ url: fresh.url, schema: 'x"y', log: silentLog }),
-    );
-    const applied = await Promise.all(databases.map((one) => migrate(one, migrations)));
-    expect(applied.flat().sort()).toEqual(['0000_outbox', '0001_accounts', '0001_outbox-lanes']);
-    expect(await migrate(databases[0] as Database, migrations)).toEqual([]);
-    await Promise.all(databases.map((one) => one.close()));
-  });
-
-  it('leaves nothing behind when a file fails', async () => {
-    await using fresh = await testDatabase();
-    const one = openDatabase({ url: fresh.url, schema: 'broken', log: silentLog });
-    await expect(migrate(one, new URL('./broken-migrations/', import.meta.url))).rejects.toThrow('nonsense');
-    expect(await one.autocommit().rows`select 1 from pg_namespace where nspname = 'broken'`).toEqual([]);
-    await one.close();
-  });
-
-  it('refuses a file that was changed after it had been applied', async () => {
-    await using fresh = await testDatabase({ schema: 'bank', migrations });
-    const one = openDatabase({ url: fresh.url, schema: 'bank', log: silentLog });
-    await one.autocommit()
-      .run`update :schema.croft_migrations set checksum = 'other' where name = '0001_accounts'`;
-    await expect(migrate(one, migrations)).rejects.toThrow('0001_accounts was changed');
-    await one.close();
-  });
-});
-
 it('waits for the clock of the test, not of the machine', async () => {
   const before = database.autocommit().now;
   await sleep(5);
@@ -379,70 +345,6 @@ describe('reads', () => {
     const before = database.roundTrips;
     await withinTime({ over: true }, () => expect(database.reads().row`select 1`).rejects.toThrow('is over'));
     expect(database.roundTrips).toBe(before);
-  });
-});
-
-describe('a server that is gone without a word', () => {
-  /** Passes on what both say until it is told to be silent, as a host that lost its power. */
-  async function relay(): Promise<{ url: string; silence(): void } & AsyncDisposable> {
-    const url = new URL(home.url);
-    const [socketFolder, port] = [
-      url.searchParams.get('host'),
-      Number(url.port || url.searchParams.get('port') || 5432),
-    ];
-    const to =
-      socketFolder === null ? { host: url.hostname, port } : { path: join(socketFolder, `.s.PGSQL.${port}`) };
-    const sockets = new Set<Socket>();
-    let isSilent = false;
-    const server = createServer((near) => {
-      const far = connect(to as TcpNetConnectOpts);
-      for (const [from, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        sockets.add(from);
-        from.on('data', (chunk) => isSilent || other.write(chunk));
-        from.on('error', () => {});
-        from.on('close', () => isSilent || other.destroy());
-      }
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    for (const name of ['host', 'port']) url.searchParams.delete(name);
-    url.hostname = '127.0.0.1';
-    url.port = String((server.address() as AddressInfo).port);
-    return {
-      url: url.href,
-      silence: () => (isSilent = true),
-      async [Symbol.asyncDispose]() {
-        for (const socket of sockets) socket.destroy();
-        await new Promise((resolve) => server.close(resolve));
-      },
-    };
-  }
-
-  it('is given up, told as unavailable, and keeps nobody from stopping', { timeout: 30_000 }, async () => {
-    await using between = await relay();
-    const options = {
-      url: between.url,
-      schema: 'bank',
-      log: silentLog,
-      poolSize: 1,
-      statementTimeoutMs: 100,
-    };
-    const far = openDatabase(options);
-    const begun = openDatabase(options);
-    await far.autocommit().row`select 1`;
-    await far.reads().row`select 1`;
-    await begun.transaction((tx) => tx.row`select 1`);
-    between.silence();
-    const asked = [
-      far.autocommit().row`select 2`,
-      far.reads().row`select 2`,
-      begun.transaction((tx) => tx.row`select 2`),
-    ];
-    const told = (await Promise.allSettled(asked)).map((one) => one.status === 'rejected' && one.reason);
-    expect(told.map(isDatabaseUnavailable)).toEqual([true, true, true]);
-    await Promise.all([far.close(), begun.close()]);
   });
 });
 

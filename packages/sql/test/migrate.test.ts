@@ -37,6 +37,34 @@ async function state(database: Database): Promise<object[]> {
   return [...ledger, ...tables];
 }
 
+it('applies each file once, however many processes start together', async () => {
+  await using fresh = await testDatabase();
+  const databases = Array.from({ length: 4 }, () =>
+    openDatabase({ url: fresh.url, schema: 'x"y', log: silentLog }),
+  );
+  const applied = await Promise.all(databases.map((one) => migrate(one, migrations)));
+  expect(applied.flat().sort()).toEqual(['0000_outbox', '0001_accounts', '0001_outbox-lanes']);
+  expect(await migrate(databases[0] as Database, migrations)).toEqual([]);
+  await Promise.all(databases.map((one) => one.close()));
+});
+
+it('leaves nothing behind when a file fails', async () => {
+  await using fresh = await testDatabase();
+  const one = openDatabase({ url: fresh.url, schema: 'broken', log: silentLog });
+  await expect(migrate(one, new URL('./broken-migrations/', import.meta.url))).rejects.toThrow('nonsense');
+  expect(await one.autocommit().rows`select 1 from pg_namespace where nspname = 'broken'`).toEqual([]);
+  await one.close();
+});
+
+it('refuses a file that was changed after it had been applied', async () => {
+  await using fresh = await testDatabase({ schema: 'bank', migrations });
+  const one = openDatabase({ url: fresh.url, schema: 'bank', log: silentLog });
+  await one.autocommit()
+    .run`update :schema.croft_migrations set checksum = 'other' where name = '0001_accounts'`;
+  await expect(migrate(one, migrations)).rejects.toThrow('0001_accounts was changed');
+  await one.close();
+});
+
 it('refuses tables of a later version, names what it does not know and says what to do', async () => {
   await using upgrade = await upgradeOf('create table :schema.later (id int)');
   const { database, later } = upgrade;

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Log, makeFolder, StartError } from '@croft/runtime';
-import type { Database } from '@croft/sql';
+import type { Database, Tx } from '@croft/sql';
 import { listRefs, type RefValue, readHead, shareObjects, writePackedRefs } from '../outside/git/copy.ts';
 import type { Git } from '../outside/git/git.ts';
 import { checkCopy } from '../outside/git/upkeep.ts';
@@ -118,7 +118,7 @@ async function takeEmptyFolder(folder: string): Promise<void> {
 async function saveRows({ database }: BackupSource, folder: string) {
   await mkdir(folder, { mode: 0o700 });
   const { schema } = database;
-  return await database.transaction(async (tx) => {
+  const save = async (tx: Tx) => {
     await catalogue.freeze(tx);
     const tables: Manifest['tables'] = [];
     for (const table of await catalogue.listTables(tx, schema))
@@ -129,7 +129,8 @@ async function saveRows({ database }: BackupSource, folder: string) {
       sequences: await catalogue.listSequences(tx, schema),
       repositories: await examination.listRepositories(tx),
     };
-  });
+  };
+  return await database.transaction(save, { unlimited: true });
 }
 
 async function refsOfAll({ database, git }: BackupSource): Promise<Map<number, RefValue[]>> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StartError } from '@croft/runtime';
-import { type Database, migrate } from '@croft/sql';
+import { type Database, migrate, type Tx } from '@croft/sql';
 import type { Git } from '../outside/git/git.ts';
 import { checkCopy } from '../outside/git/upkeep.ts';
 import * as catalogue from '../store/upkeep/catalogue.ts';
@@ -109,7 +109,7 @@ function checkKnown(
 
 async function loadRows(database: Database, manifest: Manifest, folder: string): Promise<void> {
   const { schema } = database;
-  await database.transaction(async (tx) => {
+  const load = async (tx: Tx): Promise<void> => {
     const keys = await catalogue.lift(tx, schema);
     for (const table of manifest.tables) await loadTable(tx, schema, table, folder);
     await catalogue.putBack(tx, schema, keys);
@@ -118,5 +118,6 @@ async function loadRows(database: Database, manifest: Manifest, folder: string):
     for (const { id, moved } of manifest.repositories) {
       if (moved.length > 0) await restoration.announceMoves(tx, id, moved);
     }
-  });
+  };
+  await database.transaction(load, { unlimited: true });
 }

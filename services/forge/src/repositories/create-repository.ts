@@ -160,17 +160,16 @@ export async function abandonRepository(
 }
 
 async function forgetRepository(context: Context, id: number): Promise<void> {
-  const files = await context.database.transaction(async (tx) => {
-    // With everything in it, which may be a lot.
-    await tx.script('set local statement_timeout = 0');
+  const forget = async (tx: Tx): Promise<{ id: number }[]> => {
     // From here on nobody attaches anything.
     await repositories.lock(tx, id);
     const gone = await attachments.deleteAllOf(tx, { repositoryId: id });
     const parentId = await repositories.deleteById(tx, id);
     if (parentId !== undefined) await repositories.countForks(tx, parentId);
     return gone;
-  });
-  await removeFiles(context, files);
+  };
+  // With everything in it, which may be a lot.
+  await removeFiles(context, await context.database.transaction(forget, { unlimited: true }));
 }
 
 /** @throws 422 */

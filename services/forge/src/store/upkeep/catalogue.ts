@@ -39,9 +39,7 @@ export async function listColumns(tx: Tx, schema: string, table: string): Promis
 
 /** Lets the transaction see the database as it is now, and only read. */
 export async function freeze(tx: Tx): Promise<void> {
-  await tx.script(
-    'set transaction isolation level repeatable read read only; set local statement_timeout = 0',
-  );
+  await tx.script('set transaction isolation level repeatable read read only');
 }
 
 /** Rows of a table as JSON texts, some at a time. */
@@ -80,7 +78,6 @@ export interface ForeignKey {
  * @returns the references, for `putBack`
  */
 export async function lift(tx: Tx, schema: string): Promise<ForeignKey[]> {
-  await tx.script('set local statement_timeout = 0');
   const keys = await tx.rows<ForeignKey>`
     select c.relname as table, k.conname as name, pg_get_constraintdef(k.oid) as definition
     from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
