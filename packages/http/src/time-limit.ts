@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import { type TimeLimit, withinTime } from '@croft/runtime';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer } from './answer-errors.ts';
 import type { ErrorDialect } from './errors.ts';
 import type { App } from './types.ts';
@@ -43,6 +44,7 @@ export function limitTime(app: App, defaultMs: number, dialect: ErrorDialect, st
       if (reply.sent || reply.raw.headersSent) return;
       time.over = true;
       answer(reply, dialect.timedOut(), request, dialect);
+      closeLateStreams(reply);
       controllerOf(request).abort(new DOMException('the request took too long', 'TimeoutError'));
     }
     reply.raw.once('close', () => {
@@ -60,4 +62,14 @@ export function limitTime(app: App, defaultMs: number, dialect: ErrorDialect, st
     if (time === undefined) return done();
     withinTime(time, done);
   });
+}
+
+/** A stream that a handler still sends nobody reads: it would keep what it holds, such as a file or a program, for good. */
+function closeLateStreams(reply: FastifyReply): void {
+  const send = reply.send.bind(reply);
+  reply.send = (payload) => {
+    if (!(payload instanceof Readable)) return send(payload);
+    payload.destroy();
+    return reply;
+  };
 }

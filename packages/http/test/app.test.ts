@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { listen } from '../src/index.ts';
+import { listen, type Reply } from '../src/index.ts';
 import { emptyApp, useSampleApp } from './sample-app.ts';
 
 const sample = useSampleApp();
@@ -176,6 +178,19 @@ describe('work nobody waits for', () => {
   it('is told when the time is over, after the answer', async () => {
     const answer = await sample.app.inject({ method: 'POST', url: '/waits', payload: '{"a":1}' });
     expect([answer.statusCode, sample.stopped]).toEqual([504, ['waits: the request took too long']]);
+  });
+
+  it.each<[string, (reply: Reply, body: Readable) => unknown]>([
+    ['returns', (_reply, body) => body],
+    ['sends', (reply, body) => reply.send(body)],
+  ])('has a stream closed that it %s after the answer', async (_how, give) => {
+    const body = new PassThrough();
+    sample.app.get('/late', async (request, reply) => {
+      await once(request.abandoned, 'abort');
+      return give(reply, body);
+    });
+    expect((await sample.app.inject('/late')).json().code).toBe('timeout');
+    await vi.waitFor(() => expect(body.destroyed).toBe(true));
   });
 
   it('is told when the client hangs up', async () => {
