@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Failure } from '@croft/failure';
@@ -43,28 +43,37 @@ export function answer(
   return body === undefined ? reply.send() : reply.type('application/json').send(JSON.stringify(body));
 }
 
-/** Answers what Node's parser cannot read as a request, before there is one, and hangs up when the answer was taken. */
+/**
+ * Answers what Node's parser cannot read as a request, before there is one, and hangs up when the answer was taken. Requests before it
+ * on the connection are answered first (RFC 9112 §9.3.2): what they asked for is done.
+ */
 export function answerUnreadable(error: Error, socket: Socket, dialect: ErrorDialect): void {
-  if ((error as { code?: string }).code !== 'ECONNRESET' && socket.writable) {
-    const failure = asUnreadable(error, dialect);
-    const {
-      status,
-      headers = {},
-      body,
-    } = dialect.render(failure, { id: randomUUID(), headers: {}, url: '/' });
-    const text = JSON.stringify(body);
-    const fields = {
-      ...headers,
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(text),
-      connection: 'close',
-    };
-    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
-    // The parser would fail at what follows once more.
-    discard(socket.removeAllListeners('data'));
-    hangUpLater(socket, DISCARD_MS);
-  } else socket.destroy(error);
+  // Node's own answer looks there as well.
+  const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  const isInTheMiddle = current?.headersSent === true && !current.writableEnded;
+  if ((error as { code?: string }).code === 'ECONNRESET' || !socket.writable || isInTheMiddle) {
+    socket.destroy(error);
+    return;
+  }
+  // The parser would fail at what follows once more.
+  discard(socket.removeAllListeners('data'));
+  // One that did not come whole is what cannot be read.
+  if (current?.req.complete === true) {
+    current.once('close', () => answerUnreadable(error, socket, dialect));
+    return;
+  }
+  const failure = asUnreadable(error, dialect);
+  const { status, headers = {}, body } = dialect.render(failure, { id: randomUUID(), headers: {}, url: '/' });
+  const text = JSON.stringify(body);
+  const fields = {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  hangUpLater(socket, DISCARD_MS);
 }
 
 function asUnreadable(error: Error, dialect: ErrorDialect): Failure {

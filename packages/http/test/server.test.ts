@@ -106,16 +106,46 @@ it.each([
   expect(sample.lines.slice(1)).toEqual([]);
 });
 
-it('answers once what follows a request in flight and is none, and serves on', async () => {
+const GET_BUSY = 'GET /busy HTTP/1.1\r\nhost: a\r\n\r\n';
+
+/** Sends what is no request behind one or in one, and says what comes back until the connection ends. */
+async function converse(sent: string, afterwards?: { upon: string; send: string }): Promise<string> {
   const address = await listen(sample.app, at, '/busy');
   const socket = connect(Number(new URL(address).port), '127.0.0.1');
-  socket.write('GET /busy HTTP/1.1\r\nhost: a\r\n\r\nhello\r\n\r\n');
+  socket.on('error', () => {});
+  socket.write(sent);
   let text = '';
-  for await (const piece of socket) text += piece;
-  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
-  await sleep(200);
+  let left = afterwards;
+  socket.on('data', (piece: Buffer) => {
+    text += piece.toString();
+    if (left === undefined || !text.includes(left.upon)) return;
+    socket.write(left.send);
+    left = undefined;
+  });
+  await new Promise((resolve) => socket.once('close', resolve));
+  // It serves on, and calls nothing of it an error.
   expect((await fetch(`${address}/busy`)).status).toBe(200);
   expect(sample.lines.filter(({ message }) => message !== 'request')).toEqual([]);
+  return text;
+}
+const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9)));
+
+it.each([1, 3])('answers what is no request behind %i in flight, which are answered first', async (many) => {
+  const text = await converse(`${GET_BUSY.repeat(many)}hello\r\n\r\n`);
+  expect(statuses(text)).toEqual([...Array(many).fill(200), 400]);
+  expect(text.match(/{"done":true}/g)).toHaveLength(many);
+});
+
+it('answers a body that cannot be read in place of its request, behind those before it', async () => {
+  const chunked = 'POST /things HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
+  expect(statuses(await converse(`${GET_BUSY}${chunked}hello\r\n`))).toEqual([200, 400]);
+});
+
+it('writes nothing into an answer that has begun, and hangs up', async () => {
+  const begun = 'GET /stream HTTP/1.1\r\nhost: a\r\n\r\n';
+  const text = await converse(begun, { upon: 'begun', send: 'hello\r\n\r\n' });
+  expect(statuses(text)).toEqual([200]);
+  expect(text).toMatch(/\r\n\r\n5\r\nbegun\r\n$/);
 });
 
 it('calls it no error when a client hangs up in the middle of a body', async () => {
