@@ -24,6 +24,17 @@ export function answerErrors(app: App, dialect: ErrorDialect, log: Log): void {
   );
 }
 
+/** What a handler said of the body that it meant to send: none of it is true of an error. */
+const OF_THE_BODY = [
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'etag',
+  'last-modified',
+];
+
 /** Sends a failure the way an error handler would; for handlers that must not throw, such as streaming ones. */
 export function answer(
   reply: FastifyReply,
@@ -36,11 +47,23 @@ export function answer(
     headers: request.headers,
     url: request.url,
   });
+  takeBack(reply);
   if (failure.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(Math.ceil(failure.retryAfterSeconds)));
   reply.code(status).headers(headers ?? {});
   if (status === 413) discardRest(reply, request.raw);
   return body === undefined ? reply.send() : reply.type('application/json').send(JSON.stringify(body));
+}
+
+/** Headers of a stream that has said nothing yet have gone further than the framework's. */
+function takeBack(reply: FastifyReply): void {
+  if (reply.raw.headersSent) return;
+  const control = String(reply.getHeader('cache-control'));
+  const names = /\bno-(?:store|cache)\b/.test(control) ? OF_THE_BODY : [...OF_THE_BODY, 'cache-control'];
+  for (const name of names) {
+    reply.removeHeader(name);
+    reply.raw.removeHeader(name);
+  }
 }
 
 /**

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '@croft/failure';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { listen, type Reply } from '../src/index.ts';
+import { listen, type Reply, type Request } from '../src/index.ts';
 import { emptyApp, useSampleApp } from './sample-app.ts';
 
 const sample = useSampleApp();
@@ -165,6 +166,45 @@ describe('what is no failure', () => {
 
   it('times out in the dialect', async () => {
     expect((await sample.app.inject('/slow')).json().code).toBe('timeout');
+  });
+});
+
+describe('headers of a success', () => {
+  const MEANT = {
+    'cache-control': 'public, max-age=3600',
+    'content-disposition': 'attachment',
+    'content-encoding': 'gzip',
+    'content-length': '5',
+    'content-range': 'bytes 0-4/9',
+    etag: '"a"',
+    'last-modified': 'Sat, 01 Jan 2000 00:00:00 GMT',
+  };
+  const KEPT = { vary: 'origin', 'access-control-allow-origin': '*', 'x-own': 'kept' };
+  const ways: Record<string, (request: Request, reply: Reply) => unknown> = {
+    'that throws': () => {
+      throw new Failure('not-found', 'gone', 'gone');
+    },
+    'that takes too long': (request) => once(request.abandoned, 'abort'),
+    'whose stream says nothing in time': (_request, reply) => reply.send(new PassThrough()),
+  };
+
+  it.each(Object.keys(ways))('are not those of the error in its place: of a handler %s', async (way) => {
+    sample.app.get('/failing', (request, reply) => {
+      reply.headers({ ...MEANT, ...KEPT });
+      return ways[way]?.(request, reply);
+    });
+    const { json, headers } = await sample.app.inject('/failing');
+    expect(json()).toHaveProperty('code');
+    expect(headers).toMatchObject({ ...KEPT, 'content-type': 'application/json; charset=utf-8' });
+    expect(Object.entries(MEANT).filter(([name, value]) => headers[name] === value)).toEqual([]);
+  });
+
+  it.each(['no-store', 'private, no-cache'])('stay where they forbid to keep it: %s', async (control) => {
+    sample.app.get('/failing', (_request, reply) => {
+      reply.header('cache-control', control);
+      throw new Failure('not-found', 'gone', 'gone');
+    });
+    expect((await sample.app.inject('/failing')).headers['cache-control']).toBe(control);
   });
 });
 
