@@ -112,6 +112,11 @@ export async function finishAll(tx: Tx, ids: readonly number[]): Promise<Set<num
   return new Set(rows.map(({ id }) => id));
 }
 
+/** The effect is still on its way; whoever delivers it keeps it for `leaseMs` from now. */
+export async function renew(tx: Tx, id: number, leaseMs: number): Promise<void> {
+  await tx.run`update :schema.outbox set run_at = ${new Date(tx.now.getTime() + leaseMs)} where id = ${id}`;
+}
+
 /** The effect did not happen; it is tried again at `runAt`. */
 export async function postpone(tx: Tx, id: number, runAt: Date, reason: string): Promise<void> {
   await tx.run`update :schema.outbox set run_at = ${runAt}, last_error = ${reason} where id = ${id}`;

@@ -3,11 +3,21 @@ import { type Log, reasonOf } from '@croft/runtime';
 import pg from 'pg';
 import { connectionTo } from './connection.ts';
 import type { Database } from './database.ts';
-import { finish, OUTBOX_CHANNEL, type OutboxRow, park, postpone, type Room, takeDue } from './outbox-rows.ts';
+import {
+  finish,
+  OUTBOX_CHANNEL,
+  type OutboxRow,
+  park,
+  postpone,
+  type Room,
+  renew,
+  takeDue,
+} from './outbox-rows.ts';
 
 /**
- * Delivers one effect; throws to have it tried again. The signal ends the attempt at its time-out. Whoever takes the
- * row away in the transaction of what he does, with `finish`, answers `finished`.
+ * Delivers one effect; throws to have it tried again. The signal says that it has taken too long: it should end, and until it does it
+ * keeps its slot and nobody else begins. Whoever takes the row away in the transaction of what he does, with `finish`, answers
+ * `finished`.
  */
 export type Deliver = (row: OutboxRow, signal: AbortSignal) => Promise<void | 'finished'>;
 
@@ -30,6 +40,8 @@ export interface OutboxOptions {
   perLane?: number;
   /** And of those without a lane, which go to no common place. */
   withoutLane?: number;
+  /** Milliseconds until a delivery is told to end; tests take less than half a minute. */
+  timeoutMs?: number;
 }
 
 /** A worker on the outbox of one schema. */
@@ -52,7 +64,7 @@ const ANNOUNCED_MS = 20;
 /** A lane whose delivery took longer has to wait for itself. */
 const SLOW_MS = 1_000;
 const DELIVERY_TIMEOUT_MS = 30_000;
-/** Longer than the time-out, so that a row is never in two hands while its worker lives. */
+/** Twice the time-out, at which it is renewed: a row is never in two hands while its worker lives. */
 const LEASE_MS = 60_000;
 /** A retry has no NOTIFY of its own; this is how late it can be noticed. */
 const POLL_MS = 5_000;
@@ -66,7 +78,7 @@ export function backOff(attempts: number, random: number): number {
 /** Starts a worker; several processes may each have one on the same database. */
 export function startOutbox(options: OutboxOptions): Outbox {
   const { database, handlers, log, maxAttempts = MAX_ATTEMPTS, slots = SLOTS, perLane = slots } = options;
-  const { withoutLane = perLane } = options;
+  const { withoutLane = perLane, timeoutMs = DELIVERY_TIMEOUT_MS } = options;
   const stop = new AbortController();
   const running = new Set<Promise<void>>();
   const lanes = laneCounter({ slots, perLane, withoutLane });
@@ -93,12 +105,35 @@ export function startOutbox(options: OutboxOptions): Outbox {
     const handler = handlers[row.topic];
     try {
       if (handler === undefined) throw new PermanentFailure(`no handler for topic ${row.topic}`);
-      const result = await beforeTimeout((signal) => handler(row, signal));
+      const result = await attempt(handler, row);
       if (result !== 'finished') await finish(database.autocommit(), row.id);
       return true;
     } catch (error) {
       await putBack(row, error as Error);
       return false;
+    }
+  }
+
+  /** A handler that does not listen to its signal keeps its row until it ends; begun again it would be running twice. */
+  async function attempt(handler: Deliver, row: OutboxRow): Promise<void | 'finished'> {
+    const end = new AbortController();
+    const { signal } = end;
+    let renewal: Promise<void> | undefined;
+    const timer = setInterval(() => {
+      if (signal.aborted)
+        log.warn({ outbox: row.id, topic: row.topic }, 'an effect is still on its way after its time');
+      end.abort(new DOMException('the delivery took too long', 'TimeoutError'));
+      // Where that fails its lease may run out.
+      renewal = renew(database.autocommit(), row.id, LEASE_MS).catch(() => {});
+    }, timeoutMs);
+    // Whoever stops does not wait for what is told too late.
+    timer.unref();
+    try {
+      return await handler(row, signal);
+    } finally {
+      clearInterval(timer);
+      // What is said of the row next is not overwritten.
+      await renewal;
     }
   }
 
@@ -266,16 +301,6 @@ function isFilled(rows: readonly OutboxRow[], room: Room): boolean {
     unproven.length >= room.unproven ||
     rows.some(({ lane }) => left.get(lane) === 0)
   );
-}
-
-/** A handler that does not listen to its signal must not outlive its lease: it would be running twice. */
-async function beforeTimeout<T>(deliver: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
-  const late = Promise.withResolvers<never>();
-  signal.addEventListener('abort', () => late.reject(new Error('the delivery took too long')), {
-    once: true,
-  });
-  return await Promise.race([deliver(signal), late.promise]);
 }
 
 /** Keeps one connection on LISTEN; polling covers the time it is away. */

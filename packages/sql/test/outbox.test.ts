@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '@croft/runtime';
 import { type FixedClock, fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
@@ -137,6 +138,51 @@ describe('outbox', () => {
     clock.advance(60_000);
     await outbox.drain();
     expect(delivered).toEqual([{}]);
+  });
+});
+
+describe('a delivery that takes too long', () => {
+  const startHasty = (deliver: Deliver): Outbox => {
+    const outbox = startOutbox({ database, log: silentLog, timeoutMs: 50, handlers: { mail: deliver } });
+    running.push(outbox);
+    return outbox;
+  };
+  const row = () =>
+    database.autocommit().row<{ run_at: Date; last_error: string | null }>`
+      select run_at, last_error from :schema.outbox`;
+
+  it('is in one hand until it ends, however long that takes, and counts if it succeeds', async () => {
+    const { promise: end, resolve: endIt } = Promise.withResolvers<void>();
+    const told: AbortSignal[] = [];
+    const deliver: Deliver = async (_row, signal) => {
+      told.push(signal);
+      await end;
+    };
+    startHasty(deliver);
+    await enqueue(database.autocommit(), 'mail', {});
+    await vi.waitFor(() => expect(told[0]?.aborted).toBe(true), 5_000);
+    // In another process, for instance.
+    const other = startHasty(deliver);
+    for (let round = 0; round < 3; round++) {
+      clock.advance(59_000);
+      const renewed = clock.now().getTime() + 60_000;
+      await vi.waitFor(async () => expect((await row())?.run_at.getTime()).toBe(renewed), 5_000);
+      await other.drain();
+    }
+    endIt();
+    await vi.waitFor(async () => expect(await counts()).toEqual({ waiting: 0, parked: 0 }), 5_000);
+    expect(told).toHaveLength(1);
+  });
+
+  it('is told so, and tried again like any other that failed', async () => {
+    const outbox = startHasty(async (_row, signal) => {
+      await once(signal, 'abort');
+      throw signal.reason;
+    });
+    await enqueue(database.autocommit(), 'mail', {});
+    await outbox.drain();
+    expect(await row()).toMatchObject({ last_error: 'the delivery took too long' });
+    expect((await row())?.run_at.getTime()).toBeLessThan(clock.now().getTime() + 6_000);
   });
 });
 
