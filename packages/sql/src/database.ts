@@ -165,10 +165,16 @@ export function openDatabase(options: DatabaseOptions): Database {
   ): Promise<T> {
     const client = await pool.connect();
     const held = hold(client, patienceMs);
-    const run: Run = async (command) => {
+    const send: Run = async (command) => {
       assertInTime();
       roundTrips++;
       return await (unlimited ? client : held).query(command);
+    };
+    let hasEnded = false;
+    // Of several things begun at once one may fail, and others go on: on a connection that somebody else has by then.
+    const run: Run = (command) => {
+      if (hasEnded) throw new Error('the statement comes when its transaction has ended');
+      return send(command);
     };
     try {
       assertInTime();
@@ -180,12 +186,14 @@ export function openDatabase(options: DatabaseOptions): Database {
       roundTrips++;
       await held.query({ text: unlimited ? 'begin; set local statement_timeout = 0' : 'begin' });
       const result = await insideTransaction(() => work(on(run, clock.now())));
+      hasEnded = true;
       // A statement that failed unnoticed makes PostgreSQL roll back here, and say so only in the tag of its answer.
-      const { command: outcome } = await run({ text: 'commit' });
+      const { command: outcome } = await send({ text: 'commit' });
       if (outcome !== 'COMMIT')
         throw new Error('the transaction was rolled back: a statement in it had failed');
       return result;
     } catch (error) {
+      hasEnded = true;
       // A server that is gone rolls back by itself, and answers this no more than what went before.
       if (isDatabaseUnavailable(error)) held.discard(error as Error);
       else {

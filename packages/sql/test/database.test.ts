@@ -8,6 +8,7 @@ import {
   isDatabaseUnavailable,
   isUniqueViolation,
   openDatabase,
+  type Tx,
 } from '../src/index.ts';
 
 const migrations = new URL('./migrations/', import.meta.url);
@@ -237,6 +238,19 @@ describe('transaction', () => {
     await expect(database.transaction(() => database.transaction((tx) => tx.run`select 1`))).rejects.toThrow(
       'another transaction',
     );
+  });
+
+  it.each(['commits', 'rolls back'])('refuses what is still to be done in it when it %s', async (end) => {
+    const { promise: kept, resolve: keep } = Promise.withResolvers<Tx>();
+    const ended = database.transaction(async (tx) => {
+      await tx.row`select 1`;
+      keep(tx);
+      if (end === 'rolls back') throw new Error('refused');
+    });
+    await ended.catch(() => {});
+    const late = (await kept).run`insert into :schema.accounts (name, balance) values ('outside', 1)`;
+    await expect(late).rejects.toThrow('its transaction has ended');
+    expect(await names()).toEqual([]);
   });
 
   it('costs begin and commit besides its statements', async () => {
