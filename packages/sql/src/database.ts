@@ -11,7 +11,7 @@ import {
 } from '@croft/runtime';
 import pg from 'pg';
 import { connectionTo } from './connection.ts';
-import { isDatabaseUnavailable } from './errors.ts';
+import { fromDriver, isDatabaseUnavailable } from './errors.ts';
 import { hold } from './hold.ts';
 import { onceMore } from './lost-races.ts';
 import { openSharedReads } from './shared-reads.ts';
@@ -126,7 +126,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   function runOnAny(command: pg.QueryConfig, limit: TimeLimit | undefined): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       pool.connect((failed, client) => {
-        if (client === undefined) return reject(failed ?? new Error('there is no connection'));
+        if (client === undefined) return reject(fromDriver(failed ?? new Error('there is no connection')));
         const held = hold(client);
         try {
           // Not before: whoever waits for a connection may have been answered 504 meanwhile.
@@ -137,7 +137,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         }
         roundTrips++;
         client.query(command, (error: Error | null, result) => {
-          held.release(error);
+          held.release(fromDriver(error));
           if (error) reject(error);
           else resolve(result);
         });
@@ -163,12 +163,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     work: (tx: Tx) => Promise<T>,
     { unlimited = false }: TransactionOptions,
   ): Promise<T> {
-    const client = await pool.connect();
+    const client = await pool.connect().catch((error: unknown) => {
+      throw fromDriver(error);
+    });
     const held = hold(client, patienceMs);
     const send: Run = async (command) => {
       assertInTime();
       roundTrips++;
-      return await (unlimited ? client : held).query(command);
+      return await held.query(command, unlimited);
     };
     let hasEnded = false;
     // Of several things begun at once one may fail, and others go on: on a connection that somebody else has by then.

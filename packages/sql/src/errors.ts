@@ -37,9 +37,18 @@ const UNAVAILABLE = new Set([
   '53300',
 ]);
 
+/** Only of these the codes above speak of the database: a missing file has one of them as well, and so has another server that hung up. */
+const ofDriver = new WeakSet<Error>();
+
+/** Notes that an error came from the driver, and returns it. */
+export function fromDriver<Given>(error: Given): Given {
+  if (error instanceof Error) ofDriver.add(error);
+  return error;
+}
+
 /** Whether the database could not be reached, as opposed to having refused the statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error && ofDriver.has(error))) return false;
   const code = (error as { code?: string }).code ?? '';
   return (
     UNAVAILABLE.has(code) ||

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isDatabaseUnavailable } from './errors.ts';
+import { fromDriver, isDatabaseUnavailable } from './errors.ts';
 
 /**
  * Watches over a connection from the pool until it goes back; one that was lost is not used again.
@@ -19,13 +19,15 @@ export function hold(client: pg.PoolClient, patienceMs = 0) {
   const timer = patienceMs > 0 ? setTimeout(hangUp, patienceMs) : undefined;
   return {
     discard,
-    async query(command: pg.QueryConfig): Promise<pg.QueryResult> {
-      if (unanswered++ === 0) timer?.refresh();
+    async query(command: pg.QueryConfig, isUnlimited = false): Promise<pg.QueryResult> {
+      if (!isUnlimited && unanswered++ === 0) timer?.refresh();
       try {
         return await client.query(command);
+      } catch (error) {
+        throw fromDriver(error);
       } finally {
         // The next one of several begins only now.
-        if (--unanswered > 0) timer?.refresh();
+        if (!isUnlimited && --unanswered > 0) timer?.refresh();
       }
     },
     /** @param error what the last statement ended with: a server that says goodbye is about to hang up */

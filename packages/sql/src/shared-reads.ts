@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isDatabaseUnavailable, isReadOnly } from './errors.ts';
+import { fromDriver, isDatabaseUnavailable, isReadOnly } from './errors.ts';
 
 /** Connections that many statements share at a time: they are sent one behind the other, without waiting for answers. */
 export interface SharedReads {
@@ -69,7 +69,7 @@ function openLane(config: pg.ClientConfig): Lane {
         return await (await mine).query(command);
       } catch (error) {
         // A server that says goodbye is about to hang up; who wanted to change something here was refused by us.
-        if (isDatabaseUnavailable(error) && !isReadOnly(error)) forget(mine);
+        if (isDatabaseUnavailable(fromDriver(error)) && !isReadOnly(error)) forget(mine);
         throw error;
       } finally {
         count--;

@@ -2,14 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertOutsideTransaction, silentLog, withinTime } from '@croft/runtime';
 import { fixedClock, type TestDatabase, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Database,
-  fragment,
-  isDatabaseUnavailable,
-  isUniqueViolation,
-  openDatabase,
-  type Tx,
-} from '../src/index.ts';
+import { type Database, fragment, isDatabaseUnavailable, openDatabase, type Tx } from '../src/index.ts';
 
 const migrations = new URL('./migrations/', import.meta.url);
 const clock = fixedClock();
@@ -270,16 +263,6 @@ describe('transaction', () => {
     ).rejects.toThrow('sending mail inside a database transaction');
     expect(await names()).toEqual([]);
     expect(() => assertOutsideTransaction('sending mail')).not.toThrow();
-  });
-});
-
-describe('errors', () => {
-  it('recognise a duplicate by its constraint', async () => {
-    await open('a', 1);
-    const error = await open('a', 2).catch((reason: unknown) => reason);
-    expect(isUniqueViolation(error)).toBe(true);
-    expect(isUniqueViolation(error, 'accounts_name_key')).toBe(true);
-    expect(isUniqueViolation(error, 'another')).toBe(false);
   });
 });
 
