@@ -30,6 +30,7 @@ test.each([
     'a%C3%9F',
   ],
   ['section 2.4.1: a prefix counts a percent sign that will be encoded', '{a:2}', { a: 'a%20' }, 'a%25'],
+  ['section 2.4.1: a prefix of no value is none', 'X{a:1}{?b:2,c:3}', { a: [], b: {}, c: [null] }, 'X'],
   ['section 2.4.2: an exploded string is a string', '{?a*}', { a: 'b' }, '?a=b'],
   [
     'section 3.1: literals keep reserved characters and triplets',

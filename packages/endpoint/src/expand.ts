@@ -46,13 +46,15 @@ export function expandExpression(
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     const isMap = isPlain(value);
     const isMany = isMap || Array.isArray(value);
-    if (limit && isMany) throw new EndpointError('prefix of a list', name, position);
     let text: string | undefined;
     for (const key of isMany ? Object.keys(value) : [name]) {
       const member = isMany ? (value as Values)[key] : value;
       if (member === undefined || member === null) continue;
       let item = textOf(member, name);
-      if (limit) item = prefix(item, limit, isReserved);
+      if (limit) {
+        if (isMany) throw new EndpointError('prefix of a list', name, position);
+        item = prefix(item, limit, isReserved);
+      }
       item = encode(item, isReserved);
       const label = isMap ? encode(key, isReserved) : name;
       if (isMap || (explode && isNamed)) item = explode ? pair(label, item) : label + comma + item;
