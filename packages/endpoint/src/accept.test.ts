@@ -35,6 +35,17 @@ test.each([
     'raw',
     'application/vnd.my-preview-tools.x-preview+json',
   ],
+  [
+    'application/json;profile="http://x/vnd.a.v1+json"',
+    'raw',
+    'application/json;profile="http://x/vnd.a.v1+json"',
+  ],
+  [
+    'application/vnd.a.v1+json;p="\\",/vnd.b";q="x,/vnd.c",application/vnd.d+json',
+    'raw',
+    'application/vnd.a.v1.raw;p="\\",/vnd.b";q="x,/vnd.c",application/vnd.d.raw',
+  ],
+  ['application/vnd.a.v1+json;p="/vnd.b', 'raw', 'application/vnd.a.v1.raw;p="/vnd.b'],
   ['application/vnd.a.v1+json', '$&', 'application/vnd.a.v1.$&'],
   ['application/vnd.a.v1+json', '', 'application/vnd.a.v1+json'],
 ])('%s in the format %j is %s', (accept, format, amended) =>

@@ -1,9 +1,9 @@
 /** Puts `format` into every vendor media type of an `accept` header; tree and version stay, previews are left alone. */
 export function withFormat(accept: string, format: string): string {
   return accept.replace(
-    // Labels up to a version, else the first one
-    /(\/vnd\.(?![\w.-]*-preview)(?:[\w.-]*?\.v\d+(?![\w-])|[\w-]+))[^\s,;]*/g,
-    (_, stem) => `${stem}.${format}`,
+    // Labels up to a version, else the first one; what is quoted is no type
+    /(\/vnd\.(?![\w.-]*-preview)(?:[\w.-]*?\.v\d+(?![\w-])|[\w-]+))[^\s,;]*|"(?:\\.|[^"\\])*"?/g,
+    (whole, stem) => (stem ? `${stem}.${format}` : whole),
   );
 }
 

@@ -28,6 +28,6 @@ export function locate(
     throw new EndpointError('dot segment', name, position);
   }
   // A trailing slash goes unless it is the whole path; a query or fragment may end in one.
-  if (path[1] && path.endsWith('/')) path = path.replace(/^([^?#]+)\/$/, '$1');
+  if (path.endsWith('/')) path = path.replace(/^([^?#]+)\/$/, '$1');
   return origin ? origin + path : trimBase(baseUrl) + path.replace(/^(?!\/(?!\/))\/*/, '/');
 }

@@ -47,9 +47,9 @@ export function build(
   const result: RequestOptions = { method, url, headers };
   if (variables.length) {
     // The query stands before the fragment.
-    const end = url.search(/#|$/);
-    const sign = url.slice(0, end).includes('?') ? '&' : '?';
-    result.url = url.slice(0, end) + expandExpression({ sign, variables }, values, true) + url.slice(end);
+    result.url = url.replace(/[^#]*/, (path) => {
+      return path + expandExpression({ sign: path.includes('?') ? '&' : '?', variables }, values, true);
+    });
   }
   const body = data === undefined ? json : data;
   if (!isQuery && body !== undefined) {

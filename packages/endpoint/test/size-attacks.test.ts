@@ -41,6 +41,13 @@ describe('100,000 characters of any shape take at most 300 ms', () => {
     ['what is behind a host', (text) => endpoint(` https://h/{a}${text}/. `, { a: '..' })],
     ['the method of a route', (text) => endpoint(`GET${text}/x`)],
     ['accept', (accept) => endpoint('/x', { headers: { accept }, mediaType: { format: 'raw' } })],
+    ...['', '"', '\\', '\\"'].map((piece): (typeof parts)[number] => [
+      `a parameter of accept after ${piece || 'none'}`,
+      (text) => {
+        const accept = `a/b;p="${piece.repeat(text.length)}${text}`;
+        return endpoint('/x', { headers: { accept }, mediaType: { format: 'raw' } });
+      },
+    ]),
     ...['', '.x-preview', '.v1', '.v1-', '+json'].map((end): (typeof parts)[number] => [
       `a type of accept before ${end}`,
       (text) => endpoint('/x', { headers: { accept: `a/vnd.${text}${end}` }, mediaType: { format: 'raw' } }),
