@@ -62,6 +62,13 @@ export interface MergedOptions {
   [parameter: string]: unknown;
 }
 
+/** Options as a builder keeps them: of its defaults nothing can be written to. */
+export interface Defaults extends Readonly<MergedOptions> {
+  readonly headers: Readonly<RequestHeaders>;
+  readonly mediaType: Readonly<MediaType>;
+  readonly request?: Readonly<RequestSettings>;
+}
+
 /** What any HTTP client needs to send the request. */
 export interface RequestOptions {
   /** In lower case. */
@@ -113,7 +120,7 @@ export interface Endpoint<Routes extends object = object, Given = never> {
     ...options: Rest<OptionsOf<Route, Routes, Given>>
   ): RequestOptions;
   /** The current defaults, frozen to the ground. */
-  readonly DEFAULTS: Readonly<MergedOptions>;
+  readonly DEFAULTS: Defaults;
   /** A builder with `options` as defaults on top of these. */
   defaults<const Options extends EndpointOptions>(
     options: Options,

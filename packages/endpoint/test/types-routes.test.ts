@@ -107,6 +107,29 @@ describe('a map of routes', () => {
   });
 });
 
+test('the defaults can be read and passed on, and not written to', () => {
+  const { DEFAULTS } = api.defaults({ owner, mediaType: { previews: ['a'] }, request: { strict: true } });
+  const { headers, mediaType, request = {} } = DEFAULTS;
+  const writes = [
+    // @ts-expect-error frozen
+    () => (DEFAULTS.method = 'POST'),
+    // @ts-expect-error frozen, as every parameter is
+    () => (DEFAULTS['owner'] = 'other'),
+    // @ts-expect-error frozen
+    () => (headers['accept'] = 'a/b'),
+    // @ts-expect-error frozen
+    () => (mediaType.format = 'raw'),
+    // @ts-expect-error frozen
+    () => mediaType.previews?.push('b'),
+    // @ts-expect-error frozen
+    () => (request.strict = false),
+  ];
+  for (const write of writes) expect(write).toThrow(TypeError);
+  expect(DEFAULTS['owner'] satisfies unknown).toBe(owner);
+  expect(endpoint.defaults(DEFAULTS).DEFAULTS).toEqual(DEFAULTS);
+  expect(endpoint.parse({ ...DEFAULTS, url: '/{owner}' }).url).toMatch(/croft$/);
+});
+
 test('the routes of the forge', () => {
   const forge: Endpoint<ForgeRoutes> = endpoint;
   const ours = forge.defaults({ owner, repo: 'croft' });
