@@ -4,7 +4,7 @@ import { isRegistered, withAnswer } from '../rules/oauth/redirect-uri.ts';
 import { wantedScopes } from '../rules/oauth/wanted-scopes.ts';
 import { type Application, findApplication } from './find-application.ts';
 
-/** The fields of a request, those with NUL and those that are no texts left out. */
+/** The texts of a request. None of them is kept as it comes: what is, was held against a list or a pattern, or is a hash. */
 export type Fields = Readonly<Record<string, string>>;
 
 /** What a program wants from a person, whom it sent here to be asked (RFC 6749 §4.1.1). */
