@@ -108,7 +108,8 @@ export function useSampleApp(): SampleApp {
         })(),
       ),
     );
-    app.get('/busy', async () => {
+    // What most tests begin with, also where the machine is at something else.
+    app.get('/busy', { config: { timeoutMs: 10_000 } }, async () => {
       await sleep(100);
       return { done: true };
     });
