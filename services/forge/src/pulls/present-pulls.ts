@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { loadPeople } from '../issues/load-people.ts';
+import { isTooMuch } from '../outside/git/merging/merge-alone.ts';
 import { countChanges } from '../outside/git/reading/change-counts.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
@@ -81,7 +82,7 @@ async function lookAtBranches(
       const to = row.merged_at === null && !isFromFork(row) ? (headTip ?? row.head_sha) : row.head_sha;
       let outlook: MergeOutlook | undefined;
       if (row.merged_at === null && baseTip !== undefined)
-        outlook = await outlooks.of(repositoryId, baseTip, to);
+        outlook = await outlooks.of(repositoryId, baseTip, to).catch(unlessTooMuch);
       const from = row.merge_base ?? outlook?.mergeBase ?? baseTip;
       return { side: { baseTip, headTip, outlook }, range: from === undefined ? undefined : { from, to } };
     }),
@@ -89,4 +90,10 @@ async function lookAtBranches(
   const ranges = looked.map(({ range }) => range);
   const counts = await countChanges(git, repositoryId, ranges);
   return looked.map(({ side }, index) => ({ ...side, counts: counts[index] }));
+}
+
+/** What git cannot merge now can be read all the same, as what is not to be merged; whoever merges is told why. */
+function unlessTooMuch(error: unknown): MergeOutlook {
+  if (!isTooMuch(error)) throw error;
+  return { mergeBase: undefined, outcome: 'conflicts', conflicts: [] };
 }

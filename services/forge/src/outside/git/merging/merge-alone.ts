@@ -1,3 +1,4 @@
+import { Failure } from '@croft/failure';
 import type { Exit } from '../broker.ts';
 import type { Git } from '../git.ts';
 import { inTurn } from '../reading/turns.ts';
@@ -23,6 +24,7 @@ const MAX_CONFLICTS = 100;
 /**
  * Merges in a process of its own. Files that take more than it may have are in conflict, as only people can put them
  * together; the tree is that of `theirs` then, which has all that may come.
+ * @throws 503 when it is not for large files that it takes more
  */
 export async function mergeAlone(git: Git, repositoryId: number, merge: LoneMerge): Promise<MergedTree> {
   const { topic, ours, theirs, environment, options = [] } = merge;
@@ -34,10 +36,19 @@ export async function mergeAlone(git: Git, repositoryId: number, merge: LoneMerg
   const [tree = '', ...files] = stdout.toString().split('\0');
   // The exit code does not tell: it is 1 for conflicts and for commits that do not exist.
   if (/^[0-9a-f]{40,64}$/.test(tree)) return { tree, conflicts: conflictedFiles(files) };
-  const conflicts = hasGivenUp(exit) ? await listTooLarge(git, repositoryId, merge) : [];
+  if (!hasGivenUp(exit)) throw new Error(`merge-tree of ${ours} and ${theirs} failed: ${exit.stderr}`);
+  const conflicts = await listTooLarge(git, repositoryId, merge);
   if (conflicts.length > 0) return { tree: theirs, conflicts };
-  throw new Error(`merge-tree of ${ours} and ${theirs} failed: ${exit.stderr}`);
+  // That may be so for a while only, as where the machine is short of memory.
+  throw new Failure('unavailable', TOO_MUCH, 'git has not the memory or the time to merge this now', {
+    retryAfterSeconds: 60,
+  });
 }
+
+const TOO_MUCH = 'merge_too_much';
+
+/** Whether that is why two commits were not merged. */
+export const isTooMuch = (error: unknown): boolean => error instanceof Failure && error.code === TOO_MUCH;
 
 /** Whether a merge was too much for a program: it had not the memory, or was ended for taking too long. */
 export const hasGivenUp = ({ code, stderr }: Exit): boolean =>
