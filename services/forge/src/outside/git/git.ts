@@ -274,7 +274,8 @@ export class Git {
   }
 
   async #talkTo(args: readonly string[]): Promise<Conversation> {
-    return new Conversation(await this.start(args, true));
+    // Not by `start`, which is for what is started for a request and counted as that.
+    return new Conversation(await this.#broker.start({ command: this.#command, args, input: true }));
   }
 }
 
