@@ -81,6 +81,7 @@ async function startAgain(
 /**
  * Each thing that an operation does fails once, or with `lie` is only told as failed: then as well it has happened as a whole or
  * not at all after the next start.
+ * @param endings the ways, each for all steps
  * @returns the steps of each, for people
  */
 export async function failAtEach(
@@ -90,6 +91,21 @@ export async function failAtEach(
 ): Promise<string> {
   const [hosts, trials] = await begin(subjects, open);
   await Promise.all(trials.map((trial) => failEach(trial, hosts, endings)));
+  return checkSteps(trials);
+}
+
+/** The same, where a step takes thirty processes: one fails, the next is only told as failed. Elsewhere all of them do both. */
+export async function failInTurn(subjects: readonly Subject[], open: Open): Promise<string> {
+  const [hosts, trials] = await begin(subjects, open);
+  await Promise.all(
+    trials.map(async (trial) => {
+      for (let round = 1; ; round++) {
+        expect(round).toBeLessThan(MAX_ROUNDS);
+        const ending = round % 2 === 0 ? 'lie' : 'fail';
+        if (!(await fails(trial, hosts, ending, trial.steps, round)) && ending === 'fail') break;
+      }
+    }),
+  );
   return checkSteps(trials);
 }
 

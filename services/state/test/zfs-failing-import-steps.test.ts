@@ -2,7 +2,7 @@ import { it } from 'vitest';
 import { steppingZfs } from './drivers/stepping-storages.ts';
 import { requireZfsAndGrub } from './drivers/zfs-daemon.ts';
 import { useZfs } from './drivers/zfs-pool.ts';
-import { failAtEach } from './step-runs.ts';
+import { failInTurn } from './step-runs.ts';
 import { groupsOn } from './tried-operations.ts';
 
 useZfs();
@@ -14,6 +14,6 @@ it.for(groupsOn('zfs', 1, (name) => name === 'import'))(
   { timeout: 1_800_000 },
   async ({ subjects }, context) => {
     requireZfsAndGrub(context);
-    await context.annotate(await failAtEach(subjects, steppingZfs, ['fail', 'lie']));
+    await context.annotate(await failInTurn(subjects, steppingZfs));
   },
 );
