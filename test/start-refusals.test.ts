@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -13,6 +14,7 @@ import {
 } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
 import { canMount, temporaryFolder, withOwnMounts, works } from '@croft/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { croft, finish, type Options, postmaster, ready } from './support/command-line.ts';
@@ -276,6 +278,42 @@ it('a database that wants a password, where the address has none', async () => {
     code: 1,
     errors: expect.stringMatching(/cannot be used: it wants a password\. Write it into the address: /),
   });
+});
+
+it.runIf(works('openssl', ['version']))('a database whose certificate nobody knows', async () => {
+  const [key, cert] = [join(base, 'key.pem'), join(base, 'cert.pem')];
+  const request = [
+    'req',
+    '-x509',
+    '-nodes',
+    '-subj',
+    '/CN=127.0.0.1',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
+  ];
+  execFileSync('openssl', [...request, '-newkey', 'rsa:2048', '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  });
+  const pair = { key: readFileSync(key), cert: readFileSync(cert) };
+  // Says yes to SSLRequest, and shows its certificate.
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .once('data', () => {
+        socket.write('S');
+        new TLSSocket(socket, { isServer: true, ...pair }).on('error', () => {});
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `postgresql://nobody:hidden@127.0.0.1:${port}/none?sslmode=verify-full`;
+  const { code, errors } = await finish(croft(await newPlace({ DATABASE_URL: url }), ['start']));
+  server.close();
+  expect(code).toBe(1);
+  expect(errors).toMatch(
+    /cannot be used: self-signed certificate\. Name the authority .* sslrootcert=<file>/,
+  );
 });
 
 it('an address of a database that is none is refused with what one through a socket looks like', async () => {

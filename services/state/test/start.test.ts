@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,6 +43,19 @@ describe('the socket', () => {
     writeFileSync(path, 'precious');
     await expect(startDaemon({ settings: { STATESVC_SOCKET: path } })).rejects.toThrow(StartError);
     expect(readFileSync(path, 'utf8')).toBe('precious');
+  });
+
+  it('is not put where others could put theirs, and the folder stays what it is', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'precious'), 'states');
+    chmodSync(folder, 0o777);
+    const settings = { STATESVC_SOCKET: join(folder, 'state.sock') };
+    // It may be the one with all states: nobody is told to remove it.
+    await expect(startDaemon({ settings })).rejects.toThrow(
+      /can be written by everybody\. Start Croft as the user whose folder it is, .*chmod o-w.* STATESVC_SOCKET\.$/,
+    );
+    expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('states');
+    expect(existsSync(settings.STATESVC_SOCKET)).toBe(false);
   });
 
   it('lies in a short folder of its own when the data folder has too long a path', async () => {
