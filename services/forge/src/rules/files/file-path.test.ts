@@ -46,6 +46,11 @@ describe('what git takes instructions from', () => {
     ['.gitmodules', false],
     ['a/.GITIGNORE', false],
     ['.gitattributes.', false],
+    ['GITATT~1', false],
+    ['a/gi250a~1', false],
+    ['maba3~12', false],
+    ['gitatt~5', true],
+    ['maba30~1 2', true],
   ])('%s may be a link: %s', (path, may) => expect(mayBeLink(path)).toBe(may));
 
   it.each([
@@ -53,6 +58,15 @@ describe('what git takes instructions from', () => {
     ['a/.GitModules. ', true],
     ['.gitmodules/a', false],
     ['gitmodules', false],
+    ['gitmod~1', true],
+    ['a/GitMod~4. ', true],
+    ['gitmod~5', false],
+    ['gitmod~12', false],
+    ['gi7eba~9', true],
+    ['gi7e~123', true],
+    ['gi7e~12', false],
+    ['gi7d29~1', false],
+    ['~1234567', false],
   ])('%s is read as .gitmodules: %s', (path, modules) => expect(isModules(path)).toBe(modules));
 
   it.each([

@@ -3,8 +3,11 @@ import { unacceptable } from '../../failures.ts';
 const MAX_LENGTH = 500;
 /** Characters that HFS+ drops from names: `.g\u200cit` is `.git` there. */
 const DROPPED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
-/** What people's git takes instructions from; a symbolic link there leads it anywhere. */
-const SPECIAL = /^\.(gitmodules|gitattributes|gitignore|mailmap)$/;
+/**
+ * What people's git takes instructions from; a symbolic link there leads it anywhere. Beside each what its short name on NTFS begins
+ * with where four others have the plain one, from a hash of the name, as git knows them.
+ */
+const SPECIAL = { gitmodules: 'gi7eba', gitattributes: 'gi7d29', gitignore: 'gi250a', mailmap: 'maba30' };
 
 /**
  * The path of a file that is to be written, without a slash before it.
@@ -28,12 +31,22 @@ export function checkFilePath(text: string): string {
 
 /** Whether a symbolic link may have this path. */
 export function mayBeLink(path: string): boolean {
-  return !SPECIAL.test(folded(path.slice(path.lastIndexOf('/') + 1)));
+  return !(Object.keys(SPECIAL) as (keyof typeof SPECIAL)[]).some((word) => isRead(path, word));
 }
 
 /** Whether git reads a file of this path as `.gitmodules`. */
 export function isModules(path: string): boolean {
-  return folded(path.slice(path.lastIndexOf('/') + 1)) === '.gitmodules';
+  return isRead(path, 'gitmodules');
+}
+
+/** Whether git on some file system reads a file of this path as the one called `.` and the word. */
+function isRead(path: string, word: keyof typeof SPECIAL): boolean {
+  const name = folded(path.slice(path.lastIndexOf('/') + 1));
+  if (name === `.${word}`) return true;
+  const [, letters = '', number = ''] = /^([^~]+)~([1-9]\d*)$/.exec(name) ?? [];
+  if (letters === word.slice(0, 6)) return /^[1-4]$/.test(number);
+  // More digits take the place of letters: eight characters in all.
+  return name.length === 8 && letters !== '' && SPECIAL[word].startsWith(letters);
 }
 
 /**
