@@ -2,6 +2,8 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { hash } from '@node-rs/argon2';
 import { hash as bcryptHash } from 'bcrypt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tooManyPasswords } from '../src/failures.ts';
+import type { PasswordHasher } from '../src/outside/password-hash.ts';
 import { confirmedUser, PASSWORD, type Subject, someone, startSubject } from './harness.ts';
 
 let subject: Subject;
@@ -80,6 +82,78 @@ describe('hashes that were made elsewhere', async () => {
     expect((await signIn(email, long)).status).toBe(200);
     expect(await storedHash(email)).toBe(stored);
     expect((await signIn(email, long.slice(0, 72))).status).toBe(200);
+    expect(await storedHash(email)).toMatch(TODAY);
+  });
+});
+
+describe('sign-ins that meet while a hash of elsewhere is replaced', () => {
+  /** Runs the work with another hasher in place of the service's. */
+  async function withHasher<T>(change: Partial<PasswordHasher>, work: () => Promise<T>): Promise<T> {
+    const { passwords } = subject.context.outside;
+    Object.assign(subject.context.outside, { passwords: { ...passwords, ...change } });
+    try {
+      return await work();
+    } finally {
+      Object.assign(subject.context.outside, { passwords });
+    }
+  }
+
+  /** Checks that end only when so many have. */
+  function together(count: number): Pick<PasswordHasher, 'verify'> {
+    const { passwords } = subject.context.outside;
+    const all = Promise.withResolvers<void>();
+    let checked = 0;
+    return {
+      async verify(password, stored) {
+        const matches = await passwords.verify(password, stored);
+        if (++checked === count) all.resolve();
+        await all.promise;
+        return matches;
+      },
+    };
+  }
+
+  test('all are signed in, and the hash is replaced once', async () => {
+    const email = await imported(await bcryptHash(PASSWORD, 4));
+    const answers = await withHasher(together(8), () =>
+      Promise.all(Array.from({ length: 8 }, () => signIn(email, PASSWORD))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect(await storedHash(email)).toMatch(TODAY);
+    expect((await signIn(email, PASSWORD)).status).toBe(200);
+  });
+
+  test('a password that was changed meanwhile opens no session', async () => {
+    const email = await imported(await bcryptHash(PASSWORD, 4));
+    const changed = await hash('another password');
+    const { passwords } = subject.context.outside;
+    let before = '';
+    const refused = await withHasher(
+      {
+        async hash(password) {
+          await subject.rows.autocommit()
+            .run`update :schema.users set encrypted_password = ${changed} where email = ${email}`;
+          before = await subject.snapshot();
+          return await passwords.hash(password);
+        },
+      },
+      () => signIn(email, PASSWORD),
+    );
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({ error_code: 'invalid_credentials' });
+    expect(await subject.snapshot()).toBe(before);
+    expect((await signIn(email, 'another password')).status).toBe(200);
+  });
+
+  test('where no new hash can be made for want of time, the old one serves once more', async () => {
+    const stored = await bcryptHash(PASSWORD, 4);
+    const email = await imported(stored);
+    const busy = async () => {
+      throw tooManyPasswords(3);
+    };
+    expect((await withHasher({ hash: busy }, () => signIn(email, PASSWORD))).status).toBe(200);
+    expect(await storedHash(email)).toBe(stored);
+    expect((await signIn(email, PASSWORD)).status).toBe(200);
     expect(await storedHash(email)).toMatch(TODAY);
   });
 });

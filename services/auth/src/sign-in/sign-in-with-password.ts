@@ -1,9 +1,11 @@
+import { Failure } from '@croft/failure';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { judgePasswordAttempt } from '../hooks/judge-password-attempt.ts';
+import type { PasswordHasher } from '../outside/password-hash.ts';
 import { knownWeakness } from '../passwords/known-weakness.ts';
-import { instant, type UserRow } from '../rows.ts';
+import { instant, type Person, type UserRow } from '../rows.ts';
 import { normalizePhone } from '../rules/addresses/phone-number.ts';
 import { auditEntry, BY_EMAIL, BY_PHONE } from '../rules/audit.ts';
 import type { Weakness } from '../rules/passwords/password-strength.ts';
@@ -24,7 +26,8 @@ export interface PasswordGrant {
 
 /**
  * Signs in with address or number and password (POST /token?grant_type=password). Unknown user, wrong password and an
- * account without one take the same path and the same time. Two round trips.
+ * account without one take the same path and the same time. Two round trips, and two more where another sign-in
+ * replaced the hash in between.
  */
 export async function signInWithPassword(
   context: AuthContext,
@@ -36,9 +39,12 @@ export async function signInWithPassword(
   const tx = context.database.autocommit();
   // As they are stored; what is no number then is nobody's (as in GoTrue).
   const address = grant.phone === '' ? grant.email.toLowerCase() : normalizePhone(grant.phone);
-  const known = await (grant.phone === '' ? users.findByEmail : users.findByPhone)(tx, address);
   const audience = audienceOf(grant.origin.audience, undefined, settings);
-  const person = known?.user.aud === audience ? known : undefined;
+  const find = async (): Promise<Person | undefined> => {
+    const known = await (grant.phone === '' ? users.findByEmail : users.findByPhone)(tx, address);
+    return known?.user.aud === audience ? known : undefined;
+  };
+  const person = await find();
   const stored = person?.user.encrypted_password ?? null;
   const matches = await passwords.verify(grant.password, stored);
   await judgePasswordAttempt(context, {
@@ -55,22 +61,39 @@ export async function signInWithPassword(
   // Beside the statement that follows, so that it costs no time of its own where it is quick.
   const weakness = knownWeakness(context, grant.password);
   const session = prepareSession('password');
+  const open = (checkedPasswordHash: string, newPasswordHash: string | undefined) =>
+    sessions.open(tx, {
+      userId: person.user.id,
+      session: session.row,
+      checkedPasswordHash,
+      newPasswordHash,
+      trace: {
+        ...grant.origin,
+        audit: [auditEntry(person.user, 'login', grant.phone === '' ? BY_EMAIL : BY_PHONE)],
+      },
+    });
   const outdated = passwords.isOutdated(stored, grant.password);
-  const opened = await sessions.open(tx, {
-    userId: person.user.id,
-    session: session.row,
-    checkedPasswordHash: stored,
-    newPasswordHash: outdated ? await passwords.hash(grant.password) : undefined,
-    trace: {
-      ...grant.origin,
-      audit: [auditEntry(person.user, 'login', grant.phone === '' ? BY_EMAIL : BY_PHONE)],
-    },
-  });
+  let opened = await open(stored, outdated ? await newHash(passwords, grant.password) : undefined);
+  if (opened === undefined) {
+    // Another sign-in may have made the hash anew: only a change of password is none of this password's.
+    const present = (await find())?.user.encrypted_password ?? null;
+    if (present !== null && present !== stored && (await passwords.verify(grant.password, present))) {
+      opened = await open(present, undefined);
+    }
+  }
   if (opened === undefined) throw failures.invalidCredentials();
   return {
     issued: await issueFirstTokens(context, opened, session, tx.now, grant.origin),
     weakness: await weakness,
   };
+}
+
+/** A hash to replace the stored one; undefined where there is no time for it now: a later sign-in makes it. */
+async function newHash(passwords: PasswordHasher, password: string): Promise<string | undefined> {
+  return await passwords.hash(password).catch((error: unknown) => {
+    if (error instanceof Failure && error.kind === 'unavailable') return undefined;
+    throw error;
+  });
 }
 
 function checkGrant(grant: PasswordGrant, settings: AuthSettings): void {
