@@ -9,10 +9,19 @@ import { personWith, request, tokenFor, useForge } from './forge.ts';
 /** A password grant like the auth service's: it knows one person, and counts how often it is asked. Nobody is banned. */
 let auth: Server;
 let asked: { email: string; password: string }[] = [];
+/** Bearers of what ended sessions. */
+let ended: (string | undefined)[] = [];
+/** What it answers to that. */
+let endingStatus = 204;
 const eveId = randomUUID();
 beforeAll(async () => {
   auth = createServer(async (question, answer) => {
     if (question.method === 'GET') return answer.end(JSON.stringify({ id: question.url?.split('/').at(-1) }));
+    if (question.url === '/logout?scope=local') {
+      ended.push(question.headers.authorization);
+      answer.statusCode = endingStatus;
+      return answer.end();
+    }
     const given = JSON.parse(await text(question)) as { email: string; password: string };
     asked.push(given);
     const right = question.url === '/token?grant_type=password' && given.password === 'correct horse';
@@ -182,14 +191,23 @@ describe('a password', () => {
     expect(asked).toEqual([{ email: 'eve@example.test', password: 'correct horse' }]);
   });
 
+  it('opens a session there that ends at once, and is right also where that fails', async () => {
+    ended = [];
+    endingStatus = 503;
+    expect((await whoAmI(basic('EVE@example.test', 'correct horse'))).body.login).toBe('eve');
+    endingStatus = 204;
+    expect(ended).toEqual([expect.stringMatching(/^Bearer ey/)]);
+  });
+
   it('is asked about every time when it is wrong, for known and unknown names alike', async () => {
-    asked = [];
+    [asked, ended] = [[], []];
     for (const name of ['eve', 'eve', 'nobody-here', 'nobody@example.test']) {
       const { status, body } = await whoAmI(basic(name, 'wrong'));
       expect(status).toBe(401);
       expect(body.message).toBe('invalid username, password or token');
     }
     expect(asked).toHaveLength(4);
+    expect(ended).toEqual([]);
   });
 
   it('cannot be checked while the auth service is away: 503, and no account', async () => {

@@ -16,7 +16,11 @@ const TIMEOUT_MS = 5_000;
 /** git sends its password with every request; a right one is not asked about again for this long. */
 const REMEMBER_MS = 60_000;
 
-/** The password grant of the auth service at `authUrl`. Right answers are remembered, under a keyed hash; wrong ones are not. */
+/**
+ * The password grant of the auth service at `authUrl`. Right answers are remembered, under a keyed hash; wrong ones are not.
+ * Who asks while the same is being asked gets that answer. The session that a grant opens ends at once: nobody refreshes it,
+ * and where people may have one only it must not take the place of the one they have.
+ */
 export function passwordCheck(authUrl: string): PasswordCheck {
   const key = randomBytes(32);
   const right = new LRUCache<string, string>({
@@ -24,14 +28,22 @@ export function passwordCheck(authUrl: string): PasswordCheck {
     sizeCalculation: () => 1,
     ttl: REMEMBER_MS,
   });
+  const underWay = new Map<string, Promise<string | undefined>>();
   return {
     async check(email, password, client) {
       const name = createHmac('sha256', key).update(`${email}\0${password}`).digest('base64');
-      const known = right.get(name);
-      if (known !== undefined) return known;
-      const token = await grant(authUrl, email, password, client);
-      if (token !== undefined) right.set(name, token);
-      return token;
+      const ask = async (): Promise<string | undefined> => {
+        const token = await grant(authUrl, email, password, client);
+        if (token === undefined) return undefined;
+        right.set(name, token);
+        await endSession(authUrl, token, client);
+        return token;
+      };
+      const known = right.get(name) ?? underWay.get(name);
+      if (known !== undefined) return await known;
+      const asked = ask().finally(() => underWay.delete(name));
+      underWay.set(name, asked);
+      return await asked;
     },
   };
 }
@@ -47,11 +59,7 @@ async function grant(
   try {
     answer = await fetch(`${authUrl}/token?grant_type=password`, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        // Else all who use git would share one client's limits there.
-        ...(client === undefined ? {} : { 'x-forwarded-for': client }),
-      },
+      headers: { 'content-type': 'application/json', ...from(client) },
       body: JSON.stringify({ email, password }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
       redirect: 'error',
@@ -72,4 +80,20 @@ async function grant(
   if (!answer.ok) return undefined;
   const { access_token: token } = (await answer.json()) as { access_token?: unknown };
   return typeof token === 'string' ? token : undefined;
+}
+
+/** The access token goes on as long as its signature does. Where this fails, the session stays, and nobody has its refresh token. */
+async function endSession(authUrl: string, token: string, client: string | undefined): Promise<void> {
+  const answer = await fetch(`${authUrl}/logout?scope=local`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...from(client) },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    redirect: 'error',
+  }).catch(() => undefined);
+  await answer?.body?.cancel();
+}
+
+/** Whom the auth service is asked for: else all who use git would share one client's limits there. */
+function from(client: string | undefined): Record<string, string> {
+  return client === undefined ? {} : { 'x-forwarded-for': client };
 }
