@@ -1,6 +1,6 @@
 import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
-import type { AdminPage } from '../rules/users/admin-page.ts';
+import { type AdminPage, correctEstimate } from '../rules/users/admin-page.ts';
 import * as auditLog from '../store/audit-log.ts';
 
 /** What of an entry a query may name, and the members of its payload that are looked through. */
@@ -21,10 +21,13 @@ export async function listAudit(
   page: AdminPage,
 ): Promise<auditLog.AuditPage> {
   const tx = context.database.autocommit();
-  if (query === '') return await auditLog.list(tx, undefined, page);
+  if (query === '') {
+    const found = await auditLog.listNewest(tx, page);
+    return found.isExact ? found : { ...found, ...correctEstimate(found.total, page, found.entries.length) };
+  }
   const colon = query.indexOf(':');
   const scope = query.slice(0, colon);
   const members = colon > 0 && Object.hasOwn(SCOPES, scope) ? SCOPES[scope] : undefined;
   if (members === undefined) throw failures.badAuditQuery(query.slice(0, 100));
-  return await auditLog.list(tx, { members, part: query.slice(colon + 1) }, page);
+  return await auditLog.list(tx, { part: { of: members, text: query.slice(colon + 1) } }, page);
 }

@@ -1,13 +1,15 @@
 import type { AuthContext } from '../context.ts';
 import type { Person } from '../rows.ts';
-import { MAX_PER_PAGE } from '../rules/users/admin-page.ts';
+import { correctEstimate, MAX_PER_PAGE } from '../rules/users/admin-page.ts';
 import { type FoundUsers, searchUsers, type UserSearch } from '../store/user-search.ts';
 import * as users from '../store/users.ts';
 
 /** One page of users, of all or of those with a part of an address. */
 export async function listUsers(context: AuthContext, search: UserSearch): Promise<FoundUsers> {
   const perPage = Math.min(search.perPage, MAX_PER_PAGE);
-  return await searchUsers(context.database.autocommit(), { ...search, perPage });
+  const found = await searchUsers(context.database.autocommit(), { ...search, perPage });
+  if (found.isExact) return found;
+  return { ...found, ...correctEstimate(found.total, { ...search, perPage }, found.users.length) };
 }
 
 /** The same with their ways to sign in. Two round trips, or a few more for a part that many or few addresses have. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pageLinks, readOldestFirst, readPage } from './admin-page.ts';
+import { correctEstimate, pageLinks, readOldestFirst, readPage } from './admin-page.ts';
 
 test.each([
   [undefined, undefined, 1, 50],
@@ -39,4 +39,17 @@ test.each([
   [1, 10, 0, '</u?page=1&per_page=10>; rel="last"'],
 ])('links of page %i with %i of %i', (page, perPage, total, expected) => {
   expect(pageLinks('/u', { page, perPage }, total)).toBe(expected);
+});
+
+test.each([
+  ['full before the end', 25, 1, 10, 25, false],
+  ['full, where the estimate ends', 20, 2, 10, 21, false],
+  ['full behind the estimate', 20, 3, 10, 31, false],
+  ['not full', 25, 2, 4, 14, true],
+  ['not full behind the estimate', 15, 3, 1, 21, true],
+  ['empty and the first', 25, 1, 0, 0, true],
+  ['empty behind the end', 25, 3, 0, 20, false],
+  ['empty far behind it', 25, 9, 0, 25, false],
+])('an estimate and a page that is %s', (_name, estimate, page, found, total, isExact) => {
+  expect(correctEstimate(estimate, { page, perPage: 10 }, found)).toEqual({ total, isExact });
 });

@@ -51,6 +51,22 @@ export function readPart(text: string): string {
 }
 
 /**
+ * How many a list has, by an estimate of it and by one of its pages: nobody who follows the links from page to page stops
+ * while pages are full, nor goes on where one is not.
+ * @param found how many the page has
+ */
+export function correctEstimate(
+  estimate: number,
+  { page, perPage }: AdminPage,
+  found: number,
+): { total: number; isExact: boolean } {
+  const before = (page - 1) * perPage;
+  if (found === 0) return { total: Math.min(estimate, before), isExact: page === 1 };
+  if (found < perPage) return { total: before + found, isExact: true };
+  return { total: Math.max(estimate, before + perPage + 1), isExact: false };
+}
+
+/**
  * `Link` of a page (RFC 8288): the next one, where there is one, and the last. The page comes first in them, where clients
  * look for it.
  * @param others parameters that choose and order what is listed
