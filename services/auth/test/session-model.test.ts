@@ -73,7 +73,7 @@ const HOUR = 3_600_000;
 describe.each<[string, Policy]>([
   ['without limits', { timeboxMs: 0, inactivityMs: 0, singlePerUser: false }],
   ['with a time-box and inactivity', { timeboxMs: 2 * HOUR, inactivityMs: HOUR / 2, singlePerUser: false }],
-  ['one session at a time', { timeboxMs: 0, inactivityMs: HOUR, singlePerUser: true }],
+  ['one session at a time', { timeboxMs: 2 * HOUR, inactivityMs: HOUR, singlePerUser: true }],
 ])('%s', (_name, policy) => {
   let subject: Subject;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { fragment, type Tx } from '@croft/sql';
+import { type Fragment, fragment, type Tx } from '@croft/sql';
 import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { identitiesOf } from './identities-of.ts';
@@ -21,6 +21,22 @@ export interface LivingSessions {
   tags: readonly string[];
 }
 
+/**
+ * The condition under which a session goes on by its own times, whatever became of its tokens.
+ * @param session a row of the sessions, `family` of its refresh tokens, `user` of its owner
+ */
+export function withinItsTime(
+  { begun, used, lowBegun }: LivingSessions,
+  now: Date | string,
+  { session, family, user }: Record<'session' | 'family' | 'user', Fragment>,
+): Fragment {
+  return fragment`((${session}.not_after is null or ${session}.not_after > ${now})
+          and (${begun}::timestamptz is null or ${session}.created_at > ${begun}::timestamptz)
+          and (${used}::timestamptz is null or ${family}.rotated_at > ${used}::timestamptz)
+          and (${lowBegun}::timestamptz is null or ${session}.created_at > ${lowBegun}::timestamptz
+            or ${session}.aal <> 'aal1' or not ${user}.factors @> '[{"status": "verified"}]'))`;
+}
+
 /** A family as it was before the statement, its session and its user. */
 export interface RotatedFamily extends Person {
   activeHash: Buffer;
@@ -31,7 +47,7 @@ export interface RotatedFamily extends Person {
   notAfter: Date | null;
   createdAt: Date;
   refreshedAt: Date;
-  /** Whether another session of the user began or was refreshed since; asked only where that counts. */
+  /** Whether another session of the user, whose time is not over, began or was refreshed since; asked only where that counts. */
   hasNewer: boolean;
   /** Whether this statement replaced the active token. */
   rotated: boolean;
@@ -61,26 +77,24 @@ export function rotate(
       where session_id = ${sessionId}::uuid for update),
     subject as (
       select u.*, s.aal, s.not_after, s.created_at as begun_at,
-        case when s.tag = any (${limits.tags}::text[]) then s.tag else (${limits.tags}::text[])[1] end as kind
-      from :schema.sessions s join :schema.users u on u.id = s.user_id
+        case when s.tag = any (${limits.tags}::text[]) then s.tag else (${limits.tags}::text[])[1] end as kind,
+        ${withinItsTime(limits, now, { session: fragment`s`, family: fragment`family`, user: fragment`u` })} as goes_on
+      from family, :schema.sessions s join :schema.users u on u.id = s.user_id
       where s.id = ${sessionId}::uuid and u.deleted_at is null),
     newer as (
       select exists (select from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
         where s.user_id = u.id and s.id <> ${sessionId}::uuid and t.revoked_at is null
           and case when s.tag = any (${limits.tags}::text[]) then s.tag else (${limits.tags}::text[])[1] end
             is not distinct from u.kind
-          and (t.rotated_at, s.id) > (family.rotated_at, ${sessionId}::uuid)) as one
+          and (t.rotated_at, s.id) > (family.rotated_at, ${sessionId}::uuid)
+          and ${withinItsTime(limits, now, { session: fragment`s`, family: fragment`t`, user: fragment`u` })}) as one
       from family, subject u where ${limits.singlePerUser}::boolean),
     rotated as (
       update :schema.refresh_tokens t set
         parent_hash = t.token_hash, token_hash = ${childHash}, counter = t.counter + 1, rotated_at = ${now}
       from family, subject u
       where t.session_id = ${sessionId}::uuid and family.token_hash = ${presentedHash} and family.revoked_at is null
-        and (u.banned_until is null or u.banned_until <= ${now}) and (u.not_after is null or u.not_after > ${now})
-        and (${limits.begun}::timestamptz is null or u.begun_at > ${limits.begun}::timestamptz)
-        and (${limits.used}::timestamptz is null or family.rotated_at > ${limits.used}::timestamptz)
-        and (${limits.lowBegun}::timestamptz is null or u.begun_at > ${limits.lowBegun}::timestamptz
-          or u.aal <> 'aal1' or not u.factors @> '[{"status": "verified"}]')
+        and (u.banned_until is null or u.banned_until <= ${now}) and u.goes_on
         and not exists (select from newer where one)
       returning t.session_id),
     origin as (

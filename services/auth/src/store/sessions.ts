@@ -4,7 +4,7 @@ import { audited, type Trace } from './audit-log.ts';
 import { wrongCodesForgotten } from './factor-locks.ts';
 import type { FoundCode } from './one-time-tokens.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
-import type { LivingSessions } from './refresh-tokens.ts';
+import { type LivingSessions, withinItsTime } from './refresh-tokens.ts';
 import { vouchesFor } from './vouching.ts';
 
 /** What was proven, and what must still hold when the session is opened. */
@@ -215,8 +215,10 @@ export function findByAccessToken(
   tx: Reader,
   userId: string,
   sessionId: string | null,
-  { begun, used, lowBegun, singlePerUser, tags }: LivingSessions,
+  limits: LivingSessions,
 ): Promise<(Person & { hasSession: boolean; aal: string | null; sessions: OpenSession[] }) | undefined> {
+  const { singlePerUser, tags } = limits;
+  const user = fragment`u`;
   return tx.row<Person & { hasSession: boolean; aal: string | null; sessions: OpenSession[] }>`
     select to_jsonb(u) as "user", '[]'::jsonb as identities,
       exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
@@ -226,14 +228,12 @@ export function findByAccessToken(
           'methods', (select coalesce(jsonb_agg(c.authentication_method order by c.updated_at desc, c.authentication_method desc), '[]')
             from :schema.mfa_amr_claims c where c.session_id = s.id)) order by s.created_at desc, s.id), '[]')
         from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
-        where s.user_id = u.id and t.revoked_at is null and (s.not_after is null or s.not_after > ${tx.now})
-          and (${begun}::timestamptz is null or s.created_at > ${begun}::timestamptz)
-          and (${used}::timestamptz is null or t.rotated_at > ${used}::timestamptz)
-          and (${lowBegun}::timestamptz is null or s.created_at > ${lowBegun}::timestamptz
-            or s.aal <> 'aal1' or not u.factors @> '[{"status": "verified"}]')
+        where s.user_id = u.id and t.revoked_at is null
+          and ${withinItsTime(limits, tx.now, { session: fragment`s`, family: fragment`t`, user })}
           and (not ${singlePerUser}::boolean or not exists (
             select from :schema.sessions other join :schema.refresh_tokens o on o.session_id = other.id
             where other.user_id = u.id and o.revoked_at is null and (o.rotated_at, other.id) > (t.rotated_at, s.id)
+              and ${withinItsTime(limits, tx.now, { session: fragment`other`, family: fragment`o`, user })}
               and case when other.tag = any (${tags}::text[]) then other.tag else (${tags}::text[])[1] end
                 is not distinct from case when s.tag = any (${tags}::text[]) then s.tag else (${tags}::text[])[1] end))) as sessions
     from :schema.users u

@@ -72,12 +72,18 @@ export class SessionModel {
     return generationsAgo === 1 ? 'repeats' : 'reuse';
   }
 
-  /** Whether its time is over, or another one took its place. */
+  /** Whether its time is over, or another whose time is not took its place. */
   isOver(session: ModelSession): boolean {
-    const { timeboxMs, inactivityMs, singlePerUser } = this.policy;
+    if (this.isLate(session)) return true;
+    const hasNewer = (other: ModelSession) => isNewer(other, session) && !this.isLate(other);
+    return this.policy.singlePerUser && this.sessions.some(hasNewer);
+  }
+
+  /** Whether its time is over. */
+  isLate(session: ModelSession): boolean {
+    const { timeboxMs, inactivityMs } = this.policy;
     if (timeboxMs > 0 && this.now - session.begunAt >= timeboxMs) return true;
-    if (inactivityMs > 0 && this.now - session.refreshedAt >= inactivityMs) return true;
-    return singlePerUser && this.sessions.some((other) => isNewer(other, session));
+    return inactivityMs > 0 && this.now - session.refreshedAt >= inactivityMs;
   }
 
   /** Sessions that can be refreshed: what their owner is shown. */
