@@ -426,4 +426,31 @@ describe('what a review says', () => {
     expect((await wim.call('DELETE', `${reviews}/${pending.body.id}`)).status).toBe(204);
     for (const one of [whole, onLine]) expect(await references('ada/tools', one)).toEqual([]);
   });
+
+  it('attack: names more issues than anybody is told of', async () => {
+    await git(tree, 'checkout', '-q', '-B', 'naming', 'main');
+    await commit(tree, { 'naming.txt': 'one' }, 'naming');
+    await git(tree, 'push', '-q', 'origin', 'naming');
+    await git(tree, 'checkout', '-q', 'main');
+    const pull = { head: 'naming', base: 'main', title: 'naming' };
+    const { number } = (await ada.call('POST', '/repos/ada/tools/pulls', pull)).body;
+    const named = await issue('ada/tools', 'Named by all of them');
+    const first = await issue('ada/tools', 'Named as a whole');
+    const comments = Array.from({ length: 50 }, (_, n) => ({
+      path: 'naming.txt',
+      new_position: 1,
+      // Names that nobody has are looked up, too.
+      body: `${n}: #${named} #900000001 #900000002 #900000003`,
+    }));
+    const reviews = `/repos/ada/tools/pulls/${number}/reviews`;
+    const made = await wim.call('POST', reviews, { event: 'COMMENT', body: `see #${first}`, comments });
+    expect(made.status).toBe(200);
+    await settled();
+    expect(await references('ada/tools', first)).toHaveLength(1);
+    const told = (await references('ada/tools', named)).map((entry) => {
+      const { body } = entry['ref_comment'] as { body: string };
+      return Number(body.split(':')[0]);
+    });
+    expect(told.sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, n) => n));
+  });
 });

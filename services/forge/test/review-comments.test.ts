@@ -51,15 +51,28 @@ describe('a comment on a line', () => {
   });
 
   it('is one of a review whose texts are shown at once as far as eight megabytes of them go', async () => {
-    const { bob, open, review } = work;
+    const { bob, open, review, stored } = work;
     const number = await open('long-texts');
-    const texts = Array.from({ length: 10 }, (_, n) => `${n} ${'x'.repeat(990_000)}`);
-    let id = 0;
-    for (const body of texts) {
+    const say = (body: string) => {
       const comments = [{ path: 'new.txt', new_position: 1, body }];
-      id = (await review(bob, number, { event: 'PENDING', body: 'So far', comments })).body.id;
+      return review(bob, number, { event: 'PENDING', body: 'So far', comments });
+    };
+    const text = (n: number) => `${n} ${'x'.repeat(990_000)}`;
+    for (let n = 0; n < 8; n++) await say(text(n));
+    // More can only be edited into it.
+    const before = await stored();
+    expect(await say(text(8))).toMatchObject({ status: 422, text: expect.stringContaining('8388608 bytes') });
+    expect(await stored()).toEqual(before);
+    await say('8 later');
+    const { body: made } = await say('9 later');
+    const at = `${reviewsOf(number)}/${made.id}/comments`;
+    expect((await bob.call('POST', `${reviewsOf(number)}/${made.id}`, { event: 'COMMENT' })).status).toBe(
+      200,
+    );
+    for (const { id, body } of (await bob.call('GET', at)).items.slice(8)) {
+      const edited = { body: text(Number(String(body).slice(0, 1))) };
+      expect((await bob.call('PATCH', `${work.at}/issues/comments/${id}`, edited)).status).toBe(200);
     }
-    const at = `${reviewsOf(number)}/${id}/comments`;
     const whole = await bob.call('GET', at);
     const first = ({ items }: typeof whole) => items.map(({ body }) => String(body).slice(0, 2));
     expect(first(whole)).toEqual(['0 ', '1 ', '2 ', '3 ', '4 ', '5 ', '6 ', '7 ', '8 ']);

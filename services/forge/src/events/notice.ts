@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
-import { readMentions } from '../rules/texts/mentions.ts';
+import { reviewTexts } from '../reviews/review-texts.ts';
+import { MAX_MENTIONS, readMentions } from '../rules/texts/mentions.ts';
 import type { Notice } from '../store/events/notifications.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as reviews from '../store/reviews/reviews.ts';
@@ -11,12 +12,13 @@ const FOR_EVERYBODY: readonly IssueEvent['action'][] = ['opened', 'closed', 'reo
 
 /** Who is to be told of something; undefined when nobody is. */
 export async function noticeOf(
-  { database }: Context,
+  context: Context,
   eventId: number,
   happening: Happening,
   { repositoryId, issue }: Place,
 ): Promise<Notice | undefined> {
   if (issue === undefined) return undefined;
+  const { database } = context;
   const { actorId } = happening;
   const about = { eventId, repositoryId, issueId: issue.id, isPull: issue.is_pull, actorId };
   const notice = { ...about, onlyAssignee: null, onlyAsked: null, commentId: null, mentioned: [] };
@@ -31,16 +33,21 @@ export async function noticeOf(
     return { ...notice, mentioned };
   }
   if (happening.kind === 'review') {
-    const tx = database.autocommit();
-    const [body, texts] = await Promise.all([
-      reviews.findBody(tx, happening.reviewId),
-      comments.listOfReview(tx, issue.id, happening.reviewId),
-    ]);
-    if (body === undefined) return undefined;
-    return { ...notice, mentioned: readMentions(texts.map((text) => text.body).join('\n\n')) };
+    if (!(await reviews.isSubmitted(database.autocommit(), happening.reviewId))) return undefined;
+    return { ...notice, mentioned: await readMentionsOf(context, issue.id, happening.reviewId) };
   }
   if (happening.kind !== 'comment' || happening.action !== 'created') return undefined;
   const comment = await comments.findById(database.autocommit(), repositoryId, happening.commentId);
   if (comment === undefined) return undefined;
   return { ...notice, commentId: comment.id, mentioned: readMentions(comment.body) };
+}
+
+/** Whom a review names, as a whole and on lines; no more than one text may. */
+async function readMentionsOf(context: Context, issueId: number, reviewId: number): Promise<string[]> {
+  const names = new Set<string>();
+  for await (const { body } of reviewTexts(context, issueId, reviewId)) {
+    for (const name of readMentions(body)) names.add(name);
+    if (names.size >= MAX_MENTIONS) break;
+  }
+  return [...names].slice(0, MAX_MENTIONS);
 }

@@ -1,4 +1,6 @@
 import type { Context } from '../context.ts';
+import { reviewTexts } from '../reviews/review-texts.ts';
+import { readReferences } from '../rules/texts/references.ts';
 import * as comments from '../store/issues/comments.ts';
 import type { IssueWithPull } from '../store/issues/issues.ts';
 import * as references from '../store/issues/references.ts';
@@ -39,6 +41,9 @@ export async function followComment(
   if (comment !== undefined) await followText(context, actorId, issue, comment, signal);
 }
 
+/** Of a review no more than this is told: its texts may name thousands. As many as of a push. */
+const MAX_REFERENCES = 100;
+
 /** The same for what a review says, as a whole and on lines. */
 export async function followReview(
   context: Context,
@@ -47,8 +52,16 @@ export async function followReview(
   reviewId: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const texts = await comments.listOfReview(context.database.autocommit(), issue.id, reviewId);
-  for (const text of texts) await followText(context, actorId, issue, text, signal);
+  let room = MAX_REFERENCES;
+  for await (const text of reviewTexts(context, issue.id, reviewId)) {
+    signal.throwIfAborted();
+    // Looked up they are whether anybody has them or not.
+    const names = readReferences(text.body, context.links.root).length;
+    if (names === 0) continue;
+    await followText(context, actorId, issue, text, signal, room);
+    room -= names;
+    if (room <= 0) return;
+  }
 }
 
 async function followText(
@@ -57,8 +70,10 @@ async function followText(
   issue: IssueWithPull,
   { id, body }: { id: number; body: string },
   signal: AbortSignal,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  for (const target of await findTargets(context, actorId, issue.repository_id, body)) {
+  const targets = await findTargets(context, actorId, issue.repository_id, body);
+  for (const target of targets.slice(0, most)) {
     signal.throwIfAborted();
     if (target.id === issue.id) continue;
     const entry = entryOf(target, actorId, issue.id);

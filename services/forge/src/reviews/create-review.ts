@@ -11,7 +11,7 @@ import * as reviewComments from '../store/reviews/review-comments.ts';
 import * as reviews from '../store/reviews/reviews.ts';
 import { checkMayReview, isOfficial } from './check-may-review.ts';
 import { holdPull } from './hold-pull.ts';
-import { MAX_COMMENTS } from './list-reviews.ts';
+import { MAX_COMMENT_BYTES, MAX_COMMENTS } from './list-reviews.ts';
 import { locateComments, readReviewedCommit, type WantedComment } from './locate-comments.ts';
 import { recordSubmission } from './record-submission.ts';
 
@@ -53,9 +53,10 @@ export async function createReview(
   return await context.database.transaction(async (tx) => {
     const pull = await holdPull(tx, found);
     const pending = await reviews.lockPending(tx, pull.id, caller.userId);
-    const before = pending === undefined ? 0 : await reviewComments.count(tx, pending.id);
-    const kind = decide(pull, before);
-    if (before + located.length > MAX_COMMENTS) throw unacceptable(`[Comments]: MaxSize(${MAX_COMMENTS})`);
+    const before =
+      pending === undefined ? { count: 0, bytes: 0 } : await reviewComments.measure(tx, pending.id);
+    const kind = decide(pull, before.count);
+    checkSize(before.count + located.length, before.bytes + bytesOf(located));
     const id = await writePending(tx, pull, pending, { reviewerId: caller.userId, body, commitSha });
     const place = { id, issueId: pull.issue_id, posterId: caller.userId, commitSha };
     await reviewComments.addAll(tx, place, located);
@@ -64,6 +65,16 @@ export async function createReview(
     return id;
   });
 }
+
+/** @throws 422 */
+function checkSize(count: number, bytes: number): void {
+  if (count > MAX_COMMENTS) throw unacceptable(`[Comments]: MaxSize(${MAX_COMMENTS})`);
+  if (bytes > MAX_COMMENT_BYTES)
+    throw unacceptable(`[Comments]: texts of more than ${MAX_COMMENT_BYTES} bytes together`);
+}
+
+const bytesOf = (comments: readonly { body: string }[]) =>
+  comments.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
 
 async function writePending(
   tx: Tx,

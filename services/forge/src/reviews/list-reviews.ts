@@ -18,8 +18,10 @@ interface PageQuery {
 
 /** More comments are no review. */
 export const MAX_COMMENTS = 500;
+/** Nor are texts of more bytes together. Only edited afterwards they may have them. */
+export const MAX_COMMENT_BYTES = 8 * 1024 * 1024;
 /** Clients of the reference read them at once; of those with more text they get the beginning, and a `Link` to the rest. */
-const WHOLE_REVIEW = { limit: MAX_COMMENTS, offset: 0, bytes: 8 * 1024 * 1024 };
+const WHOLE_REVIEW = { limit: MAX_COMMENTS, offset: 0, bytes: MAX_COMMENT_BYTES };
 
 /** A page of the reviews of a pull request and of the requests for some, oldest first. */
 export async function listReviews(

@@ -31,7 +31,7 @@ export async function submitReview(
     const review = await reviews.lockById(tx, pull.id, found.review.id);
     if (review?.kind !== 'PENDING') throw notPending();
     const body = wanted.body ?? review.body;
-    const hasComments = (await reviewComments.count(tx, review.id)) > 0;
+    const hasComments = (await reviewComments.measure(tx, review.id)).count > 0;
     const state = { isMine: pull.poster_id === caller.userId, isClosed: pull.closed_at !== null };
     const kind = decideReviewKind(wanted.event, { body, hasComments }, state);
     if (kind === 'PENDING') throw unacceptable('review stay pending');

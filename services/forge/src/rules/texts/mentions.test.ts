@@ -16,6 +16,10 @@ it.each([
   expect(readMentions(text)).toEqual(names);
 });
 
+it('looks at the beginning of a long text only', () => {
+  expect(readMentions(`@ada ${'x '.repeat(128 * 1024)} @grace`)).toEqual(['ada']);
+});
+
 it('reads hostile texts in no time and calls no crowd', () => {
   const startedAt = performance.now();
   readMentions('`'.repeat(200_000));

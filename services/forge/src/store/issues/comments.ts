@@ -239,13 +239,20 @@ export function lockWritten(tx: Tx, id: number): Promise<CommentRow | undefined>
     where id = ${id} and kind = any(${WRITTEN}::text[]) and not details ? ${PENDING}::text for update`;
 }
 
-/** The texts of a review: its own and those on lines, without empty ones. */
-export function listOfReview(tx: Tx, issueId: number, reviewId: number): Promise<CommentRow[]> {
-  return tx.rows<CommentRow>`
-    select * from :schema.comments
-    where issue_id = ${issueId} and (details->>'review_id')::bigint = ${reviewId} and kind in ('review', 'code')
-      and body <> '' and not details ? ${PENDING}::text
-    order by id`;
+/** The texts of a review: its own and then those on lines, without empty ones. */
+export function listOfReview(
+  tx: Tx,
+  issueId: number,
+  reviewId: number,
+  bytes: number,
+): Promise<CommentSlice> {
+  const found = fragment`
+    select 0 as total, array(
+      select id from :schema.comments
+      where issue_id = ${issueId} and (details->>'review_id')::bigint = ${reviewId} and kind in ('review', 'code')
+        and body <> '' and not details ? ${PENDING}::text
+      order by kind = 'code', id) as ids`;
+  return readSlice(tx, found, bytes);
 }
 
 /** Holds a text of somebody, in a comment or a review, until the transaction ends; false when it is gone. */

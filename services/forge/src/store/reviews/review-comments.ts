@@ -59,11 +59,12 @@ export async function publish(tx: Tx, reviewId: number): Promise<void> {
     from :schema.review_comments r where r.review_id = ${reviewId} and c.id = r.comment_id`;
 }
 
-/** How many comments a review has. */
-export async function count(tx: Tx, reviewId: number): Promise<number> {
-  const row = await tx.row<{ count: number }>`
-    select count(*) from :schema.review_comments where review_id = ${reviewId}`;
-  return row?.count ?? 0;
+/** How many comments a review has, and the bytes of their texts together. */
+export async function measure(tx: Tx, reviewId: number): Promise<{ count: number; bytes: number }> {
+  const row = await tx.row<{ count: number; bytes: number }>`
+    select count(*), coalesce(sum(octet_length(c.body)), 0) as bytes
+    from :schema.review_comments r join :schema.comments c on c.id = r.comment_id where r.review_id = ${reviewId}`;
+  return row ?? { count: 0, bytes: 0 };
 }
 
 /** Comments of a review, in the order they were written. Of a part that has more than `bytes` of text only the beginning, but at least one. */

@@ -209,6 +209,11 @@ export function markStale(tx: Tx, pullId: number): Promise<StaleApproval[]> {
     where kind = 'APPROVED' and stale and dismissed_at is null order by id`;
 }
 
+/** Whether a review is there and was submitted. */
+export async function isSubmitted(tx: Tx, id: number): Promise<boolean> {
+  return (await tx.row`select from :schema.reviews where id = ${id} and kind <> 'PENDING'`) !== undefined;
+}
+
 /** What a submitted review says; undefined when it is gone. */
 export async function findBody(tx: Tx, id: number): Promise<string | undefined> {
   const row = await tx.row<{ body: string }>`
