@@ -290,6 +290,35 @@ describe('files go at once', () => {
     await ada.call('DELETE', `${at}/${issue}/assets/${kept}`);
   });
 
+  it('with a review, those of its comments on lines too, and no others', async () => {
+    const repo = '/repos/ada/looked-at';
+    await ada.call('POST', '/user/repos', { name: 'looked-at', auto_init: true });
+    const file = { content: 'eA==', new_branch: 'topic', message: 'x' };
+    await ada.call('POST', `${repo}/contents/new.txt`, file);
+    await ada.call('POST', `${repo}/pulls`, { head: 'topic', base: 'main', title: 'look' });
+    const review = async () => {
+      const comments = [{ path: 'new.txt', new_position: 1, body: 'why?' }];
+      const said = { event: 'COMMENT', body: 'all', comments };
+      const { id } = (await rob.call('POST', `${repo}/pulls/1/reviews`, said)).body;
+      const texts = await scene.sql.rows<{ id: number }>`
+        select id from :schema.comments where (details->>'review_id')::bigint = ${id}`;
+      return { id, texts: texts.map((one) => `${repo}/issues/comments/${one.id}/assets`) };
+    };
+    const [stays, goes] = [await review(), await review()];
+    const kept: string[] = [];
+    for (const path of [`${repo}/issues/1/assets`, ...stays.texts]) kept.push(await sendOne(path));
+    const going: string[] = [];
+    for (const path of goes.texts) going.push(await sendOne(path));
+    expect([kept.length, going.length]).toEqual([3, 2]);
+    const before = await stored();
+    const refused = await eve.call('DELETE', `${repo}/pulls/1/reviews/${goes.id}`);
+    expect([refused.status, await stored()]).toEqual([403, before]);
+    expect((await rob.call('DELETE', `${repo}/pulls/1/reviews/${goes.id}`)).status).toBe(204);
+    expect(await files()).toEqual([...kept].sort());
+    expect((await rows()).map(({ id }) => String(id))).toEqual(kept);
+    await ada.call('DELETE', repo);
+  });
+
   it('with a repository, also those of its releases, and no others', async () => {
     const kept = await sendOne(`${at}/${issue}/assets`);
     await ada.call('POST', '/user/repos', { name: 'goes', auto_init: true });

@@ -155,6 +155,14 @@ export function deleteAllOf(
     where issue_id = ${issueId}::bigint or repository_id = ${repositoryId}::bigint returning id`;
 }
 
+/** Forgets the files of what a review says, as a whole and on lines; which they were. */
+export function deleteOfReview(tx: Tx, issueId: number, reviewId: number): Promise<{ id: number }[]> {
+  return tx.rows<{ id: number }>`
+    delete from :schema.attachments where comment_id = any(array(
+      select id from :schema.comments
+      where issue_id = ${issueId} and (details->>'review_id')::bigint = ${reviewId})) returning id`;
+}
+
 /** Forgets files whose writing a crash interrupted. */
 export async function deleteUnfinished(tx: Tx): Promise<number> {
   return await tx.run`delete from :schema.attachments where not stored`;
