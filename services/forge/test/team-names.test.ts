@@ -1,14 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Person, useForge } from './forge.ts';
+import type { Person } from './forge.ts';
+import { useHookedForge } from './hooked-forge.ts';
 
-const scene = useForge();
+const { scene, receiver, person } = await useHookedForge();
 let ada: Person;
 let bob: Person;
 let eve: Person;
 const at = '/repos/acme/open';
 
 beforeAll(async () => {
-  ada = scene.person('ada');
+  ada = person();
   bob = scene.person('bob');
   eve = scene.person('eve');
   for (const person of [ada, bob, eve]) await person.call('GET', '/user');
@@ -62,4 +63,30 @@ describe('a team of an organization whose repository everybody may read', () => 
     expect([known.status, known.text.replaceAll('crew', 'none')]).toEqual([404, unknown.text]);
     expect(await requests()).toEqual(before);
   });
+});
+
+it('attack: a private team is learned of from a hook, when a pull request changes and when it is deleted', async () => {
+  const hush = { name: 'hush', visibility: 'private', units: ['repo.code', 'repo.pulls'] };
+  const made = await ada.call('POST', '/orgs/acme/teams', { ...hush, includes_all_repositories: true });
+  expect(made.status).toBe(201);
+  const asked = { team_reviewers: ['hush'] };
+  expect((await ada.call('POST', `${at}/pulls/1/requested_reviewers`, asked)).status).toBe(201);
+  await ada.call('PUT', `${at}/collaborators/eve`, { permission: 'admin' });
+  const config = { url: receiver.url, content_type: 'json' };
+  const hook = { type: 'gitea', config, events: ['pull_request'], active: true };
+  expect((await eve.call('POST', `${at}/hooks`, hook)).status).toBe(201);
+  await ada.call('PATCH', `${at}/pulls/1`, { title: 'y' });
+  await receiver.take('pull_request');
+  // What is read before it goes is read by the owner, who knows of all teams.
+  expect((await ada.call('GET', `${at}/pulls/1`)).body['requested_reviewers_teams']).toHaveLength(2);
+  expect((await ada.call('DELETE', `${at}/issues/1`)).status).toBe(204);
+  const payloads = await receiver.take('pull_request', 2);
+  const told = payloads.map(({ action, pull_request: pull }) => {
+    const { requested_reviewers_teams: teams } = pull as { requested_reviewers_teams: { name: string }[] };
+    return [action, teams.map(({ name }) => name)];
+  });
+  expect(told).toEqual([
+    ['edited', ['crew']],
+    ['deleted', ['crew']],
+  ]);
 });
