@@ -50,7 +50,7 @@ describe('a comment on a line', () => {
     expect(page.headers.get('link')).toContain('rel="next"');
   });
 
-  it('is one of a review whose texts are shown at once as far as eight megabytes of them go', async () => {
+  it('is one of a review whose texts are shown at once as far as nine megabytes of them go', async () => {
     const { bob, open, review, stored } = work;
     const number = await open('long-texts');
     const say = (body: string) => {

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { type ListPage, pageOf } from '../list-answer.ts';
+import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
 import { mayWrite } from '../repositories/find-repository.ts';
 import { readBoolean } from '../rules/requests/read-boolean.ts';
 import * as releases from '../store/repositories/releases.ts';
@@ -22,6 +22,9 @@ export async function listReleases(
     draft: readBoolean(query.draft),
     prerelease: readBoolean(query['pre-release']),
   };
-  const { rows, total } = await releases.list(context.database.autocommit(), filter, page);
-  return { page, total, items: await presentReleases(context, viewer, found, rows) };
+  const tx = context.database.autocommit();
+  const slice = await releases.list(tx, filter, { ...page, bytes: PART_BYTES });
+  const present = ({ rows }: typeof slice) => presentReleases(context, viewer, found, rows);
+  const load = (ids: readonly number[]) => releases.listLeft(tx, filter, ids, PART_BYTES);
+  return { page, total: slice.total, items: await present(slice), rest: loadRest(slice, load, present) };
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
-import { type ListPage, pageOf } from '../list-answer.ts';
+import { type ListPage, loadRest, PART_BYTES, pageOf } from '../list-answer.ts';
 import { findPull } from '../pulls/find-pull.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { planBeginning } from '../rules/requests/paging.ts';
@@ -21,7 +21,7 @@ export const MAX_COMMENTS = 500;
 /** Nor are texts of more bytes together. Only edited afterwards they may have them. */
 export const MAX_COMMENT_BYTES = 8 * 1024 * 1024;
 /** Clients of the reference read them at once; of those with more text they get the beginning, and a `Link` to the rest. */
-const WHOLE_REVIEW = { limit: MAX_COMMENTS, offset: 0, bytes: MAX_COMMENT_BYTES };
+const WHOLE_REVIEW = { limit: MAX_COMMENTS, offset: 0, bytes: 9 * 1024 * 1024 };
 
 /** A page of the reviews of a pull request and of the requests for some, oldest first. */
 export async function listReviews(
@@ -33,8 +33,11 @@ export async function listReviews(
   const found = await findPull(context, viewer, path);
   const page = pageOf(context, query);
   const tx = context.database.autocommit();
-  const { rows, total } = await reviews.list(tx, found.pull.id, viewerOf(viewer), page);
-  return { page, total, items: await presentReviews(context, viewer, found, rows) };
+  const reader = viewerOf(viewer);
+  const slice = await reviews.list(tx, found.pull.id, reader, { ...page, bytes: PART_BYTES });
+  const present = ({ rows }: typeof slice) => presentReviews(context, viewer, found, rows);
+  const load = (ids: readonly number[]) => reviews.listLeft(tx, found.pull.id, reader, ids, PART_BYTES);
+  return { page, total: slice.total, items: await present(slice), rest: loadRest(slice, load, present) };
 }
 
 /** The comments of a review: a page where one is asked for, else all, as far as an answer may be. */
@@ -47,11 +50,17 @@ export async function listReviewComments(
   const found = await findReview(context, viewer, path);
   const isPaged = query.page !== undefined || query.limit !== undefined;
   const page = pageOf(context, query);
-  const part = isPaged ? { ...page, bytes: Number.MAX_SAFE_INTEGER } : WHOLE_REVIEW;
-  const rows = await reviewComments.list(context.database.autocommit(), found.review.id, part);
+  const part = isPaged ? { ...page, bytes: PART_BYTES } : WHOLE_REVIEW;
+  const tx = context.database.autocommit();
+  const slice = await reviewComments.list(tx, found.review.id, part);
   const total = found.review.comments_count;
-  if (isPaged) return { page, total, items: await presentReviewComments(context, viewer, found, rows) };
-  const beginning = planBeginning(rows.length, total, context.settings.MAX_RESPONSE_ITEMS);
-  const items = await presentReviewComments(context, viewer, found, rows.slice(0, beginning?.shown));
+  const present = (rows: typeof slice.rows) => presentReviewComments(context, viewer, found, rows);
+  if (isPaged) {
+    const load = (ids: readonly number[]) => reviewComments.listLeft(tx, ids, PART_BYTES);
+    const rest = loadRest(slice, load, ({ rows }) => present(rows));
+    return { page, total, items: await present(slice.rows), rest };
+  }
+  const beginning = planBeginning(slice.rows.length, total, context.settings.MAX_RESPONSE_ITEMS);
+  const items = await present(slice.rows.slice(0, beginning?.shown));
   return { page: { page: 1, limit: MAX_COMMENTS, offset: 0 }, total, beginning, items };
 }

@@ -44,7 +44,7 @@ export async function replyToComment(
     const review = { id, issueId: pull.issue_id, posterId: reviewerId, commitSha };
     await reviewComments.addAll(tx, review, [{ path: file, line, hunk, body }]);
     await tellSubmission(tx, pull, reviewerId, { id, kind: 'COMMENT', body: '' });
-    return await reviewComments.list(tx, id, { limit: 1, offset: 0, bytes: 1 });
+    return (await reviewComments.list(tx, id, { limit: 1, offset: 0, bytes: 1 })).rows;
   });
   return await presentReviewComments(context, caller, found, rows);
 }

@@ -1,5 +1,6 @@
 import { type Fragment, fragment, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
+import { leftOver, readSlice, type Slice } from '../read-slice.ts';
 
 /** Something that happened to an issue, in its timeline; `kind` has the reference's names, `comment` is what people write. */
 export type CommentRow = Tables['comments'];
@@ -65,49 +66,30 @@ export interface ChangedBetween {
   before: Date | undefined;
 }
 
-/** The part of a list that was asked for, or its beginning where that has too much text. */
-export interface CommentSlice {
-  rows: CommentWithIssue[];
-  /** Ids of the rest of the part. */
-  left: number[];
-  /** How many the whole list has; 0 where nobody counted. */
-  total: number;
-}
+/** A part of a list of comments. */
+export type CommentSlice = Slice<CommentWithIssue>;
 
 /**
- * Reads the entries of a part, at least one and as many as have so much text together.
+ * Reads a part of a list of entries.
  * @param found a statement for `total` and `ids`
  * @param beside bytes of text that are shown beside the entry `x`
  */
-export async function readSlice(
+export function readEntries(
   tx: Tx,
   found: Fragment,
   bytes: number,
   beside: Fragment = fragment`0`,
 ): Promise<CommentSlice> {
-  const rows = await tx.rows<CommentWithIssue & { list_total: number; left_ids: string[] | null }>`
-    select f.total as list_total, c.*, i.number as issue_number, i.is_pull as issue_is_pull,
-      i.locked_at is not null as issue_locked,
-      case when c.place = max(c.place) over () then f.ids[c.place::integer + 1:] end as left_ids
-    from (${found}) f left join lateral (
-        select s.*, sum(s.bytes) over (order by s.place) as text_so_far
-        from (
-          select x.*, p.place, octet_length(x.body) + ${beside} as bytes
-          from unnest(f.ids) with ordinality as p (id, place) join :schema.comments x on x.id = p.id
-        ) s
-      ) c on c.text_so_far <= greatest(${bytes}::bigint, c.bytes)
-      left join :schema.issues i on i.id = c.issue_id
-    order by c.place`;
-  return {
-    total: rows[0]?.list_total ?? 0,
-    left: (rows.at(-1)?.left_ids ?? []).map(Number),
-    rows: rows.filter(({ id }) => id !== null),
-  };
+  const source = fragment`
+    select x.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked,
+      octet_length(x.body) + ${beside} as bytes
+    from :schema.comments x join :schema.issues i on i.id = x.issue_id`;
+  return readSlice(tx, found, source, bytes);
 }
 
 /** What is left of a part, without what was deleted meanwhile. */
 export function listLeft(tx: Tx, ids: readonly number[], bytes: number): Promise<CommentSlice> {
-  return readSlice(tx, fragment`select 0 as total, ${ids}::bigint[] as ids`, bytes);
+  return readEntries(tx, leftOver(ids), bytes);
 }
 
 /** What people wrote about an issue, in its order. */
@@ -124,7 +106,7 @@ export function listByIssue(
         and (${since ?? null}::timestamptz is null or updated_at >= ${since ?? null}::timestamptz)
         and (${before ?? null}::timestamptz is null or updated_at <= ${before ?? null}::timestamptz)
       order by id limit ${part.limit} offset ${part.offset}) as ids`;
-  return readSlice(tx, found, part.bytes);
+  return readEntries(tx, found, part.bytes);
 }
 
 /** How many of them there are. */
@@ -162,7 +144,7 @@ export function listByRepository(
         and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null}::timestamptz)
         and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null}::timestamptz)
       order by c.id limit ${page.limit} offset ${page.offset}) as ids`;
-  return readSlice(tx, found, page.bytes);
+  return readEntries(tx, found, page.bytes);
 }
 
 /** How many of them there are. */
@@ -252,7 +234,7 @@ export function listOfReview(
       where issue_id = ${issueId} and (details->>'review_id')::bigint = ${reviewId} and kind in ('review', 'code')
         and body <> '' and not details ? ${PENDING}::text
       order by kind = 'code', id) as ids`;
-  return readSlice(tx, found, bytes);
+  return readEntries(tx, found, bytes);
 }
 
 /** Holds a text of somebody, in a comment or a review, until the transaction ends; false when it is gone. */

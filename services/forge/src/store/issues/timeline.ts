@@ -1,11 +1,12 @@
 import { fragment, type Tx } from '@croft/sql';
 import type { TeamRow } from '../people/teams.ts';
+import { leftOver } from '../read-slice.ts';
 import {
   type ChangedBetween,
   type CommentSlice,
   type CommentWithIssue,
   PENDING,
-  readSlice,
+  readEntries,
 } from './comments.ts';
 import type { IssueAnywhere } from './issue-lists.ts';
 import { reviveSurroundings } from './issues.ts';
@@ -53,12 +54,12 @@ export async function list(
     )
     select (select count(*) from seen) as total,
       array(select id from seen order by id limit ${page.limit} offset ${page.offset}) as ids`;
-  return await readSlice(tx, found, page.bytes, REFERRED_TO);
+  return await readEntries(tx, found, page.bytes, REFERRED_TO);
 }
 
 /** What is left of a page, without what was deleted meanwhile. */
 export function listLeft(tx: Tx, ids: readonly number[], bytes: number): Promise<CommentSlice> {
-  return readSlice(tx, fragment`select 0 as total, ${ids}::bigint[] as ids`, bytes, REFERRED_TO);
+  return readEntries(tx, leftOver(ids), bytes, REFERRED_TO);
 }
 
 /** An entry is shown with the whole of the issue and the comment it refers to. */

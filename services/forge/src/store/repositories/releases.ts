@@ -1,5 +1,6 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
+import { leftOver, readSlice, type Slice } from '../read-slice.ts';
 
 /** A release of a repository; a draft as long as it was not published. */
 export type ReleaseRow = Tables['releases'];
@@ -20,36 +21,35 @@ export interface ReleaseFilter {
 }
 
 /** A page of releases, newest first, and how many there are. */
-export async function list(
+export function list(
   tx: Tx,
   filter: ReleaseFilter,
-  page: { limit: number; offset: number },
-): Promise<{ rows: ReleaseRow[]; total: number }> {
-  const rows = await tx.rows<{ total: number; release: ReleaseRow | null }>`
-    with own as (
-      select * from :schema.releases
+  page: { limit: number; offset: number; bytes: number },
+): Promise<Slice<ReleaseRow>> {
+  const found = fragment`
+    with own as materialized (
+      select id, coalesce(published_at, created_at) as at from :schema.releases
       where repository_id = ${filter.repositoryId} and (published_at is not null or ${filter.withDrafts}::boolean)
         and (published_at is null) = coalesce(${filter.draft ?? null}::boolean, published_at is null)
         and prerelease = coalesce(${filter.prerelease ?? null}::boolean, prerelease))
-    select (select count(*) from own) as total, to_jsonb(p) as release
-    from (values (1)) as one left join (
-      select *, coalesce(published_at, created_at) as at from own order by at desc, id desc
-      limit ${page.limit} offset ${page.offset}) p on true
-    order by p.at desc, p.id desc`;
-  return {
-    total: rows[0]?.total ?? 0,
-    rows: rows.flatMap(({ release }) => (release === null ? [] : [revive(release)])),
-  };
+    select (select count(*) from own) as total,
+      array(select id from own order by at desc, id desc limit ${page.limit} offset ${page.offset}) as ids`;
+  return readSlice(tx, found, releasesFor(filter), page.bytes);
 }
 
-/** A release that came as JSON, where times are texts. */
-function revive(json: ReleaseRow): ReleaseRow {
-  return {
-    ...json,
-    created_at: new Date(json.created_at),
-    published_at: json.published_at === null ? null : new Date(json.published_at),
-  };
+/** What is left of a page, without what is gone meanwhile or not to be seen any more. */
+export function listLeft(
+  tx: Tx,
+  filter: Pick<ReleaseFilter, 'withDrafts'>,
+  ids: readonly number[],
+  bytes: number,
+): Promise<Slice<ReleaseRow>> {
+  return readSlice(tx, leftOver(ids), releasesFor(filter), bytes);
 }
+
+const releasesFor = ({ withDrafts }: Pick<ReleaseFilter, 'withDrafts'>) => fragment`
+  select *, octet_length(body) as bytes from :schema.releases
+  where published_at is not null or ${withDrafts}::boolean`;
 
 /** A release by its id. */
 export function findById(tx: Tx, repositoryId: number, id: number): Promise<ReleaseRow | undefined> {

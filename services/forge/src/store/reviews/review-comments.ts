@@ -1,5 +1,6 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import { PENDING } from '../issues/comments.ts';
+import { leftOver, readSlice, type Slice } from '../read-slice.ts';
 
 /** A comment on a line of a change. */
 export interface ReviewCommentRow {
@@ -67,23 +68,28 @@ export async function measure(tx: Tx, reviewId: number): Promise<{ count: number
   return row ?? { count: 0, bytes: 0 };
 }
 
-/** Comments of a review, in the order they were written. Of a part that has more than `bytes` of text only the beginning, but at least one. */
+/** A part of the comments of a review, in the order they were written. */
 export function list(
   tx: Tx,
   reviewId: number,
   part: { limit: number; offset: number; bytes: number },
-): Promise<ReviewCommentRow[]> {
-  return tx.rows<ReviewCommentRow>`
-    select id, review_id, poster_id, body, path, line, commit_sha, diff_hunk, resolver_id, created_at, updated_at
-    from (
-      select p.*, sum(octet_length(p.body)) over (order by p.id) - octet_length(p.body) as text_before from (
-        select c.id, r.review_id, c.poster_id, c.body, r.path, r.line, r.commit_sha, r.diff_hunk,
-          (c.details->>'resolve_doer')::bigint as resolver_id, c.created_at, c.updated_at
-        from :schema.review_comments r join :schema.comments c on c.id = r.comment_id
-        where r.review_id = ${reviewId} order by c.id limit ${part.limit} offset ${part.offset}
-      ) p
-    ) l where l.text_before < ${part.bytes} order by l.id`;
+): Promise<Slice<ReviewCommentRow>> {
+  const found = fragment`
+    select 0 as total, array(
+      select comment_id from :schema.review_comments
+      where review_id = ${reviewId} order by comment_id limit ${part.limit} offset ${part.offset}) as ids`;
+  return readSlice(tx, found, COMMENTS, part.bytes);
 }
+
+/** What is left of a part, without what is gone meanwhile. */
+export function listLeft(tx: Tx, ids: readonly number[], bytes: number): Promise<Slice<ReviewCommentRow>> {
+  return readSlice(tx, leftOver(ids), COMMENTS, bytes);
+}
+
+const COMMENTS = fragment`
+  select c.id, r.review_id, c.poster_id, c.body, r.path, r.line, r.commit_sha, r.diff_hunk,
+    (c.details->>'resolve_doer')::bigint as resolver_id, c.created_at, c.updated_at, octet_length(c.body) as bytes
+  from :schema.review_comments r join :schema.comments c on c.id = r.comment_id`;
 
 /** Where a comment stands; undefined for what is none on a line. */
 export function findPlace(

@@ -1,8 +1,9 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { ReviewKind } from '../../reviews/review-kind.ts';
 import type { Tables } from '../../tables.gen.ts';
 import type { Viewer } from '../../viewer.ts';
 import type { TeamRow } from '../people/teams.ts';
+import { leftOver, readSlice, type Slice } from '../read-slice.ts';
 
 /** What somebody says of a pull request as a whole. */
 export type ReviewRow = Tables['reviews'] & { kind: ReviewKind };
@@ -28,43 +29,52 @@ export interface ReviewEntry {
 }
 
 /** A page of what was said of a pull request, and asked for, oldest first; what is pending is for its author only. */
-export async function list(
+export function list(
   tx: Tx,
   pullId: number,
   viewer: Viewer,
-  page: { limit: number; offset: number },
-): Promise<{ rows: ReviewEntry[]; total: number }> {
-  const rows = await tx.rows<ReviewEntry & { list_total: number }>`
+  page: { limit: number; offset: number; bytes: number },
+): Promise<Slice<ReviewEntry>> {
+  const found = fragment`
     with seen as materialized (
-      select e.* from :schema.review_entries e
+      select e.id from :schema.review_entries e
       where e.pull_id = ${pullId} and (e.state <> 'PENDING' or e.reviewer_id = ${viewer.userId})
     )
-    select (select count(*) from seen) as list_total, p.*,
-      (select count(*) from :schema.review_comments c where c.review_id = p.id) as comments_count,
-      (select to_jsonb(t) from :schema.teams t where t.id = p.team_id
-        and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)) as team
-    from (values (1)) as one
-      left join (select * from seen order by id limit ${page.limit} offset ${page.offset}) p on true
-    order by p.id`;
-  return { total: rows[0]?.list_total ?? 0, rows: rows.filter(({ id }) => id !== null) };
+    select (select count(*) from seen) as total,
+      array(select id from seen order by id limit ${page.limit} offset ${page.offset}) as ids`;
+  return readSlice(tx, found, entriesOf(pullId, viewer), page.bytes);
 }
 
-/** Those of some ids, whoever may see them. */
-export async function listByIds(
+/** What is left of a page, without what is gone meanwhile. */
+export function listLeft(
+  tx: Tx,
+  pullId: number,
+  viewer: Viewer,
+  ids: readonly number[],
+  bytes: number,
+): Promise<Slice<ReviewEntry>> {
+  return readSlice(tx, leftOver(ids), entriesOf(pullId, viewer), bytes);
+}
+
+/** Those of some ids, as far as the viewer may see them. */
+export function listByIds(
   tx: Tx,
   pullId: number,
   viewer: Viewer,
   ids: readonly number[],
 ): Promise<ReviewEntry[]> {
-  return await tx.rows<ReviewEntry>`
-    select e.*, (select count(*) from :schema.review_comments c where c.review_id = e.id) as comments_count,
-      (select to_jsonb(t) from :schema.teams t where t.id = e.team_id
-        and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)) as team
-    from :schema.review_entries e
-    where e.pull_id = ${pullId} and e.id = any(${ids}::bigint[])
-      and (e.state <> 'PENDING' or e.reviewer_id = ${viewer.userId})
-    order by e.id`;
+  return tx.rows<ReviewEntry>`
+    select * from (${entriesOf(pullId, viewer)}) e where id = any(${ids}::bigint[]) order by id`;
 }
+
+/** What its viewer sees that was said of a pull request. */
+const entriesOf = (pullId: number, viewer: Viewer) => fragment`
+  select e.*, octet_length(e.body) as bytes,
+    (select count(*) from :schema.review_comments c where c.review_id = e.id) as comments_count,
+    (select to_jsonb(t) from :schema.teams t where t.id = e.team_id
+      and :schema.may_know_team(${viewer.userId}, ${viewer.seesAll}, t)) as team
+  from :schema.review_entries e
+  where e.pull_id = ${pullId} and (e.state <> 'PENDING' or e.reviewer_id = ${viewer.userId})`;
 
 /** Whose latest word is an official approval that was not dismissed, the first to give it first. */
 export async function listApprovers(tx: Tx, pullId: number, most: number): Promise<number[]> {
