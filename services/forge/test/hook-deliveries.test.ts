@@ -1,5 +1,7 @@
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../src/context.ts';
+import { removeOldDeliveries } from '../src/events/start-events.ts';
 import { type Person, pushedRepository } from './forge.ts';
 import { SECRET, useHookedForge } from './hooked-forge.ts';
 import { signature, startReceiver } from './receiver.ts';
@@ -22,6 +24,12 @@ async function hurry(): Promise<void> {
   await scene.sql.run`update :schema.outbox set last_error = null`;
   await scene.sql.run`update :schema.outbox set run_at = now() where parked_at is null`;
   await scene.sql.run`select pg_notify('croft_outbox', '')`;
+}
+
+/** What the forge does every ten minutes. */
+async function cleanUp(settings: { WEBHOOK_KEPT_DELIVERIES: number }): Promise<void> {
+  const database = { autocommit: () => scene.sql };
+  await removeOldDeliveries({ database, settings } as unknown as Context);
 }
 
 describe('a delivery', () => {
@@ -252,16 +260,61 @@ it('the log keeps the newest deliveries of each hook', async () => {
     insert into :schema.hook_deliveries (hook_id, uuid, event, event_type, payload, delivered_at, succeeded, created_at)
     select ${id}, gen_random_uuid(), 'push', 'push', '{}', case when n = 1 then null else now() end, n <> 1, now()
     from generate_series(1, 1200) n`;
-  const { removeOldDeliveries } = await import('../src/events/start-events.ts');
-  const database = { autocommit: () => scene.sql };
-  const context = { database, settings: { WEBHOOK_KEPT_DELIVERIES: 100 } };
-  await removeOldDeliveries(context as unknown as Parameters<typeof removeOldDeliveries>[0]);
+  await cleanUp({ WEBHOOK_KEPT_DELIVERIES: 100 });
   const left = await scene.sql.rows<{ open: boolean }>`
     select delivered_at is null as open from :schema.hook_deliveries where hook_id = ${id} order by id`;
   // What waits for an attempt is never removed.
   expect(left).toHaveLength(101);
   expect(left[0]?.open).toBe(true);
   expect((await ada.call('GET', `${hook}/deliveries?limit=10`)).headers.get('x-total-count')).toBe('101');
+});
+
+describe('deliveries of which no attempt comes', () => {
+  /** Puts deliveries into the log that wait, with their rows of the outbox, which are not due. */
+  async function waiting(repository: string, many: number, age: string, parked: boolean): Promise<string> {
+    await make(repository);
+    const hook = await hookUp(repository, ['push']);
+    const id = Number(hook.split('/').at(-1));
+    await scene.sql.run`
+      with made as (
+        insert into :schema.hook_deliveries (hook_id, uuid, event, event_type, payload, created_at)
+        select ${id}, gen_random_uuid(), 'push', 'push', '{}', now() - ${age}::interval
+        from generate_series(1, ${many}::int) n returning id
+      )
+      insert into :schema.outbox (topic, payload, lane, created_at, run_at, parked_at, last_error)
+      select 'hook', jsonb_build_object('delivery', id), 'nobody.example', now(), now() + interval '1 day',
+        case when ${parked}::boolean then now() end, 'relation "secrets" does not exist'
+      from made`;
+    return hook;
+  }
+  const left = async (hook: string) => {
+    const rows = await scene.sql.rows<{ error: string | null; succeeded: boolean | null; queued: boolean }>`
+      select d.error, d.succeeded, exists (select from :schema.outbox o
+        where o.topic = 'hook' and (o.payload->>'delivery')::bigint = d.id) as queued
+      from :schema.hook_deliveries d where d.hook_id = ${Number(hook.split('/').at(-1))} order by d.id`;
+    return rows.map(({ error, succeeded, queued }) => [error, succeeded, queued]);
+  };
+  const WAITS = [null, null, true];
+
+  it('attack: are no more than are kept, once they have waited for an hour', async () => {
+    const old = await waiting('silent', 8, '2 hours', false);
+    const young = await waiting('busy', 8, '50 minutes', false);
+    await cleanUp({ WEBHOOK_KEPT_DELIVERIES: 5 });
+    const givenUp = ['given up: newer ones wait', false, false];
+    expect(await left(old)).toEqual([...Array(3).fill(givenUp), ...Array(5).fill(WAITS)]);
+    expect(await left(young)).toEqual(Array(8).fill(WAITS));
+    const log = (await ada.call('GET', `${old}/deliveries?limit=10`)).items;
+    expect(log.map((one) => one['delivered_at'] === null)).toEqual([
+      ...Array(5).fill(true),
+      ...Array(3).fill(false),
+    ]);
+  });
+
+  it('are over when they were parked, and stay parked', async () => {
+    const parked = await waiting('parked', 2, '1 minute', true);
+    await cleanUp({ WEBHOOK_KEPT_DELIVERIES: 5 });
+    expect(await left(parked)).toEqual(Array(2).fill(['given up: it could not be sent', false, true]));
+  });
 });
 
 it('a page of the log has sixteen megabytes of payloads at most, and whatever its first one has', async () => {

@@ -20,6 +20,10 @@ const PER_HOST = 20;
 const EXPANSIONS = 64;
 const CLEAN_UP_MS = 600_000;
 const BATCH = 500;
+/** Given up in one statement, which reads all of the outbox. */
+const GIVEN_UP = 10_000;
+/** However much waits for a receiver, it has this long to answer: what comes at once may be more than is kept. */
+const PATIENCE_MS = 3_600_000;
 
 /** Starts working off what is announced: hooks, notifications, and the removal of old deliveries. */
 export function startEvents(context: Context): { close(): Promise<void> } {
@@ -57,8 +61,15 @@ async function cleanUp(context: Context, stop: AbortSignal): Promise<void> {
   }
 }
 
-/** Removes what the log of deliveries holds beyond its size, some at a time. */
+/**
+ * Removes what the log of deliveries holds beyond its size, some at a time. What waits in it ends first: with the outbox, which gave
+ * it up, or because a receiver that does not answer has more waiting than is kept.
+ */
 export async function removeOldDeliveries({ database, settings }: Context): Promise<void> {
   const kept = settings.WEBHOOK_KEPT_DELIVERIES;
+  await deliveries.endParked(database.autocommit(), HOOK);
+  const before = new Date(database.autocommit().now.getTime() - PATIENCE_MS);
+  const old = { kept, before, most: GIVEN_UP };
+  while ((await deliveries.giveUp(database.autocommit(), HOOK, old)) === GIVEN_UP);
   while ((await deliveries.deleteOld(database.autocommit(), kept, BATCH)) === BATCH);
 }

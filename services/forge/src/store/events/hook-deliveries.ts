@@ -122,6 +122,42 @@ export function find(tx: Tx, hookId: number, id: number): Promise<DeliveryRow | 
     select * from :schema.hook_deliveries where id = ${id} and hook_id = ${hookId}`;
 }
 
+/**
+ * Ends some of the deliveries from before `before` that wait, beyond the newest `kept` of each hook, and takes their rows from the
+ * outbox; returns how many. Those that somebody brings to their end right now are his.
+ */
+export function giveUp(
+  tx: Tx,
+  topic: string,
+  { kept, before, most }: { kept: number; before: Date; most: number },
+): Promise<number> {
+  return tx.run`
+    with waiting as (
+      select id from :schema.hook_deliveries where id = any(array(
+        select old.id from :schema.hooks h cross join lateral (
+          select id, created_at from :schema.hook_deliveries d where d.hook_id = h.id and d.delivered_at is null
+          order by d.id desc offset ${kept}) old
+        where old.created_at < ${before}::timestamptz order by old.id limit ${most}))
+      for update skip locked
+    ), unqueued as (
+      delete from :schema.outbox
+      where topic = ${topic} and (payload->>'delivery')::bigint in (select id from waiting)
+    )
+    update :schema.hook_deliveries d
+    set delivered_at = ${tx.now}, succeeded = false, error = 'given up: newer ones wait'
+    from waiting w where d.id = w.id`;
+}
+
+/** Ends the deliveries whose rows of the outbox were parked: there will be no other attempt. The rows stay, to be looked at. */
+export async function endParked(tx: Tx, topic: string): Promise<void> {
+  await tx.run`
+    update :schema.hook_deliveries d
+    set delivered_at = ${tx.now}, succeeded = false, error = 'given up: it could not be sent'
+    from :schema.outbox o
+    where o.topic = ${topic} and o.parked_at is not null and d.id = (o.payload->>'delivery')::bigint
+      and d.delivered_at is null`;
+}
+
 /** Removes some of the deliveries that ended, beyond the newest `kept` of each hook; returns how many. */
 export function deleteOld(tx: Tx, kept: number, most: number): Promise<number> {
   return tx.run`
