@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Daemon, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
 import { host } from './host.ts';
-import { fillTree } from './sample-tree.ts';
+import { fillTree, restore } from './sample-tree.ts';
 
 const idOf = async (daemon: Daemon, name: string) =>
   (await daemon.dump()).machines[0]?.states.find((state) => state.name === name && state.user === null)?.id;
@@ -72,7 +72,7 @@ describe('PrepareBoot', () => {
     expect({ tree: treeFacts(tree), home: treeFacts(home) }).toEqual(good);
   });
 
-  it('goes on where it was interrupted, and saves what was there before only once', async () => {
+  it('goes on where it was interrupted, and tells which state is what was there before', async () => {
     const { tree, boot, restart, good, bad, line } = await withGoodState();
     const first = await boot(line);
     // The content of one file is missing: that is seen before anything is touched.
@@ -89,9 +89,40 @@ describe('PrepareBoot', () => {
     writeFileSync(object, content);
     await first.service.close(0);
     const again = await restart(line);
-    expect(changedOf(await again.call('PrepareBoot'))).toEqual([{ changed: true }]);
+    const answer = await again.call('PrepareBoot');
+    expect(answer).toMatchObject({ code: 0, results: [{ changed: true }] });
     expect(treeFacts(tree)).toEqual(good.tree);
-    expect((await namesOf(again))?.filter((name) => name.startsWith('auto_'))).toHaveLength(1);
+    // One of each call: nobody can tell what in a tree is of a way back and what of somebody who worked there.
+    const saved = (await namesOf(again))?.filter((name) => name.startsWith('auto_'));
+    expect(saved).toHaveLength(3);
+    expect(answer.lines.at(-1)).toContain(`what was there before is ${saved?.at(-1)}`);
+  });
+
+  it('keeps what was made since it was interrupted', async () => {
+    const { tree, home, boot, restart, good, line } = await withGoodState();
+    const both = `${line} statesvc.revert=userdata`;
+    const first = await boot(both);
+    const hash = createHash('sha256').update('127.0.0.1 localhost\n').digest('hex');
+    const object = join((await first.dump()).storage.location, 'objects', hash.slice(0, 2), hash.slice(2));
+    const content = readFileSync(object);
+    rmSync(object);
+    expect(await first.call('PrepareBoot')).toMatchObject({ code: 9, results: [] });
+    const [saved] = (await namesOf(first)) as string[];
+    await first.service.close(0);
+    writeFileSync(object, content);
+    writeFileSync(join(tree, 'work'), 'of the system');
+    writeFileSync(join(home, 'work'), 'of ada');
+    const worked = { tree: treeFacts(tree), home: treeFacts(home) };
+    // However little space there is: half of two states is none of them.
+    const again = await restart(both, { STATESVC_MIN_FREE: '90' });
+    const answer = await again.call('PrepareBoot');
+    expect(answer).toMatchObject({ code: 0, results: [{ changed: true }] });
+    expect({ tree: treeFacts(tree), home: treeFacts(home) }).toEqual(good);
+    const [since] = (await namesOf(again)) as string[];
+    expect(await namesOf(again)).toEqual([since, saved, 'good']);
+    expect(answer.lines).toContain(`what was there when it went on is ${since}`);
+    const kept = await Promise.all([null, 'ada'].map((user) => restore(again, since ?? '', user)));
+    expect(kept.map(({ target }) => treeFacts(target))).toEqual([worked.tree, worked.home]);
   });
 
   it('does nothing when no state is named or the machine is not managed', async () => {

@@ -328,6 +328,32 @@ describe('subvolumes in what goes back', () => {
   });
 });
 
+it('what is done between two calls of PrepareBoot is kept', async (context) => {
+  const { storage, start } = await withImage(context);
+  const settings = { STATESVC_CMDLINE_FILE: join(storage.base, 'cmdline') };
+  const inTheWay = join(storage.systemPath, 'var/read-only');
+  mkdirSync(dirname(inTheWay));
+  const first = await start();
+  await first.save('good');
+  const { state } = await memberOf(first, 'good');
+  await first.service.close(0);
+  subvolume('snapshot', '-r', storage.systemPath, inTheWay);
+  writeFileSync(settings.STATESVC_CMDLINE_FILE, `statesvc.state=${state.id}`);
+  const booted = await start({ settings });
+  expect(await booted.call('PrepareBoot')).toMatchObject({ code: 9, results: [] });
+  const [saved] = await namesOf(booted);
+  writeFileSync(join(storage.systemPath, 'work'), 'precious');
+  subvolume('delete', inTheWay);
+  expect(await booted.call('PrepareBoot')).toMatchObject({ code: 0, results: [{ changed: true }] });
+  const [since = ''] = await namesOf(booted);
+  expect(await namesOf(booted)).toEqual([since, saved, 'good']);
+  const { member } = await memberOf(booted, since);
+  await booted.service.close(0);
+  await storage.reopen();
+  expect(existsSync(join(storage.systemPath, 'work'))).toBe(false);
+  expect(readFileSync(join(storage.root, member.snapshot, 'work'), 'utf8')).toBe('precious');
+});
+
 describe('what is left out of a state', () => {
   it('is told, whatever names others give to subvolumes', async (context) => {
     const { storage, start } = await withImage(context);

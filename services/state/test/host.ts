@@ -13,12 +13,12 @@ export function host() {
     writeFileSync(bootId, `boot-${boots++}\n`);
     return restart(line);
   };
-  const restart = async (line: string): Promise<Daemon> => {
+  const restart = async (line: string, settings = {}): Promise<Daemon> => {
     writeFileSync(cmdline, `${line}\n`);
     return startDaemon({
       folder,
       tree,
-      settings: { STATESVC_CMDLINE_FILE: cmdline, STATESVC_BOOT_ID_FILE: bootId },
+      settings: { STATESVC_CMDLINE_FILE: cmdline, STATESVC_BOOT_ID_FILE: bootId, ...settings },
     });
   };
   return { tree, boot, restart };

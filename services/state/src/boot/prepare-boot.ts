@@ -1,23 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import type { Call, Context } from '../context.ts';
 import { stillStartedOnce } from '../failures-extras.ts';
-import {
-  datasetsOf,
-  type Machine,
-  type Member,
-  type Preparation,
-  type State,
-  storageName,
-} from '../model/model.ts';
+import { type Machine, type Preparation, type State, storageName } from '../model/model.ts';
 import { type PrepareBootPlan, planPrepareBoot } from '../rules/boot/boot-plan.ts';
 import { currentMachine } from '../rules/machines/find-machine.ts';
-import { saveStates } from '../states/save-states.ts';
+import type { SaveRequest } from '../rules/states/save-plan.ts';
+import { saveStates, saveWithoutLimit } from '../states/save-states.ts';
 import { forgetOnce } from './boot-once.ts';
 import { markMachine } from './mark-machine.ts';
 
 /**
  * Makes the storage agree with what is booted: goes back to the state that the command line names, after saving what is there
- * as an automatic state. What was interrupted goes on at the next call.
+ * as an automatic state. What was interrupted goes on at the next call, which saves what is there by then as well.
  * @returns whether anything was switched
  */
 export async function prepareBoot(call: Call, context: Context): Promise<boolean> {
@@ -52,13 +45,17 @@ async function giveUp(
   call.warning(`this boot was to go back to ${missed} and did not: ask again, or choose it in the boot menu`);
 }
 
+const AUTOMATIC: SaveRequest = { stateName: '', autosave: true, user: undefined };
+
+type Saved = readonly [State, ...State[]];
 type Revert = Extract<PrepareBootPlan, { do: 'revert' }>;
 
 async function revert(plan: Revert, machine: Machine, call: Call, context: Context): Promise<void> {
   const { state, users, begun } = plan;
   const wanted = plan.states.flatMap(({ members }) => members);
-  const before = begun === undefined ? await saveBefore(machine, call, context) : undefined;
-  const saved = begun?.saved ?? before?.[0].name ?? '';
+  const present =
+    begun === undefined ? await saveBefore(machine, call, context) : await saveSince(machine, call, context);
+  const saved = begun?.saved ?? present?.[0].name ?? '';
   const preparation: Preparation = {
     boot: context.boot.id,
     state: state.id,
@@ -70,14 +67,8 @@ async function revert(plan: Revert, machine: Machine, call: Call, context: Conte
   await markMachine(context, machine.id, { prepared: preparation });
   call.info(`going back to ${storageName(state)}`);
   // From here on it is carried through: half of two states is none of them.
-  const problems =
-    before === undefined
-      ? await revertInterrupted(wanted, machine, call, context)
-      : await context.storage.revert(
-          wanted,
-          before.flatMap(({ members }) => members),
-          call.progress,
-        );
+  const members = (present ?? []).flatMap((each) => each.members);
+  const problems = await context.storage.revert(wanted, members, call.progress);
   for (const problem of problems) call.warning(problem);
   await markMachine(context, machine.id, {
     prepared: { ...preparation, done: true },
@@ -98,32 +89,18 @@ async function revert(plan: Revert, machine: Machine, call: Call, context: Conte
 }
 
 /** What is there now, as states to come back to; what they hold also tells what differs. */
-function saveBefore(machine: Machine, call: Call, context: Context): Promise<readonly [State, ...State[]]> {
+function saveBefore(machine: Machine, call: Call, context: Context): Promise<Saved> {
   const there = { ...machine, datasets: machine.before ?? machine.datasets };
-  return saveStates(there, { stateName: '', autosave: true, user: undefined }, call, context);
+  return saveStates(there, AUTOMATIC, call, context);
 }
 
-/** What is there now is neither of two states: a snapshot tells what differs, and goes again. */
-async function revertInterrupted(
-  wanted: readonly Member[],
-  machine: Machine,
-  call: Call,
-  context: Context,
-): Promise<readonly string[]> {
-  const { storage, index } = context;
-  const id = randomUUID();
-  const names = new Set(wanted.map(({ dataset }) => dataset));
-  const datasets = datasetsOf(index.model, machine).filter(({ name }) => names.has(name));
-  await index.beginSave(id);
-  try {
-    const budget = Number.POSITIVE_INFINITY;
-    const signal = new AbortController().signal;
-    const { debug: report, progress } = call;
-    const { members } = await storage.snapshotGroup({ id, datasets, budget, signal, report, progress });
-    return await storage.revert(wanted, members, progress);
-  } finally {
-    await storage.discard(id);
-    await storage.collect();
-    await index.undone(id);
-  }
+/**
+ * The same for what is there when an interrupted way back goes on: some of it may be as in the state, and the rest is what people
+ * worked on meanwhile. Nothing where a machine goes back by being booted, as that overwrites nothing.
+ */
+async function saveSince(machine: Machine, call: Call, context: Context): Promise<Saved | undefined> {
+  if (machine.revertTo !== undefined) return undefined;
+  const states = await saveWithoutLimit(machine, AUTOMATIC, call, context);
+  call.info(`what was there when it went on is ${states[0].name}`);
+  return states;
 }

@@ -7,6 +7,7 @@ import {
   checkSaveTarget,
   isShortOfSpace,
   type PlannedSave,
+  type Pool,
   planSave,
   type SavePlan,
   type SaveRequest,
@@ -30,6 +31,27 @@ export async function saveStates(
     await makeRoom(machine, call, context);
     pools = await context.storage.space();
   }
+  return saveIn(pools, machine, request, call, context);
+}
+
+/** The same as long as anything can be written: for what must not stop half way, and would lose what is not saved. */
+export function saveWithoutLimit(
+  machine: Machine,
+  request: SaveRequest,
+  call: Call,
+  context: Context,
+): Promise<readonly [State, ...State[]]> {
+  return saveIn([], machine, request, call, context);
+}
+
+/** @param pools those that keep their reserve */
+function saveIn(
+  pools: readonly Pool[],
+  machine: Machine,
+  request: SaveRequest,
+  call: Call,
+  context: Context,
+): Promise<readonly [State, ...State[]]> {
   const plan = planSave(context.index.model, machine, request, pools, context.minFree, {
     newId: randomUUID,
     now: context.clock.now(),

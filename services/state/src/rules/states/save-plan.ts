@@ -112,7 +112,7 @@ export function planSave(
   return { id, name, states, datasets, budget: spaceToWrite(pools, minFreePercent) };
 }
 
-/** Bytes that may be written before the pools' limit is reached. @throws RESOURCE_EXHAUSTED when it is already */
+/** Bytes that may be written before the pools' limit is reached; without pools any number. @throws RESOURCE_EXHAUSTED when it is already */
 export function spaceToWrite(pools: readonly Pool[], minFreePercent: number): number {
   return Math.min(...pools.map((pool) => spaceAboveLimit(pool, minFreePercent)));
 }
