@@ -80,10 +80,13 @@ export class SubvolumeSwitch {
 
   /** Where every step may have been done already. */
   async #finish(begun: Switch): Promise<void> {
-    for (const { live, work, oldUuid, newUuid, nested } of begun.replacements) {
+    // All of them first: what is in the way of the rest stops nothing half way, where people would work on what goes away.
+    for (const { live, work, oldUuid, newUuid } of begun.replacements) {
       if ((await this.#uuidOf(live)) === oldUuid && (await this.#uuidOf(work)) === newUuid)
         await exchange(this.#subvolumes.at(live), this.#subvolumes.at(work), this.#run);
       if ((await this.#uuidOf(live)) !== newUuid) throw storageChanged(live);
+    }
+    for (const { live, work, nested } of begun.replacements) {
       await this.#nested.move(nested, work, live);
       await this.#moveDefault(work, live);
     }
