@@ -26,7 +26,9 @@ export class HomesFile<Kept extends Home> {
   }
 
   async list(): Promise<readonly Kept[]> {
-    this.#kept ??= await Promise.all((await this.#read()).map(this.#settled));
+    const found = this.#kept ?? (await Promise.all((await this.#read()).map(this.#settled)));
+    // It may have been written since it was read.
+    this.#kept ??= found;
     return this.#kept;
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { mkdirSync, promises, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { temporaryFolder } from '../../../../test/daemon.ts';
 import { aMachine, aState } from '../../../../test/models.ts';
 import type { State } from '../../../model/model.ts';
@@ -56,4 +57,34 @@ it('a collection takes nothing of a save that is completed while it reads what o
     await Promise.all([vault.collect(), vault.complete([state])]);
     expect(objectsIn(folder)).toEqual(there);
   }
+});
+
+it('a look while a home is moved leaves the mark that tells a crash where it is', async () => {
+  const { vault, folder } = await scene();
+  const homes = temporaryFolder();
+  const [path, target] = [`${homes}/ada`, `${homes}/moved`];
+  mkdirSync(path);
+  const home = { user: 'ada', path, machines: [] };
+  await vault.homes.create(home, undefined);
+  const read = () => JSON.parse(readFileSync(`${folder}/homes.json`, 'utf8')) as unknown;
+  const seen: unknown[] = [];
+  const { rename } = promises;
+  const spy = vi.spyOn(promises, 'rename').mockImplementation(async (from, to) => {
+    if (String(to) === target) {
+      const { homes: found } = await vault.scan();
+      seen.push(found, read());
+    }
+    await rename(from, to);
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  await vault.homes.move(home, target);
+  expect(seen).toMatchObject([
+    [{ user: 'ada', path }],
+    { homes: [{ user: 'ada', path, moving: { path: target } }] },
+  ]);
+  expect(read()).toMatchObject({ homes: [{ user: 'ada', path: target }] });
 });

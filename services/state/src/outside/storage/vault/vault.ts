@@ -97,17 +97,23 @@ class Vault implements Storage {
 
   /** Only who is alone takes all that is read for what is there. */
   async scan({ alone, remembered }: ScanOptions = { alone: false }): Promise<Scan> {
-    if (!alone) return this.#read();
+    if (!alone) return this.#read({ alone });
     return this.#stamp.reading((stamp) =>
-      this.#read(remembered?.stamp === stamp ? remembered?.states : undefined),
+      this.#read({ alone, unchanged: remembered?.stamp === stamp ? remembered?.states : undefined }),
     );
   }
 
-  async #read(unchanged?: readonly State[]): Promise<Scan> {
+  async #read({
+    alone,
+    unchanged,
+  }: {
+    alone: boolean;
+    unchanged?: readonly State[] | undefined;
+  }): Promise<Scan> {
     const states = unchanged ?? (await readRecords(this.#folder('states')));
     return {
       machines: knownMachines(this.#options.machine, states, await this.#marks.read()),
-      homes: await this.homes.reread(),
+      homes: await (alone ? this.homes.reread() : this.homes.list()),
       states,
       leftovers: (await readdir(this.#folder('staging'))).filter((id) => !this.transfer.isBusy(id)),
     };
