@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, type TestContext } from 'vitest';
+import { expect, it, type TestContext, vi } from 'vitest';
 import type { Answer, Daemon } from './daemon.ts';
 import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
@@ -41,10 +41,14 @@ async function machine(context: TestContext) {
   await first.service.close(0);
   const canmount = (name: string) => zfs('get', '-H', '-o', 'value', 'canmount', name).trim();
   const systems = () => zfs('list', '-H', '-r', '-o', 'name', storage.pool).trim().split('\n');
-  return { storage, boot, restart, home, snapshot, states, canmount, systems };
+  const [oldHome = ''] = systems().filter((name) => name.includes('USERDATA/ada'));
+  const shown = () =>
+    [join(home, 'file'), join(systemPath, 'var/file')].map((file) => readFileSync(file, 'utf8'));
+  return { storage, boot, restart, home, oldHome, shown, snapshot, states, canmount, systems };
 }
 
 const changed = ({ code, details, results }: Answer) => (code === 0 ? results[0]?.['changed'] : details);
+const warnings = ({ lines }: Answer) => lines.filter((line) => line.startsWith('warning: '));
 
 it('switches what is mounted, keeps what was off, and promotes with the states as they were', async (context) => {
   const { storage, boot, snapshot, states, canmount, systems } = await machine(context);
@@ -204,14 +208,16 @@ it('finds names that are in the way before the first promotion', async (context)
 });
 
 it('a boot that failed leaves what was there, and the next one is mounted as before', async (context) => {
-  const { storage, boot, home, snapshot, canmount } = await machine(context);
+  const { storage, boot, home, shown, snapshot, canmount } = await machine(context);
   const daemon = await boot(snapshot, 'statesvc.revert=userdata');
   await daemon.call('PrepareBoot');
   expect(canmount(`${storage.root}/var`)).toBe('noauto');
   await daemon.service.close(0);
-  // Nobody called CommitBoot; somebody chose the entry of the root that was there before.
+  // Nobody called CommitBoot; somebody chose the entry of the root that was there before, and the clones were mounted early in that boot.
   const back = await boot(storage.root);
+  expect(shown()).toEqual(['good', 'good']);
   expect(changed(await back.call('PrepareBoot'))).toBe(true);
+  expect(shown()).toEqual(['bad', 'bad']);
   expect(canmount(`${storage.root}/var`)).toBe('on');
   expect((await back.dump()).homes).toMatchObject([{ user: 'ada', path: home, machines: [storage.root] }]);
   await back.save('goes-on');
@@ -220,14 +226,102 @@ it('a boot that failed leaves what was there, and the next one is mounted as bef
   expect(changed(await back.call('PrepareBoot'))).toBe(false);
 });
 
+it('in the boot that goes back what is there is what was saved, and work in it is not lost', async (context) => {
+  const { storage, boot, home, shown, snapshot } = await machine(context);
+  const daemon = await boot(snapshot, 'statesvc.revert=userdata');
+  const answer = await daemon.call('PrepareBoot');
+  expect([changed(answer), warnings(answer)]).toEqual([true, []]);
+  expect(shown()).toEqual(['good', 'good']);
+  writeFileSync(join(home, 'new'), 'work');
+  writeFileSync(join(storage.systemPath, 'var/new'), 'work');
+  expect(changed(await daemon.call('PrepareBoot'))).toBe(false);
+  expect(changed(await daemon.call('CommitBoot'))).toBe(true);
+  await daemon.save('worked');
+  const { member } = await memberOf(daemon, 'worked', 'ada');
+  expect(readFileSync(join(await storage.contentOf(member), 'new'), 'utf8')).toBe('work');
+  const [automatic] = (await namesOf(daemon)).filter((name) => name.startsWith('auto_'));
+  expect((await daemon.call('RemoveSystemState', { stateName: automatic })).code).toBe(0);
+  await daemon.service.close(0);
+  await storage.reopen();
+  for (const file of [join(home, 'new'), join(storage.systemPath, 'var/new')])
+    expect(readFileSync(file, 'utf8')).toBe('work');
+});
+
+it('a home that is in use is told, and the boot is not good before what went back is there', async (context) => {
+  const { storage, boot, home, oldHome, shown, snapshot, systems } = await machine(context);
+  const daemon = await boot(snapshot, 'statesvc.revert=userdata');
+  const used = openSync(join(home, 'file'), 'r');
+  const told = await daemon.call('PrepareBoot');
+  expect(changed(told)).toBe(true);
+  expect(warnings(told)).toEqual([
+    expect.stringMatching(`still shows ${oldHome}.*PrepareBoot again, or restart`),
+  ]);
+  expect(shown()).toEqual(['bad', 'good']);
+  const before = [await daemon.dump(), await storage.facts()];
+  for (const operation of ['CommitBoot', 'PrepareBoot']) {
+    const refused = await daemon.call(operation);
+    expect([operation, refused.code, refused.results]).toEqual([operation, 9, []]);
+    expect(refused.details).toContain(oldHome);
+    expect([await daemon.dump(), await storage.facts()]).toEqual(before);
+  }
+  closeSync(used);
+  expect(changed(await daemon.call('PrepareBoot'))).toBe(true);
+  expect(shown()).toEqual(['good', 'good']);
+  expect(changed(await daemon.call('CommitBoot'))).toBe(true);
+  expect(systems()).toContain(oldHome);
+});
+
+/** Removes what the boot that goes back saved before, which takes what it went back from along. @returns what is left */
+async function withoutSaved(host: Awaited<ReturnType<typeof machine>>): Promise<readonly string[]> {
+  await host.storage.reopen();
+  const next = await host.restart();
+  const [automatic] = (await namesOf(next)).filter((name) => name.startsWith('auto_'));
+  expect((await next.call('RemoveSystemState', { stateName: automatic })).code).toBe(0);
+  return host.systems();
+}
+
+it('what was in use below the old root all that boot is kept with what was written there', async (context) => {
+  const host = await machine(context);
+  const { storage, boot, oldHome, shown, snapshot } = host;
+  const daemon = await boot(snapshot, 'statesvc.revert=userdata');
+  const used = openSync(join(storage.systemPath, 'var/file'), 'r');
+  const told = await daemon.call('PrepareBoot');
+  expect(warnings(told)).toEqual([expect.stringContaining(`still shows ${storage.root}/var`)]);
+  expect(shown()).toEqual(['good', 'bad']);
+  expect(changed(await daemon.call('CommitBoot'))).toBe(true);
+  await daemon.service.close(0);
+  closeSync(used);
+  const left = await withoutSaved(host);
+  expect(left).toEqual(expect.arrayContaining([storage.root, `${storage.root}/var`]));
+  expect(left).not.toContain(oldHome);
+  expect(shown()).toEqual(['good', 'good']);
+});
+
+it('a home that has what no state has is kept when the state goes that was saved before', async (context) => {
+  const host = await machine(context);
+  const { boot, oldHome, snapshot } = host;
+  // As OpenZFS says it, of which zfs-fuse knows nothing.
+  const search = otherZfs(
+    `if [ "$1 $6 $7" = "get written,guid ${oldHome}" ]; then printf '%s\\twritten\\t8192\\t-\\n' "$7"; PATH=${ZFS_PATH} exec zfs get -H -p -o name,property,value,source guid "$7"; fi`,
+  );
+  const daemon = await boot(snapshot, 'statesvc.revert=userdata', { STATESVC_SEARCH_PATH: search });
+  expect(changed(await daemon.call('PrepareBoot'))).toBe(true);
+  expect(changed(await daemon.call('CommitBoot'))).toBe(true);
+  await daemon.service.close(0);
+  const left = await withoutSaved(host);
+  expect(left).toContain(oldHome);
+  expect(left).not.toContain(host.storage.root);
+});
+
 /** The first home and not its clone is mounted, and the old root is chosen again, which sets `canmount=on` for it. */
 async function chosenAgain(context: TestContext) {
-  const { storage, boot, home, snapshot, canmount } = await machine(context);
+  const { storage, boot, home, oldHome: kept, snapshot, canmount, systems } = await machine(context);
   const daemon = await boot(snapshot, 'statesvc.revert=userdata');
   await daemon.call('PrepareBoot');
   await daemon.service.close(0);
-  const listed = storage.zfs('list', '-H', '-r', '-o', 'mounted,name', `${storage.pool}/USERDATA`);
-  const [, kept = ''] = /^yes\t(.+)$/m.exec(listed) ?? [];
+  const clone = systems().find((name) => name.includes('USERDATA/ada') && name !== kept) as string;
+  await vi.waitFor(() => storage.zfs('unmount', clone), { timeout: 60_000, interval: 200 });
+  storage.zfs('mount', kept);
   expect(canmount(kept)).toBe('noauto');
   const zfs = `PATH=${ZFS_PATH} zfs`;
   /** @param commands that happen when it is set, in place of zfs */

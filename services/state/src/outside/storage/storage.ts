@@ -180,8 +180,9 @@ export interface Storage {
     progress?: SnapshotRequest['progress'],
   ): Promise<readonly string[]>;
   /**
-   * Makes what is mounted at boot agree with what was booted, where that is not simply what is there.
+   * Makes what is mounted agree with what was booted, where that is not simply what is there.
    * @returns whether anything was switched
+   * @throws FAILED_PRECONDITION when all is done that could be, and something is not mounted where it is to be
    */
   settleBoot?(): Promise<boolean>;
   /**

@@ -1,6 +1,7 @@
 import { readlink } from 'node:fs/promises';
 import { readMounts } from '../../mounts.ts';
 import { close, errorCode, mountOf, open, READ_FOLDER } from '../vault/files.ts';
+import type { FileSystem } from './filesystem.ts';
 
 /**
  * Whether a dataset is what one finds at a path. `mounted=yes` is also said of one that somebody mounted something else over,
@@ -22,4 +23,12 @@ export async function isShownAt(dataset: string, path: string): Promise<boolean>
   } finally {
     await close(fd);
   }
+}
+
+/** Those of some datasets that are mounted and shown at their own places. */
+export async function shownOf(systems: readonly FileSystem[]): Promise<readonly FileSystem[]> {
+  const shown: FileSystem[] = [];
+  for (const system of systems)
+    if (system.isMounted && (await isShownAt(system.name, system.path))) shown.push(system);
+  return shown;
 }

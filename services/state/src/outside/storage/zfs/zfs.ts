@@ -216,8 +216,7 @@ export class Zfs implements Storage {
   }
 
   async revert(wanted: readonly Member[]): Promise<readonly string[]> {
-    await prepareHead(wanted, await this.#layout(), this.#options.booted, this.#zfs);
-    return [];
+    return await prepareHead(wanted, await this.#layout(), this.#options.booted, this.#zfs);
   }
 
   async settleBoot(): Promise<boolean> {
@@ -227,7 +226,9 @@ export class Zfs implements Storage {
     const { name, marks } = current.active.system.root;
     // It holds only snapshots no longer.
     if (marks.has('croft:retired')) await this.#zfs.unset(name, 'croft:retired');
-    return await switchMounts(current.active.system.root.name, this.#options.booted, this.#zfs);
+    const { changed, problems } = await switchMounts(name, this.#options.booted, this.#zfs);
+    if (problems.length > 0) throw storageRefused('not all is mounted as it is to be', problems.join('; '));
+    return changed;
   }
 
   async commitBoot(id: string): Promise<boolean> {

@@ -1,9 +1,12 @@
 import { storageRefused } from '../../../../failures.ts';
 import { type FileSystem, linksOf, readFileSystems } from '../filesystem.ts';
 import { isPreparedFor } from '../homes/home-layout.ts';
+import { textOf } from '../homes/home-place.ts';
 import type { Head, Layout, ZfsMachine } from '../layout.ts';
+import { shownOf } from '../shown-at.ts';
 import type { Tree } from '../tree.ts';
 import { datasetOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
+import { belowRoot } from './switch-mounts.ts';
 
 /** More generations of clones than anybody goes back through. */
 const MAX_GENERATIONS = 1000;
@@ -12,7 +15,8 @@ const MAX_GENERATIONS = 1000;
  * Makes the head that runs stand on its own: what it was cloned from becomes a clone of it, and homes that went back with it
  * take the place of those they were cloned from.
  * @returns whether anything was done
- * @throws FAILED_PRECONDITION before anything is done when snapshots of the same name are in the way
+ * @throws FAILED_PRECONDITION before anything is done when snapshots of the same name are in the way, or somebody works in a home
+ * that was gone back from
  */
 export async function commitHead(machine: ZfsMachine, layout: Layout, zfs: ZfsCommands): Promise<boolean> {
   const { active } = machine;
@@ -25,6 +29,7 @@ export async function commitHead(machine: ZfsMachine, layout: Layout, zfs: ZfsCo
     .flatMap(({ datasets }) => datasets)
     .filter(({ marks }) => marks.has('croft:prepared'));
   if (clones.length === 0 && prepared.length === 0) return false;
+  await checkShown(layout, head);
   await checkNames(clones, layout.systems, sources, zfs);
   for (const clone of clones) await promote(clone, sources, zfs);
   await takeOver(homes, machine, layout, zfs);
@@ -64,6 +69,19 @@ function sourcesOf(trees: readonly Tree[], machine: ZfsMachine, layout: Layout):
 function isOurs({ name, origin: first, marks }: FileSystem, origin: string, sources: Sources): boolean {
   const isPrepared = origin === first && marks.has('croft:prepared');
   return origin !== '' && (isPrepared || sources.get(name)?.has(datasetOf(origin)) === true);
+}
+
+/** What is worked on in a home that was gone back from is in no state, and would be gone from its place at the next boot. */
+async function checkShown({ homes }: Layout, head: string): Promise<void> {
+  const left = homes
+    .filter(({ trees }) => trees.some(({ root }) => isPreparedFor(root, head)))
+    .flatMap(({ trees, heads }) => heads.filter((tree) => !trees.includes(tree)));
+  const [shown] = await shownOf(left.flatMap(({ datasets }) => datasets));
+  if (shown !== undefined)
+    throw storageRefused(
+      'this boot was not written down as good',
+      `${textOf(shown.path)} still shows ${shown.name}, which the machine goes back from: end what uses it, then call PrepareBoot and CommitBoot again`,
+    );
 }
 
 /** Promotion moves the snapshots up to the one that was cloned, and none may have a name that is there already. */
@@ -119,7 +137,7 @@ async function takeOver(
       if (system === undefined || system.name === root.name || datasetOf(system.origin) !== root.name)
         continue;
       const links = linksOf(system).filter((link) => link !== id);
-      if (links.length === 0) await zfs.set(system.name, 'croft:retired', 'yes');
+      if (links.length === 0) await zfs.set(system.name, 'croft:retired', await retiredAs(other, zfs));
       await zfs.set(system.name, 'croft:links', links.join(',') || ',');
     }
   }
@@ -129,10 +147,23 @@ async function retire(machine: ZfsMachine, active: Head, zfs: ZfsCommands): Prom
   if (active.system.root.marks.has('croft:retired'))
     await zfs.unset(active.system.root.name, 'croft:retired');
   const others = machine.heads.filter((head) => head !== active);
-  for (const { root } of others.flatMap(({ system, boots }) => [system, ...boots])) {
+  for (const tree of others.flatMap(({ system, boots }) => [system, ...boots])) {
+    const { root } = tree;
     const isShared = active.boots.some((boot) => boot.root === root);
-    if (!isShared && !root.marks.has('croft:retired')) await zfs.set(root.name, 'croft:retired', 'yes');
+    if (!isShared && !root.marks.has('croft:retired'))
+      await zfs.set(root.name, 'croft:retired', await retiredAs(tree, zfs));
   }
+}
+
+/** `kept` when it has, or may still get, what is in no state: then it does not go with its last snapshot. */
+async function retiredAs(tree: Tree, zfs: ZfsCommands): Promise<'yes' | 'kept'> {
+  const written = await zfs.properties(
+    tree.datasets.map(({ name }) => name),
+    ['written'],
+  );
+  // zfs-fuse does not know the property and says nothing.
+  const isWritten = [...written.values()].some((found) => Number(found.get('written')?.value) > 0);
+  return isWritten || (await shownOf(belowRoot(tree))).length > 0 ? 'kept' : 'yes';
 }
 
 function endOf(snapshot: string): string {

@@ -24,15 +24,16 @@ interface Wish {
 }
 
 /**
- * Clones members of a state beside what is there and makes them what is mounted at boot. Nothing is overwritten; what was
- * cloned already, by the initramfs or before an interruption, stays.
+ * Clones members of a state beside what is there and makes them what is mounted, now and at boot. Nothing is overwritten; what
+ * was cloned already, by the initramfs or before an interruption, stays.
+ * @returns what is not shown yet, one line each
  */
 export async function prepareHead(
   members: readonly Member[],
   layout: Layout,
   booted: Booted,
   zfs: ZfsCommands,
-): Promise<void> {
+): Promise<readonly string[]> {
   const machine = layout.machines.find(({ isCurrent }) => isCurrent);
   const [first] = members;
   if (machine === undefined || first === undefined || booted.snapshot === '')
@@ -47,9 +48,10 @@ export async function prepareHead(
   if (taken !== undefined) throw storageRefused('nothing was changed', `${taken.name} is there already`);
   for (const wish of wishes) await clone(wish, layout.systems, zfs);
   for (const wish of wishes) await place(wish, zfs);
-  await switchMounts(root, booted, zfs);
+  const { problems } = await switchMounts(root, booted, zfs);
   const begun = jsonMarkOf(machine.active.system.root, 'croft:boot') as Preparation | undefined;
   await zfs.set(root, 'croft:boot', JSON.stringify({ ...begun, boot: booted.bootId, done: true }));
+  return problems;
 }
 
 /** @throws FAILED_PRECONDITION when one is not what was saved */

@@ -2,7 +2,7 @@ import { Failure } from '@croft/failure';
 import { removalUnfinished, storageChanged } from '../../../../failures.ts';
 import type { Ran } from '../../../programs.ts';
 import type { Dependant } from '../../storage.ts';
-import type { FileSystem } from '../filesystem.ts';
+import { type FileSystem, markOf } from '../filesystem.ts';
 import type { Layout } from '../layout.ts';
 import type { Tree } from '../tree.ts';
 import { datasetOf, refusal, type ZfsCommands } from '../zfs-commands.ts';
@@ -115,12 +115,15 @@ async function refusalOf(name: string, zfs: ZfsCommands): Promise<Ran | undefine
   return (await zfs.properties([name], ['guid'])).size > 0 ? ran : undefined;
 }
 
-/** Destroys heads and homes that states were gone back from, as soon as no snapshot of them is left. @returns how many */
+/**
+ * Destroys heads and homes that states were gone back from, as soon as no snapshot of them is left; not those that have what no
+ * state has. @returns how many
+ */
 export async function collectRetired({ machines, homes }: Layout, zfs: ZfsCommands): Promise<number> {
   const heads = machines.flatMap(({ active, heads: all }) => all.filter((head) => head !== active));
   const left = homes.flatMap(({ trees, heads: all }) => all.filter((tree) => !trees.includes(tree)));
-  const retired = [...heads.flatMap(({ system, boots }) => [system, ...boots]), ...left].filter(({ root }) =>
-    root.marks.has('croft:retired'),
+  const retired = [...heads.flatMap(({ system, boots }) => [system, ...boots]), ...left].filter(
+    ({ root }) => markOf(root, 'croft:retired') === 'yes',
   );
   let count = 0;
   for (const { datasets } of retired) {
