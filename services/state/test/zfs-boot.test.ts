@@ -163,24 +163,39 @@ it('makes only what an initramfs did not make', async (context) => {
   expect(zfs('get', '-H', '-o', 'value', 'origin', `${clone}/var`).trim()).toBe('-');
 });
 
-it('takes the boot file system of another pool along', async (context) => {
+/** Called as the root, as distributions do, and otherwise, where the host has one machine. */
+it.for(['debian', 'boot'])('takes the boot file system %s of another pool along', async (called, context) => {
   const { storage, boot, systems } = await machine(context);
   const bpool = storage.addPool();
-  storage.zfs('create', '-o', 'mountpoint=/boot', `${bpool}/debian`);
+  const old = `${bpool}/${called}`;
+  storage.zfs('create', '-o', 'mountpoint=/boot', old);
+  const kernel = join(storage.base, 'boot/kernel');
+  writeFileSync(kernel, 'good');
   const first = await boot(storage.root);
   await first.save('with-boot');
+  writeFileSync(kernel, 'bad');
   const { member, state } = await memberOf(first, 'with-boot');
-  expect(state.members.at(-1)?.dataset).toBe(`${bpool}/debian`);
+  expect(state.members.at(-1)?.dataset).toBe(old);
   await first.service.close(0);
   const daemon = await boot(member.snapshot);
   expect(changed(await daemon.call('PrepareBoot'))).toBe(true);
   const head = systems().find((name) => /debian_[0-9a-f]{6}$/.test(name)) as string;
   const kernels = `${bpool}/${head.slice(head.lastIndexOf('/') + 1)}`;
-  expect(storage.zfs('get', '-H', '-o', 'value', 'canmount', `${bpool}/debian`, kernels)).toBe(
-    'noauto\non\n',
-  );
+  expect(storage.zfs('get', '-H', '-o', 'value', 'canmount', old, kernels)).toBe('noauto\non\n');
+  expect(readFileSync(kernel, 'utf8')).toBe('good');
+  const [automatic] = (await namesOf(daemon)).filter((name) => name.startsWith('auto_'));
+  const { state: before } = await memberOf(daemon, automatic ?? '');
+  expect(before.members.at(-1)?.dataset).toBe(old);
   expect(changed(await daemon.call('CommitBoot'))).toBe(true);
   expect(storage.zfs('get', '-H', '-o', 'value', 'origin', kernels).trim()).toBe('-');
+  await daemon.save('after');
+  expect((await memberOf(daemon, 'after')).state.members.at(-1)?.dataset).toBe(kernels);
+  // And back to what was there before.
+  await daemon.service.close(0);
+  const again = await boot(before.members[0]?.snapshot ?? '');
+  expect(changed(await again.call('PrepareBoot'))).toBe(true);
+  expect(readFileSync(kernel, 'utf8')).toBe('bad');
+  expect(changed(await again.call('CommitBoot'))).toBe(true);
 });
 
 it('finds names that are in the way before the first promotion', async (context) => {

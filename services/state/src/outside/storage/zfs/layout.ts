@@ -51,7 +51,16 @@ export function layoutOf(systems: readonly FileSystem[], booted: Booted): Layout
   const byName = new Map(roots.map((root) => [root.name, root]));
   const groups = Map.groupBy(roots, (root) => machineId(root, byName));
   const boots = bootRoots(systems, roots);
-  const machines = [...groups].map(([id, its]) => machineOf(id, its, boots, systems, booted, groups.size));
+  // With one machine there is no question whose `/boot` it is that is called otherwise.
+  const unnamed = groups.size === 1 ? boots.filter((boot) => !isNamedAfterAny(boot, roots)) : [];
+  const machines = [...groups].map(([id, its]) => {
+    const bootsOf = (root: FileSystem) => {
+      const named = boots.filter((boot) => isBootOf(boot, root, id));
+      const isFirst = root.name === id || its.length === 1;
+      return named.length === 0 && isFirst && unnamed.length === 1 ? unnamed : named;
+    };
+    return machineOf(id, its, bootsOf, systems, booted);
+  });
   const sorted = machines.sort((a, b) => Number(b.isCurrent) - Number(a.isCurrent) || (a.id < b.id ? -1 : 1));
   return { systems, machines: sorted, homes: findHomes(systems, sorted) };
 }
@@ -76,18 +85,13 @@ function machineId(root: FileSystem, roots: ReadonlyMap<string, FileSystem>, see
 function machineOf(
   id: string,
   roots: readonly FileSystem[],
-  boots: readonly FileSystem[],
+  bootsOf: (root: FileSystem) => readonly FileSystem[],
   systems: readonly FileSystem[],
   booted: Booted,
-  machines: number,
 ): ZfsMachine {
   const heads = roots.map((root) => ({
     system: treeOf('system', root, systems),
-    boots: boots
-      .filter(
-        (boot) => isBootOf(boot, root, id) || (machines === 1 && roots.length === 1 && boots.length === 1),
-      )
-      .map((boot) => treeOf('boot', boot, systems)),
+    boots: bootsOf(root).map((boot) => treeOf('boot', boot, systems)),
   }));
   const active = activeOf(heads, booted);
   const before = booted.snapshot === '' || isReady(active, booted) ? undefined : lastOf(heads);
@@ -149,6 +153,14 @@ function bootRoots(systems: readonly FileSystem[], roots: readonly FileSystem[])
 
 function isBootOf(boot: FileSystem, root: FileSystem, machine: string): boolean {
   const links = linksOf(boot);
-  const last = ({ name }: FileSystem) => name.slice(name.lastIndexOf('/') + 1);
-  return last(boot) === last(root) && (links.length === 0 || links.includes(machine));
+  return lastNameOf(boot) === lastNameOf(root) && (links.length === 0 || links.includes(machine));
+}
+
+/** Clones for a boot are named after its root, also before that is there. */
+function isNamedAfterAny(boot: FileSystem, roots: readonly FileSystem[]): boolean {
+  return boot.marks.has('croft:prepared') || roots.some((root) => lastNameOf(boot) === lastNameOf(root));
+}
+
+function lastNameOf({ name }: FileSystem): string {
+  return name.slice(name.lastIndexOf('/') + 1);
 }
