@@ -4,6 +4,7 @@ import type { Happenings } from './daemon/happenings.ts';
 import type { Metrics } from './daemon/metrics.ts';
 import type { PolicyFile } from './daemon/policy-file.ts';
 import type { RecentErrors } from './daemon/recent-errors.ts';
+import type { StorageHealth } from './daemon/storage-health.ts';
 import type { Tracing } from './daemon/tracing.ts';
 import type { StateIndex } from './model/state-index.ts';
 import type { Directory } from './outside/identity/directory.ts';
@@ -32,6 +33,7 @@ export interface Context {
   readonly clock: Clock;
   readonly log: Log;
   readonly storage: Storage;
+  readonly health: StorageHealth;
   readonly index: StateIndex;
   /** Writers, one at a time per machine. */
   readonly turns: Turns;

@@ -18,6 +18,7 @@ import { Happenings } from './daemon/happenings.ts';
 import { openMetrics } from './daemon/metrics.ts';
 import { PolicyFile } from './daemon/policy-file.ts';
 import { RecentErrors } from './daemon/recent-errors.ts';
+import { StorageHealth } from './daemon/storage-health.ts';
 import { Tracing } from './daemon/tracing.ts';
 import { daemonStopping } from './failures.ts';
 import { Directory } from './outside/identity/directory.ts';
@@ -82,7 +83,8 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   opened.defer(() => index.close(askStamp));
   const policy = await explained(() => PolicyFile.open(settings.POLICY));
   const turns = new Turns();
-  const metrics = await openMetrics(settings, { index, storage, turns }, { ...options, late, log });
+  const health = new StorageHealth(storage);
+  const metrics = await openMetrics(settings, { index, health, turns }, { ...options, late, log });
   opened.defer(() => metrics?.close());
   opened.defer(() => late.close());
   const context: Context = {
@@ -91,6 +93,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
     clock,
     log,
     storage,
+    health,
     index,
     turns,
     minFree: settings.MIN_FREE ?? storage.recommendedMinFree,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { callAt, type Dump, startDaemon, temporaryFolder } from './daemon.ts';
 import { memberOf, namesOf } from './drivers/fixture.ts';
 import { daemonOn, otherZfs, poolFor } from './drivers/zfs-daemon.ts';
@@ -10,6 +10,9 @@ import { callExtra } from './extras-client.ts';
 import { startProcess } from './spawned-daemon.ts';
 
 useZfs();
+
+const PATIENCE = { timeout: 60_000, interval: 100 };
+const TROUBLE = expect.stringContaining('in trouble: it does not answer');
 
 it('answers reads while its pool is exported, and works when it is back', async (context) => {
   const storage = await poolFor(context);
@@ -30,6 +33,34 @@ it('answers reads while its pool is exported, and works when it is back', async 
   storage.importPools();
   expect(await daemon.save('after')).toBe('after');
   expect(await namesOf(daemon)).toEqual(['after', 'before']);
+});
+
+it('a pool that hangs keeps one question waiting, however many ask how it is', async (context) => {
+  const storage = await poolFor(context);
+  const [folder, hangs, asked] = [
+    temporaryFolder(),
+    join(storage.base, 'hangs'),
+    join(storage.base, 'asked'),
+  ];
+  const script = `#!/bin/sh\nif [ -e ${hangs} ]; then echo "$$" >> ${asked}; while [ -e ${hangs} ]; do sleep 0.1; done; fi\nPATH=${ZFS_PATH} exec zpool "$@"\n`;
+  writeFileSync(join(folder, 'zpool'), script, { mode: 0o755 });
+  const daemon = await daemonOn(storage, {
+    settings: {
+      STATESVC_SEARCH_PATH: `${folder}:${ZFS_PATH}`,
+      STATESVC_ZFS_TIMEOUT: '240',
+    },
+  });
+  const before = await storage.facts();
+  writeFileSync(hangs, '');
+  onTestFinished(() => rmSync(hangs, { force: true }));
+  for (const _ of ['at once', 'and again']) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => daemon.call('Status')));
+    for (const { code, lines } of answers) expect([code, lines[1]]).toEqual([0, TROUBLE]);
+  }
+  expect(readFileSync(asked, 'utf8').trim().split('\n')).toHaveLength(1);
+  rmSync(hangs);
+  await vi.waitFor(async () => expect((await daemon.call('Status')).lines[1]).toContain('healthy'), PATIENCE);
+  expect(await storage.facts()).toEqual(before);
 });
 
 it('leaves nothing on a full pool, and removes states from it', { timeout: 90_000 }, async (context) => {

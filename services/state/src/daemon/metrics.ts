@@ -2,9 +2,9 @@ import type { Log } from '@croft/runtime';
 import { openTelemetry, type Reading, type Telemetry } from '@croft/telemetry';
 import type { StateIndex } from '../model/state-index.ts';
 import type { LateAddresses } from '../outside/late-addresses.ts';
-import type { Storage } from '../outside/storage/storage.ts';
 import type { StateSettings } from '../settings.ts';
 import type { Turns } from '../turns.ts';
+import type { StorageHealth } from './storage-health.ts';
 
 /** Seconds: a look takes a millisecond, a save minutes. */
 const BOUNDS = [0.001, 0.01, 0.1, 0.5, 1, 5, 30, 60, 300, 1800];
@@ -23,7 +23,7 @@ export interface Metrics {
 /** What is looked at whenever somebody fetches metrics. */
 interface Sources {
   readonly index: StateIndex;
-  readonly storage: Storage;
+  readonly health: StorageHealth;
   readonly turns: Turns;
 }
 
@@ -55,15 +55,15 @@ export async function openMetrics(
   };
 }
 
-function measure(telemetry: Telemetry | undefined, { index, storage, turns }: Sources): Metrics {
+function measure(telemetry: Telemetry | undefined, { index, health, turns }: Sources): Metrics {
   const calls = telemetry?.histogram(
     'state.call.duration',
     'Calls that ended, by operation and status.',
     BOUNDS,
   );
   telemetry?.gauge('state.states', 'States that are kept, by kind.', async () => statesOf(index));
-  telemetry?.gauge('state.storage.free.bytes', 'Free space of each pool.', () => spaceOf(storage, 'free'));
-  telemetry?.gauge('state.storage.size.bytes', 'Size of each pool.', () => spaceOf(storage, 'size'));
+  telemetry?.gauge('state.storage.free.bytes', 'Free space of each pool.', () => spaceOf(health, 'free'));
+  telemetry?.gauge('state.storage.size.bytes', 'Size of each pool.', () => spaceOf(health, 'size'));
   telemetry?.gauge('state.writers.waiting', 'Calls that wait for their turn.', async () => [
     { value: turns.list().reduce((sum, { waiting }) => sum + waiting, 0) },
   ]);
@@ -82,9 +82,9 @@ function statesOf({ model }: StateIndex): Reading[] {
   }));
 }
 
-async function spaceOf(storage: Storage, what: 'free' | 'size'): Promise<Reading[]> {
+async function spaceOf(health: StorageHealth, what: 'free' | 'size'): Promise<Reading[]> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('the storage does not answer')), STORAGE_MS);
-  const pools = await Promise.race([storage.space(), promise]).finally(() => clearTimeout(timer));
+  const pools = await Promise.race([health.space(), promise]).finally(() => clearTimeout(timer));
   return pools.map((pool) => ({ value: pool[what], labels: { pool: pool.name } }));
 }

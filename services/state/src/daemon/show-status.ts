@@ -76,9 +76,9 @@ async function isAdministratorSoon(call: Call): Promise<boolean> {
   return Promise.race([call.isAdministrator().catch(() => false), late]);
 }
 
-async function healthOf({ storage }: Pick<Context, 'storage'>): Promise<Health> {
-  const trouble = await storage.trouble();
-  return trouble === undefined ? { trouble: null, pools: await storage.space() } : { trouble };
+async function healthOf({ health }: Pick<Context, 'health'>): Promise<Health> {
+  const trouble = await health.trouble();
+  return trouble === undefined ? { trouble: null, pools: await health.space() } : { trouble };
 }
 
 function healthText(health: Health): string {
