@@ -8,7 +8,30 @@ export async function waiting(subject: Subject, count: number): Promise<void> {
     const found = await subject.rows.autocommit().row`
       select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     expect(found).toEqual({ count });
-  }, 5000);
+  }, 30_000);
+}
+
+/** Does the work while another transaction holds the locks it took; what the work returns is waited for once they are free. */
+export async function whileLocked<T>(
+  subject: Subject,
+  lock: (tx: Tx) => Promise<unknown>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const released = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holder = subject.rows.transaction(async (tx) => {
+    await lock(tx);
+    locked.resolve();
+    await released.promise;
+  });
+  holder.catch(locked.reject);
+  try {
+    await locked.promise;
+    return await work();
+  } finally {
+    released.resolve();
+    await holder;
+  }
 }
 
 /** Starts both while a user's row is held, so that each has checked everything before the first may go on. */
@@ -18,24 +41,17 @@ export async function meet(
   one: () => Promise<Answer>,
   other: () => Promise<Answer>,
 ): Promise<{ first: Answer; second: Answer }> {
-  const held = Promise.withResolvers<void>();
-  const started = Promise.withResolvers<void>();
-  const holder = subject.rows.transaction(async (tx: Tx) => {
-    await tx.row`select id from :schema.users where id = ${userId} for update`;
-    started.resolve();
-    await held.promise;
-  });
-  await started.promise;
   const answers: Promise<Answer>[] = [];
-  try {
-    answers.push(one());
-    await waiting(subject, 1);
-    answers.push(other());
-    await waiting(subject, 2);
-  } finally {
-    held.resolve();
-    await holder;
-  }
+  await whileLocked(
+    subject,
+    (tx) => tx.row`select id from :schema.users where id = ${userId} for update`,
+    async () => {
+      answers.push(one());
+      await waiting(subject, 1);
+      answers.push(other());
+      await waiting(subject, 2);
+    },
+  );
   const [first, second] = await Promise.all(answers);
   if (first === undefined || second === undefined) throw new Error('there were two');
   return { first, second };
