@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CURRENT_CONFIRMED } from '../src/rules/addresses/email-change.ts';
 import { type Answer, confirmedUser, PASSWORD, type Subject, someone, startSubject } from './harness.ts';
 import { madeUser, serviceRole, signIn } from './support/administrators.ts';
+import { waiting, whileLocked } from './support/meeting.ts';
 
 let subject: Subject;
 let admin: Record<string, string>;
@@ -165,6 +167,47 @@ describe('POST /admin/generate_link', () => {
     await subject.post('/verify', { type: 'email_change', token_hash: two.token });
     expect((await signIn(subject, newEmail)).status).toBe(200);
     expect((await signIn(subject, email)).status).toBe(400);
+  });
+
+  it('email_change: a link of a change that began while it waited takes nothing back of that', async () => {
+    const { id, email } = (await madeUser(subject)).body;
+    const newEmail = someone('new');
+    // The other link was made meanwhile, and its address has agreed.
+    const { made } = await whileLocked(
+      subject,
+      (tx) => tx.run`
+        update :schema.users set email_change = ${newEmail}, email_change_confirm_status = ${CURRENT_CONFIRMED},
+          email_change_begun_at = ${subject.clock.now()} where id = ${id}::uuid`,
+      async () => {
+        const made = generate({ type: 'email_change_new', email, new_email: newEmail });
+        await waiting(subject, 1);
+        return { made };
+      },
+    );
+    const { token } = await linkIn(await made, 'email_change');
+    const verified = await subject.post('/verify', { type: 'email_change', token_hash: token });
+    expect(verified.body).toMatchObject({ user: { email: newEmail } });
+  });
+
+  it('email_change: none is made for an address that its user gave up while it waited', async () => {
+    const { id, email } = (await madeUser(subject)).body;
+    const moved = someone('moved');
+    const { refusing } = await whileLocked(
+      subject,
+      (tx) => tx.run`update :schema.users set email = ${moved} where id = ${id}::uuid`,
+      async () => {
+        const refusing = generate({ type: 'email_change_current', email, new_email: someone('new') });
+        await waiting(subject, 1);
+        return { refusing };
+      },
+    );
+    expect((await refusing).body).toMatchObject({ error_code: 'conflict' });
+    const left = await subject.rows.autocommit().row`
+      select email_change, email_change_sent_at, (select count(*) from :schema.one_time_tokens where user_id = u.id) as codes,
+        (select count(*) from :schema.audit_log_entries where payload ->> 'action' = 'user_modified'
+          and payload -> 'traits' ->> 'user_id' = u.id::text) as entries
+      from :schema.users u where id = ${id}::uuid`;
+    expect(left).toEqual({ email_change: null, email_change_sent_at: null, codes: 0, entries: 0 });
   });
 
   it('the redirect of the body counts if it is permitted, else that of the request', async () => {

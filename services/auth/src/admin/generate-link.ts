@@ -216,10 +216,13 @@ async function changeLink(
     email,
     newEmail,
   });
-  const { person } = await database.transaction(async (tx) => {
-    const isSameChange = user.email_change === newEmail;
+  const person = await database.transaction(async (tx) => {
+    await users.hold(tx, user.id);
+    const present = (await users.findById(tx, user.id))?.user;
+    if (present?.email !== email) return undefined;
+    const isSameChange = present.email_change === newEmail;
     if (!isSameChange) await userAdmin.forgetEmailChange(tx, user.id);
-    return await oneTimeTokens.send(tx, {
+    const sent = await oneTimeTokens.send(tx, {
       userId: user.id,
       limit: undefined,
       codes: [unsent(code)],
@@ -228,6 +231,7 @@ async function changeLink(
       ...(isSameChange ? {} : { emailChange: newEmail }),
       trace: { ...request.origin, audit: [adminEntry(admin, 'user_modified', user)] },
     });
+    return sent.person;
   });
   if (person === undefined) throw failures.tryAgain();
   return { ...linkOf(code, type, redirectTo), person };
