@@ -355,6 +355,13 @@ describe('the database', () => {
   });
 });
 
+test('however many sessions are refreshed, no client is forgotten', async () => {
+  const limits = open();
+  while ((await ask(limits, '198.51.100.7', 'token')) === 0);
+  for (let index = 0; index < 51_000; index++) await limits.take('refresh', `session ${index}`);
+  expect(await ask(limits, '198.51.100.7', 'token')).toBeGreaterThan(0);
+});
+
 describe('clean-up', () => {
   test('deletes buckets that are full again, and no others, some at a time', async () => {
     const limits = open({ AUTHSVC_RATE_LIMIT_STORE: 'postgres' });

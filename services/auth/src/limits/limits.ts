@@ -66,11 +66,13 @@ export function openLimits(settings: AuthSettings, database: Database, clock: Cl
   const { clients, hourly, shares } = bucketsOf(settings);
   const shared = settings.RATE_LIMIT_STORE === 'postgres' ? sharedTokens(database, clock) : undefined;
   const ofClients = shared ?? memoryTokens(clock);
-  // Apart from the clients', so that no flood of clients can push them out.
+  // Apart from the clients', so that no flood of clients can push them out, nor of sessions a client.
   const ofService = shared ?? memoryTokens(clock);
+  const ofSessions = shared ?? memoryTokens(clock);
   return {
     async take(name, client) {
-      const ms = await ofClients.take(`${name} ${client ?? ''}`, clients[name]);
+      const tokens = name === 'refresh' ? ofSessions : ofClients;
+      const ms = await tokens.take(`${name} ${client ?? ''}`, clients[name]);
       if (ms > 0) throw failures.overRequestRate(seconds(ms));
     },
     async takeHourly(what, client) {
