@@ -69,9 +69,11 @@ describe('with confirmation', () => {
     expect((await subject.post(path, { email, ...body })).status).toBe(200);
     const mail = await lastMailTo(email);
     const type = path === '/recover' ? 'recovery' : 'email';
-    const session = await subject.post('/verify', { type, email, token: codeIn(mail) });
+    const brought = { password: 'the reader’s' };
+    const session = await subject.post('/verify', { type, email, token: codeIn(mail), ...brought });
     expect(session.body.user).toMatchObject({ user_metadata: { team: 'ours' } });
     expect((await signIn(subject, email, PASSWORD)).status).toBe(200);
+    expect((await signIn(subject, email, 'the reader’s')).status).toBe(400);
     expect((await signIn(subject, email, 'the stranger’s')).status).toBe(400);
   });
 

@@ -193,6 +193,20 @@ describe('POST /magiclink and POST /otp with an address', () => {
     expect((await signIn(email, 'my own one')).status).toBe(200);
   });
 
+  test('so can the code of a recovery that proves the account: of the password before nothing is left', async () => {
+    const { email } = await pendingUser();
+    await subject.post('/recover', { email });
+    const { token } = await newestTo(subject, email);
+    const verify = (password: string) =>
+      subject.post('/verify', { type: 'recovery', token_hash: token, password });
+    const before = await subject.snapshot();
+    expect((await verify('123')).body).toMatchObject({ error_code: 'weak_password' });
+    expect(await subject.snapshot()).toBe(before);
+    expect((await verify('my own one')).status).toBe(200);
+    expect((await signIn(email, 'my own one')).status).toBe(200);
+    expect((await signIn(email, 'of a stranger')).status).toBe(400);
+  });
+
   test('a confirmation that comes after the account was proven otherwise changes no password', async () => {
     const { email, id } = await pendingUser();
     await subject.post('/signup', { email, password: 'of another stranger' });

@@ -15,8 +15,8 @@ import {
 } from '../rules/codes/one-time-code.ts';
 import { isStillFor } from '../rules/codes/still-for.ts';
 import { hasVerified } from '../rules/factors/assurance.ts';
+import { isStrangers } from '../rules/users/admin-user.ts';
 import { isBanned } from '../rules/users/ban.ts';
-import { isProvenTo } from '../rules/users/proven.ts';
 import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as sessions from '../store/sessions.ts';
@@ -120,11 +120,11 @@ function withoutUnused(found: oneTimeTokens.FoundCode, inAddress: boolean): oneT
  */
 async function firstPassword(
   context: AuthContext,
-  { user, dropsPassword }: oneTimeTokens.FoundCode,
+  { user, tokenType, dropsPassword }: oneTimeTokens.FoundCode,
   password: string,
 ): Promise<string | undefined> {
-  // With the password of an account nobody had proven its factors go.
-  const isFresh = dropsPassword && !isProvenTo('email', user);
+  // With the password of an account nobody had proven its factors go: as `sessions.open` says it.
+  const isFresh = (dropsPassword || tokenType === 'recovery_token') && isStrangers(user);
   if (password === '' || (!isFresh && (user.encrypted_password !== null || hasVerified(user.factors))))
     return undefined;
   await acceptNewPassword(context, password);
