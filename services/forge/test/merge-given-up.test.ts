@@ -1,8 +1,9 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from '@croft/testing';
-import { afterAll, expect, it } from 'vitest';
-import { commit, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { commit, pushBranch, pushedRepository } from './forge.ts';
+import { REQUIRED, SOON, useMergeQueues } from './merge-queue-scene.ts';
 import { rowsOf } from './rows-of.ts';
 import { scriptedGit } from './scripted-git.ts';
 
@@ -10,22 +11,46 @@ import { scriptedGit } from './scripted-git.ts';
 const program = await scriptedGit(
   (folder) => `if [ -e ${folder}/full ]; then
   for word in "$@"; do
-    [ "$word" = merge-tree ] && echo 'fatal: Out of memory, malloc failed' >&2 && exit 128
+    [ "$word" = merge-tree ] && touch ${folder}/refused && echo 'fatal: Out of memory, malloc failed' >&2 && exit 128
   done
 fi`,
 );
 afterAll(() => program[Symbol.asyncDispose]());
-const scene = useForge({ environment: { FORGE_GIT_COMMAND: program.command } });
+const { scene, people, queued } = useMergeQueues({ environment: { FORGE_GIT_COMMAND: program.command } });
+const full = join(program.folder, 'full');
+/** A file of which two people can change one end each. */
+const lines = (first: string, last: string) => ({ 'lines.txt': `${first}\n2\n3\n4\n5\n6\n7\n${last}\n` });
+
+/** With these git is started for each merge. */
+const ATTRIBUTES = { '.gitattributes': '*.bin binary\n' };
+beforeEach(async () => {
+  for (const file of [full, join(program.folder, 'refused')]) await rm(file, { force: true });
+});
+
+/** Something new on a branch. */
+async function push(tree: string, branch: string, files: Record<string, string>): Promise<void> {
+  await git(tree, 'checkout', '-q', branch);
+  await commit(tree, files, `on ${branch}`);
+  await git(tree, 'push', '-q', 'origin', branch);
+}
+
+/** A pull request whose merge is one of contents. */
+async function openTopic(tree: string, at: string): Promise<number> {
+  await push(tree, 'main', { ...lines('1', '8'), ...ATTRIBUTES });
+  await pushBranch(tree, 'topic', lines('1', 'x'));
+  await push(tree, 'main', lines('y', '8'));
+  const opened = { title: 'topic', head: 'topic', base: 'main' };
+  return (await people.ada.call('POST', `${at}/pulls`, opened)).body.number;
+}
 
 it('a merge of small files for which there is no memory is put off, and then made', async () => {
-  const ada = scene.person('ada');
+  const { ada } = people;
   const tree = await pushedRepository(ada, 'work', scene.folder);
-  const lines = (first: string, last: string) => ({ 'lines.txt': `${first}\n2\n3\n4\n5\n6\n7\n${last}\n` });
   await commit(tree, lines('1', '8'), 'base');
   await pushBranch(tree, 'topic', lines('1', 'x'));
   await commit(tree, lines('y', '8'), 'on main');
   await git(tree, 'push', '-q', 'origin', 'main');
-  await writeFile(join(program.folder, 'full'), '');
+  await writeFile(full, '');
   const at = '/repos/ada/work/pulls';
   const made = await ada.call('POST', at, { title: 'topic', head: 'topic', base: 'main' });
   expect(made.status).toBe(201);
@@ -43,7 +68,71 @@ it('a merge of small files for which there is no memory is put off, and then mad
     expect(said.message).toBe('git has not the memory or the time to merge this now');
   }
   expect(await rowsOf(scene, 'pulls', 'merges', 'comments')).toEqual(before);
-  await rm(join(program.folder, 'full'));
+  await rm(full);
   expect((await ada.call('GET', `${at}/${number}`)).body.mergeable).toBe(true);
   expect((await ada.call('POST', `${at}/${number}/merge`, { Do: 'merge' })).status).toBe(200);
+});
+
+it('one that is scheduled is tried again until there is', async () => {
+  const { ada } = people;
+  const tree = await pushedRepository(ada, 'patient', scene.folder);
+  const at = '/repos/ada/patient';
+  const number = await openTopic(tree, at);
+  const head = await git(tree, 'rev-parse', 'topic');
+  const protection = { rule_name: 'main', enable_push: true, ...REQUIRED };
+  expect((await ada.call('POST', `${at}/branch_protections`, protection)).status).toBe(201);
+  const scheduled = { Do: 'merge', merge_when_checks_succeed: true };
+  expect((await ada.call('POST', `${at}/pulls/${number}/merge`, scheduled)).status).toBe(201);
+  await push(tree, 'main', { 'other.txt': 'so that it is another merge' });
+  const waiting = () => scene.sql.rows<{ last_error: string | null }>`
+    select last_error from :schema.outbox where topic = 'scheduled-merge'`;
+  await expect.poll(waiting, SOON).toEqual([]);
+  const before = await rowsOf(scene, 'scheduled_merges', 'merges');
+  await writeFile(full, '');
+  await ada.call('POST', `${at}/statuses/${head}`, { state: 'success', context: 'ci' });
+  await expect
+    .poll(async () => (await waiting())[0]?.last_error ?? '', SOON)
+    .toContain('git has not the memory or the time');
+  expect(await rowsOf(scene, 'scheduled_merges', 'merges')).toEqual(before);
+  expect((await ada.call('GET', `${at}/pulls/${number}`)).body).toMatchObject({ merged: false });
+  await rm(full);
+  const isMerged = async () => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status;
+  await expect.poll(isMerged, { timeout: 40_000 }).toBe(204);
+});
+
+describe('one in a merge queue', () => {
+  it('is tried again', async () => {
+    const { merge, isMerged, made, report, timeline, tree, list, main, at } = await queued(
+      'retried',
+      REQUIRED,
+    );
+    const number = await openTopic(tree, at);
+    await writeFile(full, '');
+    expect((await merge(number)).status).toBe(201);
+    await expect.poll(() => readdir(program.folder), SOON).toContain('refused');
+    expect([await list(), await isMerged(number)]).toMatchObject([[{ number, sha: '' }], false]);
+    await rm(full);
+    // Has the queue looked at again, which takes ten seconds otherwise.
+    await report(await main(), 'success', 'other');
+    await report(await made(number), 'success');
+    await expect.poll(() => isMerged(number), SOON).toBe(true);
+    expect(JSON.stringify(await timeline(number))).not.toContain('Removed');
+  });
+
+  it('leaves it where that does not help', async () => {
+    const { merge, isMerged, made, timeline, tree, list, at } = await queued('left', REQUIRED);
+    const number = await openTopic(tree, at);
+    expect((await merge(number)).status).toBe(201);
+    await made(number);
+    await writeFile(full, '');
+    await push(tree, 'main', { 'other.txt': 'so that it has to be made anew' });
+    const reason =
+      'Removed from the merge queue of main: git has not the memory or the time to merge this now';
+    // Three attempts, each some seconds after the one before.
+    await expect
+      .poll(() => timeline(number), { timeout: 90_000, interval: 500 })
+      .toContainEqual(['pull_cancel_scheduled_merge', reason]);
+    await rm(full);
+    expect([await list(), await isMerged(number)]).toEqual([[], false]);
+  }, 150_000);
 });

@@ -1,6 +1,6 @@
 import { git } from '@croft/testing';
 import { beforeAll, expect } from 'vitest';
-import { type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { type ForgeUnderTest, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 
 /** The commit of a ref; empty when there is none. */
 export const readRef = (bare: string, ref: string) =>
@@ -12,8 +12,8 @@ export const REQUIRED = { enable_status_check: true, status_check_contexts: ['ci
 export const SOON = { timeout: 15_000 };
 
 /** A forge with people of whom the first makes repositories with merge queues. */
-export function useMergeQueues() {
-  const scene = useForge();
+export function useMergeQueues(options: ForgeUnderTest = {}) {
+  const scene = useForge(options);
   const people = {} as { ada: Person; bob: Person };
   beforeAll(async () => {
     Object.assign(people, { ada: scene.person('ada'), bob: scene.person('bob') });

@@ -50,12 +50,15 @@ async function mergeScheduled(context: Context, pull: pulls.PullWithIssue): Prom
     checkNotArchived(found);
     await mergeInTurn(context, caller, found, wanted, { awaitsChecks: scheduled.awaits_checks });
   } catch (error) {
-    if (!(error instanceof Failure) || error.code === 'base_moved') throw error;
+    if (!(error instanceof Failure) || isForNow(error)) throw error;
     // He lost what it takes. Everything else may still come, and something then asks again.
     if (['may_not_merge', 'already_queued'].includes(error.code))
       await endSchedule(context, pull, schedulerId);
   }
 }
+
+/** What another try may mend, without anything happening first that asks for it. */
+const isForNow = ({ kind, code }: Failure) => kind === 'unavailable' || code === 'base_moved';
 
 /** Deletes the head branch of a merge that happened by itself; nobody is there to be told of what stands in the way. */
 export function mergedHeadEffect(context: Context): Deliver {
@@ -68,7 +71,7 @@ export function mergedHeadEffect(context: Context): Deliver {
     try {
       await deleteHeadBranch(context, acting.caller, { ...acting.found, pull });
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof Failure) || error.kind === 'unavailable') throw error;
       const fields = { repository: pull.repository_id, pull: pull.number, reason: error.message };
       context.log.info(fields, 'the head branch of a scheduled merge was kept');
     }

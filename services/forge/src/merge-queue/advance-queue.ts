@@ -84,7 +84,7 @@ async function carryOut(
       return NEXT;
     }
     case 'land':
-      return await land(context, place, options, entries, step.count);
+      return await land(context, place, attempts, options, entries, step.count);
     case 'wait':
       await keepQueueRefs(context.git, place, refsOf(entries));
       return LAST;
@@ -124,6 +124,7 @@ async function dissolve(
 async function land(
   context: Context,
   place: QueuePlace,
+  attempts: Attempts,
   options: QueueOptions,
   entries: readonly QueueEntry[],
   count: number,
@@ -135,7 +136,9 @@ async function land(
       await mergerOf(entry);
       await checkStill(context, options, entry);
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      // What is our own fault is told to nobody.
+      if (!(error instanceof Failure) || !attempts.isFinal(entry.row.id, error, context.clock.now()))
+        throw error;
       await sendAway(context, place, entries, entry, error.message);
       return NEXT;
     }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { busy, mayNotMerge } from '../failures.ts';
 import { Attempts } from './attempts.ts';
 
 const at = (seconds: number) => new Date(seconds * 1000);
@@ -15,4 +16,16 @@ it('begins anew with what went well meanwhile', () => {
   for (const seconds of [0, 10]) attempts.fail(1, at(seconds));
   attempts.forget(1);
   expect([20, 30, 40].map((seconds) => attempts.fail(1, at(seconds)))).toEqual([false, false, true]);
+});
+
+it('gives up at once what was refused, and not what only the moment forbids', () => {
+  expect(new Attempts().isFinal(1, mayNotMerge(), at(0))).toBe(true);
+  for (const error of [busy('questions'), new Error('no')]) {
+    const attempts = new Attempts();
+    expect([0, 10, 20].map((seconds) => attempts.isFinal(1, error, at(seconds)))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  }
 });

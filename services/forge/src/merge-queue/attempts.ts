@@ -1,3 +1,4 @@
+import { Failure } from '@croft/failure';
 import { LRUCache } from 'lru-cache';
 
 /** A merge queue tries this often what goes wrong without anybody being told why: a disk that is full may be emptied. */
@@ -14,6 +15,11 @@ interface Failed {
 /** What has gone wrong with entries of merge queues, as long as the process runs: after a restart it is tried anew. */
 export class Attempts {
   readonly #failed = new LRUCache<number, Failed>({ max: 1000 });
+
+  /** Whether an entry is to be given up for what went wrong with it: what only the moment forbids is tried again like an error of ours. */
+  isFinal(entryId: number, error: unknown, now: Date): boolean {
+    return (error instanceof Failure && error.kind !== 'unavailable') || this.fail(entryId, now);
+  }
 
   /** Notes that something about an entry went wrong; true when it is to be given up. */
   fail(entryId: number, now: Date): boolean {

@@ -36,7 +36,7 @@ async function deleteBranch(
     const acting = await findActing(context, row.queued_by, row.repository_id);
     if (acting !== undefined) await deleteHeadBranch(context, acting.caller, { ...acting.found, pull });
   } catch (error) {
-    if (error instanceof Failure) return true;
+    if (error instanceof Failure && error.kind !== 'unavailable') return true;
     const reason = error instanceof Error ? error.stack : String(error);
     const fields = { repository: row.repository_id, pull: pull.number, reason };
     context.log.error(fields, 'a merge queue could not delete a head branch');

@@ -44,8 +44,8 @@ export async function makeMerges(
       made.push({ entry, intent: await makeMerge(context, await mergerOf(entry), entry, base, protection) });
       attempts.forget(entry.row.id);
     } catch (error) {
-      const isLast = error instanceof Failure || attempts.fail(entry.row.id, context.clock.now());
-      if (isLast) refused = { entry, reason: await explain(context, entry, base, error) };
+      if (attempts.isFinal(entry.row.id, error, context.clock.now()))
+        refused = { entry, reason: await explain(context, entry, base, error) };
       else failed = { error };
       break;
     }
@@ -134,7 +134,10 @@ async function explain(
     );
     return 'its merge could not be made';
   }
-  const { outcome, conflicts } = await outlooks.of(row.repository_id, base, row.head_sha);
+  if (error.code !== 'not_mergeable') return error.message;
+  // Nearly always it is remembered; what goes wrong with the reason is no reason to keep the entry.
+  const outlook = await outlooks.of(row.repository_id, base, row.head_sha).catch(() => undefined);
+  const { outcome, conflicts = [] } = outlook ?? {};
   if (outcome === 'conflicts') return `it conflicts in ${conflicts.join(', ')}`;
   if (outcome === 'nothing') return `${pull.base_branch} has everything of it`;
   return error.message;

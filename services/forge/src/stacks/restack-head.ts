@@ -127,5 +127,5 @@ async function findFirst<T>(
 
 /** Whoever may not, or was overtaken five times, has the head stay where it is. */
 function orNothing(error: unknown): undefined {
-  if (!(error instanceof Failure)) throw error;
+  if (!(error instanceof Failure) || error.kind === 'unavailable') throw error;
 }
