@@ -7,10 +7,10 @@ import { scriptedGit } from './scripted-git.ts';
 
 // Commits of forks are copied to where their pull requests go: whoever has nothing to do with it does not notice.
 
-/** Copies wait while there is a file `slow`, and say so with a file `copying`. */
+/** Copies leave a file each; they wait while there is a file `slow`, and say so with a file `copying`. */
 const program = await scriptedGit(
   (folder) =>
-    `case "$*" in *pack-objects*--revs*) while [ -e ${folder}/slow ]; do touch ${folder}/copying; sleep 0.05; done;; esac`,
+    `case "$*" in *pack-objects*--revs*) touch ${folder}/copy-$$; while [ -e ${folder}/slow ]; do touch ${folder}/copying; sleep 0.05; done;; esac`,
 );
 const { folder } = program;
 const [slow, copying] = [join(folder, 'slow'), join(folder, 'copying')];
@@ -77,6 +77,26 @@ it('merges do not wait for the commits of a new pull request, nor of a push', as
   await git(forked, 'checkout', '-q', 'main');
   expect(await headOf(body.number)).toBe(next);
   expect(await git(bare, 'rev-parse', `refs/pull/${body.number}/head`)).toBe(next);
+});
+
+it('of pull requests with the same head the commits of a push are copied once', async () => {
+  const number = await open('shared');
+  const numbers = [number];
+  for (const base of ['v1', 'v2']) {
+    await git(tree, 'push', '-q', 'origin', `main:refs/heads/${base}`);
+    const { body } = await bob.call('POST', `${at}/pulls`, { head: 'bob:shared', base, title: base });
+    numbers.push(body.number);
+  }
+  const copies = async () => (await readdir(folder)).filter((name) => name.startsWith('copy-'));
+  for (const name of await copies()) await rm(join(folder, name));
+  await git(forked, 'checkout', '-q', 'shared');
+  const next = await commit(forked, { shared: '2' }, 'more');
+  await git(forked, 'push', '-q', 'origin', 'shared');
+  await git(forked, 'checkout', '-q', 'main');
+  await expect.poll(() => Promise.all(numbers.map(headOf)), SOON).toEqual([next, next, next]);
+  for (const one of numbers)
+    await expect.poll(() => git(bare, 'rev-parse', `refs/pull/${one}/head`), SOON).toBe(next);
+  expect(await copies()).toHaveLength(1);
 });
 
 it('one that cannot be copied keeps no other from following, and is tried again at the next start', async () => {

@@ -108,10 +108,16 @@ async function followElsewhere(
     const find = () =>
       pulls.listOpenByHead(tx, headRepositoryId, { headBranches: branches ?? null, repositoryId });
     const brought = new Map<number, string | undefined>();
+    /** Of pull requests with the same head into several branches the first brings its commits for all. */
+    const copies = new Map<string, Promise<void>>();
     const bring: Follow = async (pull, tip) => {
       // Whose poster lost the code of the head publishes no more of it; with a branch that is gone it is closed all the same.
       if (tip !== undefined && !pull.may_follow) return;
-      if (tip !== undefined) await bringCommit(context, pull, tip);
+      if (tip !== undefined) {
+        const copy = copies.get(tip) ?? bringCommit(context, pull, tip);
+        copies.set(tip, copy);
+        await copy;
+      }
       brought.set(pull.id, tip);
     };
     const follow: Follow = async (pull, tip) => {
