@@ -5,7 +5,7 @@ import { refuseArrived } from '../branches/refuse-arrived.ts';
 import type { Context } from '../context.ts';
 import { headMoved } from '../failures.ts';
 import { hasCommit } from '../outside/git/merging/merge.ts';
-import { writeRebase } from '../outside/git/merging/rebase.ts';
+import { isTooMuchToRebase, writeRebase } from '../outside/git/merging/rebase.ts';
 import { trySquash } from '../outside/git/merging/squash.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
 import { findActing } from '../repositories/find-acting.ts';
@@ -125,7 +125,8 @@ async function findFirst<T>(
   return undefined;
 }
 
-/** Whoever may not, or was overtaken five times, has the head stay where it is. */
-function orNothing(error: unknown): undefined {
+/** Whoever may not, or was overtaken five times, has the head stay where it is; where it is too much that is said. */
+function orNothing(error: unknown): string | undefined {
   if (!(error instanceof Failure) || error.kind === 'unavailable') throw error;
+  return isTooMuchToRebase(error) ? error.message : undefined;
 }

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { Failure } from '@croft/failure';
 import type { Git } from '../git.ts';
 import {
   adoptObjects,
@@ -11,8 +12,10 @@ import {
   writeObjects,
   writeQuarantined,
 } from '../objects.ts';
-import { readSmallObjects } from '../reading/objects.ts';
-import { type CommitData, parseCommit, splitCommit } from '../reading/parse-commit.ts';
+import { type CommitNode, parseNode } from '../reading/commit-nodes.ts';
+import { describeObjects, MAX_IN_CONVERSATION, readSmallObjects } from '../reading/objects.ts';
+import { splitCommit } from '../reading/parse-commit.ts';
+import { inTurn } from '../reading/turns.ts';
 import { combineTrees } from './combine-trees.ts';
 import { inMergeRoom, type MergedTree, type MergeRoom } from './merge-room.ts';
 
@@ -44,6 +47,11 @@ export interface RebasePlan {
 
 /** Bytes of new objects; a rebase of thousands of commits keeps them on the disk. */
 const MAX_IN_MEMORY = 16 * 1024 * 1024;
+/** So many commits are picked while the others wait for the branches, and so much of their messages; packed it can be next to nothing. */
+const MAX_COMMITS = 5_000;
+const MAX_CONTENT_BYTES = 64 * 1024 * 1024;
+/** Commits that are read at once. */
+const READ_AT_ONCE = 50;
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /**
@@ -52,6 +60,7 @@ const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
  * stay, and commits that are where they belong stay the same. All on the disk when it returns, on no branch yet. Not twice
  * at once in one repository.
  * @param finish makes a last commit of the result
+ * @throws 409 for more commits, or longer ones, than are rebased
  */
 export async function writeRebase(
   git: Git,
@@ -59,8 +68,12 @@ export async function writeRebase(
   plan: RebasePlan,
   finish?: (rebased: Rebased) => GitObject | undefined,
 ): Promise<Rebased | RebaseConflict> {
-  const [picks, trees] = await loadPicks(git, repositoryId, plan);
-  const start = { tip: plan.onto, tree: trees.get(plan.onto) ?? EMPTY_TREE };
+  const read: ReadPicks = (some) => readPicks(git, repositoryId, some);
+  const [picks, [onto]] = await Promise.all([
+    listPicks(git, repositoryId, plan),
+    readTreeIds(git, repositoryId, [plan.onto]),
+  ]);
+  const start = { tip: plan.onto, tree: onto ?? EMPTY_TREE };
   const objects: GitObject[] = [];
   let size = 0;
   const inMemory: Workbench = {
@@ -77,7 +90,7 @@ export async function writeRebase(
     },
   };
   const endOf = (picked: Progress) => finish?.(picked) ?? rewordLast(picked, plan);
-  const plain = await pickAll(inMemory, plan, trees, { ...start, left: picks });
+  const plain = await pickAll(inMemory, plan, read, { ...start, left: picks });
   if (plain.conflict !== undefined) return plain;
   if (plain.left.length === 0) {
     const last = endOf(plain);
@@ -88,7 +101,7 @@ export async function writeRebase(
     const write = (object: GitObject) => writeQuarantined(room.objects, object);
     await someAtOnce(objects, (some) => Promise.all(some.map(write)));
     const inRoom = { merge: (sides: PickedTrees) => mergeTrees(room, sides), write };
-    const rebased = await pickAll(inRoom, plan, trees, plain);
+    const rebased = await pickAll(inRoom, plan, read, plain);
     if (rebased.conflict !== undefined) return rebased;
     const last = endOf(rebased);
     if (last !== undefined) await write(last);
@@ -97,10 +110,21 @@ export async function writeRebase(
   });
 }
 
+/** A commit to pick, which is read when it is its turn. */
 interface Pick {
-  commit: CommitData;
-  content: Buffer;
+  id: string;
+  /** Bytes of its content. */
+  size: number;
 }
+
+interface ReadPick extends Pick {
+  node: CommitNode;
+  content: Buffer;
+  /** The tree that it was made on. */
+  before: string;
+}
+
+type ReadPicks = (picks: readonly Pick[]) => Promise<ReadPick[]>;
 
 /** The trees of a commit's parent and of itself, and the one its change is to be made in. */
 interface PickedTrees {
@@ -126,32 +150,43 @@ interface Progress extends Rebased {
 /** Picks until nothing is left, or until one that cannot be picked here. */
 async function pickAll(
   workbench: Workbench,
-  { committer, sign }: RebasePlan,
-  trees: ReadonlyMap<string, string>,
+  plan: RebasePlan,
+  read: ReadPicks,
   { left, ...start }: Progress,
 ): Promise<Progress | RebaseConflict> {
-  let { tip, tree, last } = start;
-  for (const [index, { commit, content }] of left.entries()) {
-    const [parent] = commit.parents;
-    if (parent === tip && sign === undefined) {
-      last = { content, parent: tip };
-      [tip, tree] = [commit.id, commit.tree];
-      continue;
+  let progress: Progress = { ...start, left: [] };
+  for (let from = 0; from < left.length; from += READ_AT_ONCE) {
+    const some = await read(left.slice(from, from + READ_AT_ONCE));
+    for (const [index, pick] of some.entries()) {
+      const next = await pickOne(workbench, plan, pick, progress);
+      if (next === undefined) return { ...progress, left: left.slice(from + index) };
+      if (next.conflict !== undefined) return next;
+      progress = next;
     }
-    const before = parent === undefined ? EMPTY_TREE : (trees.get(parent) ?? EMPTY_TREE);
-    const picked = { before, after: commit.tree, onto: tree };
-    const merged = withoutMerging(picked) ?? (await workbench.merge(picked));
-    if (merged === undefined) return { tip, tree, last, left: left.slice(index) };
-    if (merged.conflicts.length > 0) return { conflict: { commit: commit.id, files: merged.conflicts } };
-    const wasEmpty = commit.tree === before;
-    if (merged.tree === tree && !wasEmpty) continue;
-    const unsigned = recommit(content, { tree: merged.tree, parent: tip, committer });
-    const made = sign?.(unsigned) ?? unsigned;
-    await workbench.write(made);
-    last = { content, parent: tip };
-    [tip, tree] = [made.id, merged.tree];
   }
-  return { tip, tree, last, left: [] };
+  return progress;
+}
+
+/** Undefined when it cannot be picked here. */
+async function pickOne(
+  workbench: Workbench,
+  { committer, sign }: RebasePlan,
+  { id, node, content, before }: ReadPick,
+  progress: Progress,
+): Promise<Progress | RebaseConflict | undefined> {
+  const { tip, tree } = progress;
+  const last = { content, parent: tip };
+  if (node.parents[0] === tip && sign === undefined) return { tip: id, tree: node.tree, last, left: [] };
+  const picked = { before, after: node.tree, onto: tree };
+  const merged = withoutMerging(picked) ?? (await workbench.merge(picked));
+  if (merged === undefined) return undefined;
+  if (merged.conflicts.length > 0) return { conflict: { commit: id, files: merged.conflicts } };
+  const wasEmpty = node.tree === before;
+  if (merged.tree === tree && !wasEmpty) return progress;
+  const unsigned = recommit(content, { tree: merged.tree, parent: tip, committer });
+  const made = sign?.(unsigned) ?? unsigned;
+  await workbench.write(made);
+  return { tip: made.id, tree: merged.tree, last, left: [] };
 }
 
 function withoutMerging({ before, after, onto }: PickedTrees): MergedTree | undefined {
@@ -228,35 +263,69 @@ function recommit(
 
 const LINE_END = Buffer.from('\n');
 
-/** The commits to pick, the first first, and the trees of those and of what they were made on. */
-async function loadPicks(
+/**
+ * The commits to pick, the first first.
+ * @throws 409 for too many, or too long ones
+ */
+async function listPicks(
   git: Git,
   repositoryId: number,
   { onto, head, upstream }: RebasePlan,
-): Promise<[Pick[], ReadonlyMap<string, string>]> {
+): Promise<Pick[]> {
   const range = ['--reverse', '--topo-order', '--no-merges', '--cherry-pick', '--right-only'];
   const without = upstream === undefined ? [] : [`^${upstream}`];
-  const args = ['rev-list', ...range, `${onto}...${head}`, ...without];
-  const ids = (await git.output(repositoryId, args))
+  const most = `--max-count=${MAX_COMMITS + 1}`;
+  const ids = (await git.output(repositoryId, ['rev-list', ...range, most, `${onto}...${head}`, ...without]))
     .toString()
     .split('\n')
     .filter((line) => line !== '');
-  const picks = await Promise.all(
-    (await readSmallObjects(git, repositoryId, ids)).map(async (object, index) => {
-      if (object === undefined) throw new Error(`commit ${ids[index]} cannot be read`);
-      const isWhole = object.content.length === object.size;
-      const content = isWhole ? object.content : await readWhole(git, repositoryId, object.id);
-      return { commit: parseCommit({ ...object, content }), content };
-    }),
+  if (ids.length > MAX_COMMITS) throw tooMuchToRebase();
+  const infos = await describeObjects(git, repositoryId, ids);
+  const picks = ids.map((id, index) => ({ id, size: infos[index]?.size ?? 0 }));
+  if (picks.reduce((sum, { size }) => sum + size, 0) > MAX_CONTENT_BYTES) throw tooMuchToRebase();
+  return picks;
+}
+
+const TOO_MUCH = 'rebase_too_large';
+
+/** Whether something was not rebased for being too many commits, or too long ones. */
+export const isTooMuchToRebase = ({ code }: Failure): boolean => code === TOO_MUCH;
+
+const tooMuchToRebase = () =>
+  new Failure(
+    'conflict',
+    TOO_MUCH,
+    `no more than ${MAX_COMMITS} commits, with ${MAX_CONTENT_BYTES / 1024 / 1024} MB of messages, are rebased here: merge or squash them, or rebase and push them yourself`,
   );
-  const trees = new Map(picks.map(({ commit }) => [commit.id, commit.tree]));
-  const others = [onto, ...picks.flatMap(({ commit }) => commit.parents)].filter((id) => !trees.has(id));
-  for (const object of await readSmallObjects(git, repositoryId, [...new Set(others)]))
-    if (object !== undefined) trees.set(object.id, parseCommit(object).tree);
-  return [picks, trees];
+
+async function readPicks(git: Git, repositoryId: number, picks: readonly Pick[]): Promise<ReadPick[]> {
+  const small = picks.filter(({ size }) => size <= MAX_IN_CONVERSATION).map(({ id }) => id);
+  const objects = await readSmallObjects(git, repositoryId, small);
+  const contents = new Map(objects.map((object, index) => [small[index], object?.content]));
+  const read: Omit<ReadPick, 'before'>[] = [];
+  for (const { id, size } of picks) {
+    const isLong = size > MAX_IN_CONVERSATION;
+    const content = isLong ? await readWhole(git, repositoryId, id) : contents.get(id);
+    if (content === undefined) throw new Error(`commit ${id} cannot be read`);
+    read.push({ id, size, content, node: parseNode(content) });
+  }
+  const parents = [...new Set(read.flatMap(({ node }) => node.parents[0] ?? []))];
+  const trees = await readTreeIds(git, repositoryId, parents);
+  const treeOf = new Map(parents.map((id, index) => [id, trees[index]]));
+  return read.map((one) => ({ ...one, before: treeOf.get(one.node.parents[0] ?? '') ?? EMPTY_TREE }));
+}
+
+/** The trees of commits. */
+async function readTreeIds(
+  git: Git,
+  repositoryId: number,
+  commits: readonly string[],
+): Promise<(string | undefined)[]> {
+  const names = commits.map((id) => `${id}^{tree}`);
+  return (await describeObjects(git, repositoryId, names)).map((tree) => tree?.id);
 }
 
 /** A commit whose message is longer than the conversation takes. */
 async function readWhole(git: Git, repositoryId: number, id: string): Promise<Buffer> {
-  return await git.output(repositoryId, ['cat-file', 'commit', id]);
+  return await inTurn(git, () => git.output(repositoryId, ['cat-file', 'commit', id]));
 }

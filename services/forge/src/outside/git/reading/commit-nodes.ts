@@ -45,8 +45,8 @@ async function look(git: Git, repositoryId: number, id: string): Promise<CommitN
   return node;
 }
 
-/** `tree`, a line for each `parent`, `author`, `committer`: in this order, or git itself does not read it. */
-function parseNode(content: Buffer): CommitNode {
+/** Of the content of a commit: `tree`, a line for each `parent`, `author`, `committer`: in this order, or git itself does not read it. */
+export function parseNode(content: Buffer): CommitNode {
   const parents: string[] = [];
   let at = TREE_LINE;
   for (; content.toString('latin1', at, at + 7) === 'parent '; at += PARENT_LINE)

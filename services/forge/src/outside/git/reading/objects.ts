@@ -20,7 +20,7 @@ export interface ReadObject extends ObjectInfo {
 }
 
 /** More than this is not asked of a process that others talk with too. */
-const MAX_IN_CONVERSATION = 256 * 1024;
+export const MAX_IN_CONVERSATION = 256 * 1024;
 
 /**
  * What objects are, in the order of their names; undefined for those that are missing, ambiguous or damaged. A name is
