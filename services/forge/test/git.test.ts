@@ -235,6 +235,21 @@ describe('refs', () => {
     expect(await readRef(git, 1, branchRef('a'))).toBe(undefined);
   });
 
+  it('move though the process ends for what somebody else asked before', async () => {
+    const [a, b] = [branchRef('together-a'), branchRef('together-b')];
+    const below = branchRef('main/below');
+    const moves = [
+      [{ ref: a, new: first, old: first }],
+      [{ ref: b, new: first, old: NO_COMMIT }],
+      [{ ref: a }],
+      [{ ref: below, new: first, old: NO_COMMIT }],
+    ];
+    const moved = await Promise.all(moves.map((changes) => moveRefs(git, 1, changes)));
+    expect(moved).toEqual(['moved', 'done', 'done', 'moved']);
+    expect(await readRefs(git, 1, [a, b, below])).toEqual([undefined, first, undefined]);
+    expect(await moveRefs(git, 1, [{ ref: b, old: first }])).toBe('done');
+  });
+
   /** As many questions as one process answers. */
   async function wearOut(): Promise<void> {
     const many = Array.from({ length: 10_000 }, () => branchRef('main'));

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Exit } from './broker.ts';
 import { ConversationEnded, type TakeAnswer } from './conversation.ts';
 import type { Git } from './git.ts';
 import { someAtOnce } from './objects.ts';
@@ -118,16 +119,12 @@ export async function moveRefs(
     next === undefined ? `delete ${ref}\0${old}\0` : `update ${ref}\0${next}\0${old}\0`,
   );
   const transaction = `start\0${commands.join('')}prepare\0commit\0`;
-  const commit = async () => (await git.converse(repositoryId, 'refs')).ask(transaction, takeThreeLines);
   try {
-    // Another git tidies empty folders away, perhaps the one this one was about to use.
-    await commit().catch((error) => {
-      if (!lacksFolder(error)) throw error;
-      return commit();
-    });
+    await (await git.converse(repositoryId, 'refs')).ask(transaction, takeThreeLines);
   } catch (error) {
     if (!(error instanceof ConversationEnded)) throw error;
-    if ((await judgeFailure(git, repositoryId, changes, error)) === 'moved') return 'moved';
+    if ((await settleFailure(git, repositoryId, changes, transaction, error.exit)) === 'moved')
+      return 'moved';
   }
   await syncRefs(git, repositoryId, [
     ...changes.map(({ ref }) => ref),
@@ -176,31 +173,49 @@ async function swapMeanwhile(
   return undefined;
 }
 
-/** A failed transaction ends the process, possibly after the refs had moved: the refs themselves say what happened. */
-async function judgeFailure(
+/**
+ * A failed transaction ends the process, possibly after the refs had moved, and with it all that wait for it: the refs themselves
+ * say what happened. Where they are as before, what the process said may be of another transaction, or of an empty folder that
+ * another git tidied away: once more, with a process that hears of nothing else.
+ */
+async function settleFailure(
   git: Git,
   repositoryId: number,
   changes: readonly RefChange[],
-  error: ConversationEnded,
+  transaction: string,
+  first: Exit,
 ): Promise<'done' | 'moved'> {
+  const where = () => findRefs(git, repositoryId, changes);
+  let [place, exit] = [await where(), first];
+  if (place === 'before') {
+    exit = await git.run(repositoryId, ['update-ref', '-z', '--stdin'], transaction);
+    place = exit.code === 0 ? 'after' : await where();
+  }
+  if (place === 'after') return 'done';
+  // git does not say why it could not write.
+  const isUnwritten = /couldn't write|unable to create directory/.test(exit.stderr);
+  const isForRoom = isUnwritten && (await isFull(git.folderOf(repositoryId)));
+  if (!isForRoom && MOVED.test(exit.stderr)) return 'moved';
+  throw Object.assign(new ConversationEnded(exit), isForRoom ? { code: 'ENOSPC' } : {});
+}
+
+/** Whether refs are where they are to go, or where they were. */
+async function findRefs(
+  git: Git,
+  repositoryId: number,
+  changes: readonly RefChange[],
+): Promise<'after' | 'before' | 'elsewhere'> {
   const refs = changes.map(({ ref }) => ref);
   const values = await readRefIds(git, repositoryId, refs);
-  if (changes.every((change) => values.get(change.ref) === change.new)) return 'done';
-  // git does not say why it could not write.
-  const isUnwritten = /couldn't write/.test(error.exit.stderr) || lacksFolder(error);
-  if (isUnwritten && (await isFull(git.folderOf(repositoryId))))
-    throw Object.assign(error, { code: 'ENOSPC' });
-  if (MOVED.test(error.exit.stderr)) return 'moved';
-  throw error;
+  if (changes.every((change) => values.get(change.ref) === change.new)) return 'after';
+  const isBefore = ({ ref, old }: RefChange) => old === undefined || (values.get(ref) ?? NO_COMMIT) === old;
+  return changes.every(isBefore) ? 'before' : 'elsewhere';
 }
 
 async function isFull(folder: string): Promise<boolean> {
   const { bavail, files, ffree } = await statfs(folder);
   return bavail === 0 || (files > 0 && ffree === 0);
 }
-
-const lacksFolder = (error: unknown) =>
-  error instanceof ConversationEnded && /unable to create directory/.test(error.exit.stderr);
 
 /** What git says when a ref is elsewhere, or when one whose name it is a part of, or that is a part of its name, took its place. */
 const MOVED =
