@@ -101,6 +101,22 @@ it('what leaves it does not come back by a schedule that it has as well', async 
   expect((await ada.call('DELETE', `${at}/pulls/${a}/merge`)).status).toBe(404);
 });
 
+it('does not leave it for a push from before, whose record comes later', async () => {
+  const { pull, merge, isMerged, made, report, timeline, list, tree, bare } = await queued('ahead', REQUIRED);
+  const number = await pull('topic', { topic: '1' });
+  await git(tree, 'checkout', '-q', 'topic');
+  const next = await commit(tree, { topic: '2' }, 'more');
+  // Past the forge, as it is while a push has moved its branch and nothing else.
+  await git(tree, 'push', '-q', bare, 'topic');
+  expect((await merge(number)).status).toBe(201);
+  const sha = await made(number);
+  expect(await list()).toMatchObject([{ number, head_sha: next, sha }]);
+  await report(sha, 'success');
+  await expect.poll(() => isMerged(number), SOON).toBe(true);
+  expect(await git(bare, 'rev-parse', 'main^2')).toBe(next);
+  expect((await timeline(number)).map(([type]) => type)).not.toContain('pull_cancel_scheduled_merge');
+});
+
 it('gives up on a merge that cannot be made, and nobody else waits for it, behind it or elsewhere', async () => {
   const { pull, merge, isMerged, made, timeline, report, at, tree, bare } = await queued('broken', REQUIRED);
   // Looked at before main.
