@@ -9,6 +9,7 @@ import { branchRef, readRef } from '../outside/git/refs.ts';
 import { accessTo, type VisibleRepository } from '../repositories/find-repository.ts';
 import {
   mergeMessage,
+  ownMessage,
   type PullWords,
   rebaseMessage,
   templatePath,
@@ -38,7 +39,9 @@ export async function messageOf(
   style: MergeStyle,
   wanted: WantedMessage,
 ): Promise<string> {
-  const template = wanted.title.trim() === '' ? await templateOf(context, found, of, style) : undefined;
+  const own = ownMessage(wanted);
+  if (own !== undefined) return own;
+  const template = await templateOf(context, found, of, style);
   return mergeMessage(wanted, style, await wordsOf(context, found, of, template), template);
 }
 
@@ -70,7 +73,9 @@ async function wordsOf(
     headBranch: pull.head_branch,
     baseRepository: place,
     headRepository: await placeOfHead(context, repository, place, pull),
-    closes: closedBy(`${pull.title}\n${pull.body}`, context.links.root),
+    closes: template?.includes('${ClosingIssues}')
+      ? closedBy(`${pull.title}\n${pull.body}`, context.links.root)
+      : [],
     page: `${context.links.repository(place.owner, place.name)}/pulls/${pull.number}`,
     approvers: template?.includes('${ReviewedBy}') ? await listApprovers(context, pull) : [],
   };

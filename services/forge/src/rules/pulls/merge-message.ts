@@ -12,7 +12,7 @@ export interface PullWords {
   /** Owner and name of the repositories; the head's is undefined when it is deleted. */
   baseRepository: { owner: string; name: string };
   headRepository: { owner: string; name: string } | undefined;
-  /** Numbers of issues that its words close. */
+  /** Numbers of issues that its words close; not looked for where no template names them. */
   closes: readonly number[];
   /** Address of its page. */
   page: string;
@@ -36,10 +36,16 @@ export function mergeMessage(
   pull: PullWords,
   template: string | undefined,
 ): string {
+  const own = ownMessage(wanted);
+  if (own !== undefined) return own;
   const standard = splitMessage(template === undefined ? '' : fillTemplate(template, valuesOf(pull)));
-  const title = wanted.title.trim() || standard.title || standardTitleOf(style, pull);
-  const body = wanted.message.trim() || (wanted.title.trim() === '' ? standard.body : '');
-  return joinMessage(title, body);
+  const title = standard.title || standardTitleOf(style, pull);
+  return joinMessage(title, wanted.message.trim() || standard.body);
+}
+
+/** The caller's message where he gave a title, for which nothing else need be known; else undefined. */
+export function ownMessage({ title, message }: WantedMessage): string | undefined {
+  return title.trim() === '' ? undefined : joinMessage(title.trim(), message.trim());
 }
 
 /**
