@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { temporaryFolder } from '@croft/testing';
 import { afterEach, expect, it, vi } from 'vitest';
-import { writeMerge } from '../src/outside/git/merging/merge.ts';
+import { hasCommit, writeMerge } from '../src/outside/git/merging/merge.ts';
 import { commitObject } from '../src/outside/git/objects.ts';
 import { readRefs } from '../src/outside/git/refs.ts';
 import { makeRepository } from '../src/outside/git/repository.ts';
@@ -60,4 +60,20 @@ it('a plain merge waits for git once for the commits with their trees, and once 
   ]);
   // The merge base and its tree, too, are new here, in a wait of their own.
   expect(waits).toBe(1 + 1 + 1 + 2);
+});
+
+it('whether a branch has a commit takes no program, unless there is no such commit', async () => {
+  await using folder = await temporaryFolder();
+  await using stack = new AsyncDisposableStack();
+  const git = await ownGit(stack, folder.path);
+  await makeRepository(git, REPOSITORY, 'main');
+  execFileSync('git', ['--git-dir', git.folderOf(REPOSITORY), 'fast-import', '--quiet'], { input: HISTORY });
+  const branches = ['main', 'ours', 'theirs'].map((branch) => `refs/heads/${branch}`);
+  const [main = '', ours = '', theirs = ''] = await readRefs(git, REPOSITORY, branches);
+  const programs = vi.spyOn(git, 'start');
+  const has = (tip: string, one: string) => hasCommit(git, REPOSITORY, tip, one);
+  expect(await Promise.all([has(ours, main), has(ours, ours)])).toEqual([true, true]);
+  expect(await Promise.all([has(main, ours), has(ours, theirs)])).toEqual([false, false]);
+  expect(programs).not.toHaveBeenCalled();
+  expect(await has(main, '1'.repeat(40))).toBe(false);
 });

@@ -84,8 +84,8 @@ async function askForMergeBases(
     .filter((line) => line !== '');
 }
 
-/** Undefined where a walk would take too long. */
-async function walkToMergeBases(
+/** The same without a process; undefined where that would take too long, and for what is not there. */
+export async function walkToMergeBases(
   git: Git,
   repositoryId: number,
   one: string,

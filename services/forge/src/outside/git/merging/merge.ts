@@ -2,7 +2,7 @@ import type { Git } from '../git.ts';
 import { adoptObjects, type GitObject, writeObjects, writeQuarantined } from '../objects.ts';
 import { keepNode, readNode, recallNode } from '../reading/commit-nodes.ts';
 import { type CombinedTree, combineTrees } from './combine-trees.ts';
-import { listMergeBases } from './merge-base.ts';
+import { listMergeBases, walkToMergeBases } from './merge-base.ts';
 import { inMergeRoom, type MergedTree, type MergeRoom } from './merge-room.ts';
 import { readTrees } from './tree-entries.ts';
 
@@ -125,6 +125,9 @@ export async function hasCommit(
   tip: string,
   commit: string,
 ): Promise<boolean> {
+  const walked = await walkToMergeBases(git, repositoryId, tip, commit);
+  // What is in its history is their only merge base.
+  if (walked !== undefined) return walked[0] === commit;
   const options = ['merge-base', '--is-ancestor', '--end-of-options', commit, tip];
   const { code, stderr } = await git.run(repositoryId, options);
   if (code === 0) return true;
