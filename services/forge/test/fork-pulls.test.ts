@@ -131,6 +131,23 @@ describe('a pull request from a fork', () => {
     expect(await stored()).toEqual(before);
   });
 
+  it('attack: is to tell whether there is a private organization', async () => {
+    await ada.call('POST', '/orgs', { username: 'cellar', visibility: 'private' });
+    const made = await ada.call('POST', '/repos/ada/work/forks', { organization: 'cellar', name: 'wine' });
+    expect(made.status).toBe(202);
+    await ada.call('PUT', '/repos/cellar/wine/collaborators/bob', { permission: 'write' });
+    const before = await stored();
+    const refused = async (who: Person, head: string, base = 'main') => {
+      const { status, text } = await open({ head, base }, who);
+      return [status, text.replaceAll('cellar', 'nobody')];
+    };
+    for (const base of ['main', 'none'])
+      expect(await refused(eve, 'cellar:none', base)).toEqual(await refused(eve, 'nobody:none', base));
+    // Whoever works there knows.
+    expect(await refused(bob, 'cellar:none')).toEqual([404, expect.stringContaining('IsBranchExist')]);
+    expect(await stored()).toEqual(before);
+  });
+
   it('follows pushes at once, forced ones too, and is closed with its branch', async () => {
     const number = await pull('moving');
     await git(forked, 'checkout', '-q', 'moving');

@@ -50,7 +50,7 @@ export async function createPull(
   checkNotArchived(found);
   const title = checkTitle(wanted.title);
   const head = readHead(wanted.head, wanted.base);
-  if (head.user !== undefined) await checkHeadOwner(context, head.user);
+  await checkHeadOwner(context, caller, found, head);
   const plan = () => planPull(context, caller, found, head, { ...wanted, title });
   // A copy may take long, and nobody else is to wait for it; in our turn we look at everything once more.
   const ahead = head.user === undefined ? undefined : await plan();

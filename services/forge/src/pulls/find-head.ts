@@ -2,6 +2,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { accessTo, mayRead, type VisibleRepository } from '../repositories/find-repository.ts';
+import { viewerOf } from '../rules/access/permission.ts';
 import type { HeadRef } from '../rules/pulls/head-ref.ts';
 import * as users from '../store/people/users.ts';
 import type { PullRow } from '../store/pulls/pulls.ts';
@@ -10,11 +11,17 @@ import * as repositories from '../store/repositories/repositories.ts';
 
 /**
  * Create rule 3: who has the head.
- * @throws 404
+ * @throws 404, also for an organization that the caller may not know of, unless he may read such a repository of it
  */
-export async function checkHeadOwner({ database }: Context, login: string): Promise<void> {
-  const user = await users.findByLogin(database.autocommit(), login);
-  if (user === undefined) throw notFound('GetUserByName');
+export async function checkHeadOwner(
+  context: Context,
+  caller: Caller,
+  base: VisibleRepository,
+  head: HeadRef,
+): Promise<void> {
+  if (head.user === undefined) return;
+  const owner = await users.findVisible(context.database.autocommit(), head.user, viewerOf(caller));
+  if ((owner ?? (await seekFork(context, caller, base, head))) === undefined) throw notFound('GetUserByName');
 }
 
 /**
@@ -22,17 +29,26 @@ export async function checkHeadOwner({ database }: Context, login: string): Prom
  * @throws 404 when the user has none whose code the caller may read: a hidden one is as good as none
  */
 export async function findHeadRepository(
-  { database }: Context,
+  context: Context,
   caller: Caller,
   base: VisibleRepository,
   head: HeadRef,
 ): Promise<VisibleRepository> {
   if (head.user === undefined) return base;
-  const sought = { repositoryId: base.repository.id, owner: head.user, repo: head.repo };
-  const rows = await network.list(database.autocommit(), sought, caller.userId);
-  const [found] = rows.flatMap((row) => accessTo(row, caller) ?? []).filter((one) => mayRead(one, 'code'));
+  const found = await seekFork(context, caller, base, head);
   if (found === undefined) throw notFound('GetForkedRepo');
   return found;
+}
+
+async function seekFork(
+  { database }: Context,
+  caller: Caller,
+  base: VisibleRepository,
+  head: HeadRef,
+): Promise<VisibleRepository | undefined> {
+  const sought = { repositoryId: base.repository.id, owner: head.user ?? '', repo: head.repo };
+  const rows = await network.list(database.autocommit(), sought, caller.userId);
+  return rows.flatMap((row) => accessTo(row, caller) ?? []).find((one) => mayRead(one, 'code'));
 }
 
 /** The repository of the head of a pull request; undefined when it is gone, or the viewer may not know of it. */
