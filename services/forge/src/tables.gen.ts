@@ -279,7 +279,6 @@ export interface Tables {
     id: number;
     application_id: number;
     user_id: number;
-    scopes: string[];
     created_at: Date;
     updated_at: Date;
   };
@@ -293,6 +292,10 @@ export interface Tables {
     refresh_hash: Buffer;
     refresh_expires_at: Date;
     refreshed_at: Date | null;
+    parent_id: number | null;
+    used_at: Date | null;
+    is_replaced: boolean;
+    access_scopes: string[] | null;
   };
   outbox: {
     id: number;

@@ -83,12 +83,13 @@ export function oauthSteps(scene: Scene) {
       expect(status).toBe(200);
       return body;
     },
-    refresh: (program: Program, token: string | undefined) =>
+    refresh: (program: Program, token: string | undefined, scope = '') =>
       steps.exchange({
         grant_type: 'refresh_token',
         client_id: program.client_id,
         client_secret: program.client_secret,
         refresh_token: token ?? '',
+        scope,
       }),
     /** Whom a token belongs to. */
     whoIs: (token: string | undefined): Promise<Reply> =>

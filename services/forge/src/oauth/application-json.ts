@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { joinedScopes } from '../rules/oauth/wanted-scopes.ts';
 import type { ApplicationRow } from '../store/people/oauth-applications.ts';
 import type { GrantRow } from '../store/people/oauth-grants.ts';
 import { timeSchema } from '../wire-schemas.ts';
@@ -44,7 +45,7 @@ export function grantJson(row: GrantRow): z.output<typeof grantSchema> {
   return {
     id: row.id,
     application: { name: row.name, client_id: row.client_id },
-    scopes: row.scopes,
+    scopes: joinedScopes(row.scope_sets),
     created_at: wireTime(row.created_at),
     updated_at: wireTime(row.updated_at),
   };

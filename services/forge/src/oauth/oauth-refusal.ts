@@ -3,6 +3,7 @@ export type OauthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
+  | 'invalid_scope'
   | 'unsupported_grant_type';
 
 /** What a program is refused, in the words of OAuth 2.0. */

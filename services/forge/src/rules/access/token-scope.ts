@@ -39,3 +39,10 @@ export function scopeAllows(scopes: readonly string[], area: ScopeArea, access: 
   if (limits.length === 0 || limits.includes('all') || limits.includes(`write:${area}`)) return true;
   return access === 'read' && limits.includes(`read:${area}`);
 }
+
+/** Whether what one scope lets a token do is among what others let it do. */
+export function includesScope(scopes: readonly string[], scope: string): boolean {
+  return (
+    scopes.includes('all') || scopes.includes(scope) || scopes.includes(scope.replace(/^read:/, 'write:'))
+  );
+}

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { fits, readChallenge } from './code-challenge.ts';
 import { isRegistered, redirectUriFault, withAnswer } from './redirect-uri.ts';
-import { describeScopes, wantedScopes } from './wanted-scopes.ts';
+import { decideRefresh } from './refresh-use.ts';
+import { describeScopes, joinedScopes, narrowedScopes, wantedScopes } from './wanted-scopes.ts';
 
 const redirectUris = [
   'https://ci.example/authorize',
@@ -67,6 +68,58 @@ it.each([
   ['public-only', ['all', 'public-only']],
 ])('who asks for %j gets %j', (text, scopes) => {
   expect(wantedScopes(text)).toEqual(scopes);
+});
+
+it.each([
+  [['all'], '', ['all']],
+  [['all'], 'openid profile', ['all']],
+  [['all'], 'read:user', ['read:user']],
+  [['all'], 'all', ['all']],
+  [['write:user'], 'read:user', ['read:user']],
+  [['write:user'], 'offline_access', ['write:user']],
+  [['read:user'], 'write:user', undefined],
+  [['read:user'], 'all', undefined],
+  [['read:user'], 'read:user read:issue', undefined],
+  [['read:user'], 'public-only', ['read:user', 'public-only']],
+  [['all', 'public-only'], 'read:user', ['read:user', 'public-only']],
+])('who has %j and asks a refresh for %j gets %j', (allowed, text, scopes) => {
+  expect(narrowedScopes(allowed, text)).toEqual(scopes);
+});
+
+it.each([
+  [[], []],
+  [
+    [['read:user'], ['read:issue', 'read:user']],
+    ['read:issue', 'read:user'],
+  ],
+  [[['all', 'public-only']], ['all', 'public-only']],
+  [
+    [['all', 'public-only'], ['read:user']],
+    ['all', 'read:user'],
+  ],
+])('%j together are %j', (sets, scopes) => {
+  expect(joinedScopes(sets)).toEqual(scopes);
+});
+
+it.each([
+  [{}, 'yields'],
+  [{ expiresAt: 0 }, 'expired'],
+  [{ refreshedAt: -60_000, hasUsedSuccessor: true }, 'yields'],
+  [{ refreshedAt: -60_001, hasUsedSuccessor: true }, 'stolen'],
+  [{ refreshedAt: -60_001, hasUsedSuccessor: null }, 'stolen'],
+  [{ refreshedAt: -60_001, hasUsedSuccessor: false }, 'yields-again'],
+  [{ isReplaced: true }, 'stolen'],
+  [{ refreshedAt: -60_001, hasUsedSuccessor: true, isConfidential: true }, 'yields'],
+  [{ expiresAt: 0, isConfidential: true }, 'expired'],
+])('of a refresh token with %j comes: %s', (change, decision) => {
+  const now = 1_000_000_000;
+  const { expiresAt, refreshedAt, ...rest } = { expiresAt: 1, refreshedAt: undefined, ...change };
+  const token = { isReplaced: false, hasUsedSuccessor: null, isConfidential: false, ...rest };
+  const times = {
+    expiresAt: new Date(now + expiresAt),
+    refreshedAt: refreshedAt === undefined ? null : new Date(now + refreshedAt),
+  };
+  expect(decideRefresh({ ...token, ...times }, new Date(now))).toBe(decision);
 });
 
 it('scopes are told in words', () => {

@@ -1,4 +1,4 @@
-import { unknownScopes } from '../access/token-scope.ts';
+import { includesScope, unknownScopes } from '../access/token-scope.ts';
 
 /**
  * What a program asks for, of the scopes there are; spaces or commas are between them. As in the reference, those of OpenID Connect
@@ -9,6 +9,29 @@ export function wantedScopes(text: string): string[] {
   const known = [...wanted].filter((scope) => unknownScopes([scope]).length === 0);
   const areas = known.filter((scope) => scope !== 'public-only');
   return areas.length === 0 ? ['all', ...known] : known;
+}
+
+/**
+ * What an access token gets when a program asks for less at a refresh (RFC 6749 §6), read as above.
+ * @returns undefined when it asks for more than it was allowed
+ */
+export function narrowedScopes(allowed: readonly string[], text: string): string[] | undefined {
+  const wanted = wantedScopes(text);
+  const isWhole = text
+    .split(/[\s,]+/)
+    .every((scope) => scope === 'public-only' || unknownScopes([scope]).length > 0);
+  const areas = (isWhole ? allowed : wanted).filter((scope) => scope !== 'public-only');
+  if (!areas.every((scope) => includesScope(allowed, scope))) return undefined;
+  const isPublicOnly = [...allowed, ...wanted].includes('public-only');
+  return isPublicOnly ? [...areas, 'public-only'] : areas;
+}
+
+/** What somebody allowed in several sign-ins taken together. One of them that reaches more than what is public makes the whole reach it. */
+export function joinedScopes(sets: readonly (readonly string[])[]): string[] {
+  const all = [...new Set(sets.flat())].toSorted();
+  return sets.every((scopes) => scopes.includes('public-only'))
+    ? all
+    : all.filter((scope) => scope !== 'public-only');
 }
 
 /** The scopes in words, for who is asked. */

@@ -17,18 +17,22 @@ export function insert(
     returning id, user_id, name, last_eight, scopes, created_at, last_used_at`;
 }
 
-/** The owner of a token, his own or one he let a program have, and what it was made for; a use of his own is noted once a minute. */
+/**
+ * The owner of a token, his own or one he let a program have, and what it was made for; a use of his own is noted once a minute, of
+ * another the first one. */
 export function use(tx: Tx, hash: Buffer): Promise<(UserRow & { scopes: string[] }) | undefined> {
   const minuteAgo = new Date(tx.now.getTime() - 60_000);
   return tx.row<UserRow & { scopes: string[] }>`
     with noted as (
       update :schema.access_tokens set last_used_at = ${tx.now}
       where token_hash = ${hash} and (last_used_at is null or last_used_at < ${minuteAgo})
+    ), noted_first as (
+      update :schema.oauth_tokens set used_at = ${tx.now} where access_hash = ${hash} and used_at is null
     )
     select u.*, t.scopes from (
         select user_id, scopes from :schema.access_tokens where token_hash = ${hash}
         union all
-        select g.user_id, o.scopes
+        select g.user_id, coalesce(o.access_scopes, o.scopes)
         from :schema.oauth_tokens o join :schema.oauth_grants g on g.id = o.grant_id
         where o.access_hash = ${hash} and o.access_expires_at > ${tx.now}) t
       join :schema.users u on u.id = t.user_id`;
