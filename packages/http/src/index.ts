@@ -4,7 +4,7 @@ export { type AppOptions, createApp } from './app.ts';
 export type { ErrorAnswer, ErrorContext, ErrorDialect, Issue } from './errors.ts';
 export type { ApiDescription } from './openapi.ts';
 export { answerOtherMethods } from './other-methods.ts';
-export { pageHeaders, type Question, type QuestionPage, questionPage } from './question-page.ts';
+export { onwardPage, PAGE_HEADERS, type Page, type Question, questionPage, siteOf } from './pages.ts';
 export { closeGracefully, listen } from './server.ts';
 export { textsOf } from './texts-of.ts';
 export type { App, Reply, Request } from './types.ts';

@@ -10,6 +10,13 @@ export function hasProgram(name: string): boolean {
   return PATH.split(delimiter).some((folder) => existsSync(join(folder, name)));
 }
 
+/** The path of the first of these programs that is there. */
+export function findProgram(...names: string[]): string | undefined {
+  return names
+    .flatMap((name) => PATH.split(delimiter).map((folder) => join(folder, name)))
+    .find((path) => existsSync(path));
+}
+
 /** Skips a test for want of something, except where .ci/run has brought it. */
 export function skipWithout(context: TestContext, what: string): never {
   if (TEST_EVERYTHING === '1') throw new Error(`${what} is missing`);

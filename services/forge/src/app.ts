@@ -13,6 +13,7 @@ import { notFound } from './failures.ts';
 import { gitRoutes } from './git-http/routes.ts';
 import { API_PREFIX } from './links.ts';
 import { mount } from './mount.ts';
+import { programRoutes } from './oauth/program-routes.ts';
 import { signInRoutes } from './oauth/sign-in-routes.ts';
 import { changesRoutes } from './pulls/changes-routes.ts';
 import { avatarRoutes } from './users/avatar-routes.ts';
@@ -55,6 +56,7 @@ export async function createForgeApp(context: Context): Promise<App> {
   changesRoutes(app, context);
   avatarRoutes(app);
   signInRoutes(app, context);
+  programRoutes(app, context);
   fileRoutes(app, context);
   await gitRoutes(app, context);
   return app;

@@ -3,6 +3,8 @@ import type { ErrorDialect, Issue } from '@croft/http';
 import { isDatabaseUnavailable } from '@croft/sql';
 import * as failures from './failures.ts';
 import { API_PREFIX, type Links } from './links.ts';
+import { oauthError } from './oauth/oauth-error.ts';
+import { OAUTH_PATHS } from './oauth/oauth-paths.ts';
 import { movedPath } from './rules/repositories/moved-path.ts';
 
 /** Fields whose names in messages are not the wire's in another spelling. */
@@ -12,6 +14,12 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   head_commit_id: 'HeadCommitID',
   merge_commit_id: 'MergeCommitID',
 };
+
+/**
+ * git asks its user for a password only when it is challenged. Its credential helpers know forges of the reference's kind by the realm, and
+ * sign in there with the ids they have everywhere.
+ */
+const GIT_CHALLENGE = 'Basic realm="Gitea"';
 
 /** Errors as clients of the reference know them: `{message, url}`, and `[Field]: Rule` for values. */
 export function forgeDialect(links: Links): ErrorDialect {
@@ -41,11 +49,15 @@ export function forgeDialect(links: Links): ErrorDialect {
         if (path !== undefined) return { status: 307, headers: { location: links.root + path }, body };
       }
       const status = failure.code === 'internal' ? 500 : httpStatus[failure.kind];
-      // git asks its user for a password only when it is challenged.
-      const challenge = status === 401 && !request.url.startsWith(`${API_PREFIX}/`);
+      const [path] = request.url.split('?', 1);
+      if (path === OAUTH_PATHS.token) return oauthError(status, failure.message);
+      const challenge = path === OAUTH_PATHS.userinfo ? 'Bearer realm="Gitea OAuth2"' : GIT_CHALLENGE;
       return {
         status,
-        headers: challenge ? { 'www-authenticate': 'Basic realm="Croft"' } : {},
+        headers:
+          status === 401 && !request.url.startsWith(`${API_PREFIX}/`)
+            ? { 'www-authenticate': challenge }
+            : {},
         body: { ...failure.body, message: failure.message, url: links.documentation },
       };
     },

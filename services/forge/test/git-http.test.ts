@@ -170,7 +170,7 @@ describe('who may', () => {
       'GET',
     );
     expect(status).toBe(401);
-    expect(headers.get('www-authenticate')).toBe('Basic realm="Croft"');
+    expect(headers.get('www-authenticate')).toBe('Basic realm="Gitea"');
   });
 
   it('everybody signed in fetches a public repository; only writers push', async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, useForge } from './forge.ts';
-import { oauthSteps, type Program, pkce } from './oauth-scene.ts';
+import { oauthSteps, onwardOf, type Program, pkce } from './oauth-scene.ts';
 import { rowsOf } from './rows-of.ts';
 
 let now = new Date();
@@ -23,7 +23,6 @@ const later = (milliseconds: number) => {
   now = new Date(now.getTime() + milliseconds);
 };
 const kept = () => rowsOf(scene, 'oauth_grants', 'oauth_codes', 'oauth_tokens');
-const locationOf = (answer: Response) => new URL(answer.headers.get('location') ?? '');
 
 describe('a question', () => {
   it.each([
@@ -59,19 +58,51 @@ describe('a question', () => {
     ],
     ['half a challenge', () => program, { code_challenge_method: 'S256' }, 'invalid_request'],
     ['no challenge where there is no secret', () => open, {}, 'invalid_request'],
-  ])('with %s is refused to the program', async (_what, of, change, error) => {
+  ])('with %s is refused on a page, whose link tells the program', async (_what, of, change, error) => {
     const asked = steps.question(of(), change);
     const before = await kept();
     for (const answer of [
       await steps.open(asked),
       await steps.press(asked, { user_name: 'ada', password: ada.token }),
+      await steps.press(asked, { user_name: '', password: '' }, 'deny'),
     ]) {
-      expect(answer.status).toBe(303);
-      const { origin, searchParams } = locationOf(answer);
-      expect(origin).toBe('https://ci.example');
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+      const html = await answer.text();
+      // Anybody can register a program: nobody is sent there by a link to here alone.
+      expect(html).not.toContain('http-equiv');
+      const [, target = '', site] = /<a href="([^"]*)">Go on to ([^<]*)</.exec(html) ?? [];
+      const { origin, searchParams } = new URL(target.replaceAll('&amp;', '&'));
+      expect([origin, site]).toEqual(['https://ci.example', 'ci.example']);
       expect(searchParams.get('error')).toBe(error);
       expect(searchParams.get('state')).toBe('of mine');
       expect(searchParams.has('code')).toBe(false);
+    }
+    expect(await kept()).toEqual(before);
+  });
+
+  it('of a program on the person’s own machine is refused to it at once', async () => {
+    const wish = { confidential_client: false, redirect_uris: ['http://127.0.0.1/'] };
+    const own = await steps.program(ada, wish);
+    const redirectUri = 'http://127.0.0.1:40321/';
+    const answer = await steps.open(steps.question({ ...own, redirectUri }));
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('location')).toMatch(/^http:\/\/127\.0\.0\.1:40321\/\?error=invalid_request&/);
+  });
+
+  it('is denied from our own page at once, and from others with a link', async () => {
+    const asked = steps.question(program);
+    const before = await kept();
+    for (const [site, isAtOnce] of [
+      [undefined, true],
+      ['same-origin', true],
+      ['cross-site', false],
+      ['none', false],
+    ] as const) {
+      const headers: Record<string, string> = site === undefined ? {} : { 'sec-fetch-site': site };
+      const denied = await steps.press(asked, { user_name: '', password: '' }, 'deny', headers);
+      expect(denied.status).toBe(200);
+      const target = await onwardOf(denied);
+      expect(target?.searchParams.get('error')).toBe(isAtOnce ? 'access_denied' : undefined);
     }
     expect(await kept()).toEqual(before);
   });
@@ -93,9 +124,6 @@ describe('a question', () => {
       expect(html).toContain('That did not work');
       if (who.password !== '') expect(html).not.toContain(`"${who.password}"`);
     }
-    expect(await kept()).toEqual(before);
-    const denied = await steps.press(asked, { user_name: 'ada', password: ada.token }, 'deny');
-    expect(locationOf(denied).searchParams.get('error')).toBe('access_denied');
     expect(await kept()).toEqual(before);
   });
 });
@@ -170,6 +198,29 @@ describe('a program', () => {
     const answer = await steps.exchange(fields, headers);
     expect(answer).toMatchObject({ status, body: { error } });
     expect(answer.headers.has('www-authenticate')).toBe(status === 401);
+    expect(await kept()).toEqual(before);
+  });
+
+  it.each([
+    ['malformed JSON', 'POST', 'application/json', '{'],
+    ['JSON that is none of an object', 'POST', 'application/json', '[1]'],
+    ['another type', 'POST', 'text/plain', 'x'],
+    ['nothing', 'POST', undefined, undefined],
+    ['too many fields', 'POST', 'application/x-www-form-urlencoded', 'a=&'.repeat(1001)],
+  ])('that sends %s is told so in the words of OAuth', async (_what, method, type, body) => {
+    const before = await kept();
+    const answer = await fetch(`${scene.address}/login/oauth/access_token`, {
+      method,
+      ...(type === undefined ? {} : { headers: { 'content-type': type } }),
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await answer.json()).toEqual({
+      error: expect.stringMatching(/^invalid_(request|client)$/),
+      error_description: expect.any(String),
+    });
     expect(await kept()).toEqual(before);
   });
 

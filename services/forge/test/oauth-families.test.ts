@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +32,11 @@ const scene = useForge({
   authUrl: () => `http://127.0.0.1:${(auth.address() as AddressInfo).port}`,
 });
 const steps = oauthSteps(scene);
+/** The clock goes on for months. */
+const identity = { sub: randomUUID(), exp: 4_102_444_800 };
 let ada: Person;
+/** Whose programs they are. */
+let ben: Person;
 /** One with a secret, and one without. */
 let program: Program;
 let open: Program;
@@ -40,11 +45,11 @@ beforeEach(async () => {
   clock.advance(61_000);
   questions = [];
   reply = welcome;
-  // The clock goes on for a day.
-  ada ??= scene.person('ada', { exp: 4_102_444_800 });
-  await ada.call('GET', '/user');
-  program = await steps.program(ada);
-  open = await steps.program(ada, { confidential_client: false });
+  ada ??= scene.person('ada', identity);
+  ben ??= scene.person('ben', { exp: identity.exp });
+  for (const person of [ada, ben]) await person.call('GET', '/user');
+  program = await steps.program(ben);
+  open = await steps.program(ben, { confidential_client: false });
 });
 
 const signIn = async (to: Program, more: Record<string, string> = {}) => {
@@ -71,18 +76,19 @@ describe('a sign-in that was taken back', () => {
       clock.advance(61_000);
       questions = [];
       const { slow, meanwhile } = await begin();
-      await vi.waitFor(() => expect(questions).not.toEqual([]), { timeout: 20_000 });
+      await vi.waitFor(() => expect(held()).not.toEqual([]), { timeout: 20_000 });
       await meanwhile();
-      const isGivenUp = questions.some(({ answer }) => answer.destroyed);
-      for (const question of questions) welcome(question);
+      const isGivenUp = held().some(({ answer }) => answer.destroyed);
+      for (const question of held()) welcome(question);
       const answer = await slow;
       if (!isGivenUp) return answer;
     }
   }
+  const held = () => questions.filter(({ id }) => id === identity.sub);
   const holdBack = () => {
     clock.advance(61_000);
     questions = [];
-    reply = () => undefined;
+    reply = (question) => (question.id === identity.sub ? undefined : welcome(question));
   };
 
   it('stays so when a refresh of it was under way', async () => {
@@ -233,4 +239,28 @@ describe('scopes', () => {
     });
     expect(await rowsOf(scene, 'oauth_tokens')).toEqual(before);
   });
+});
+
+it('of whoever was banned there is no application any more, also when he never calls', async () => {
+  const banned = { sub: randomUUID(), exp: identity.exp };
+  const owner = scene.person('banned', banned);
+  await owner.call('GET', '/user');
+  const his = await steps.program(owner);
+  const tokens = await signIn(his);
+  const { asked } = pkce();
+  const code = await steps.code(steps.question(his, asked), ada);
+  clock.advance(61_000);
+  reply = (question) => {
+    if (question.id !== banned.sub) return welcome(question);
+    question.answer.statusCode = 404;
+    question.answer.end(JSON.stringify({ code: 404, error_code: 'user_not_found', msg: 'User not found' }));
+  };
+  await ada.call('GET', '/user');
+  const before = await rowsOf(scene, 'oauth_grants', 'oauth_codes', 'oauth_tokens');
+  expect((await steps.open(steps.question(his))).status).toBe(400);
+  const who = { user_name: 'ada', password: ada.token };
+  expect((await steps.press(steps.question(his), who)).status).toBe(400);
+  for (const answer of [await refresh(his, tokens), await steps.exchange(steps.presented(his, code))])
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_client' } });
+  expect(await rowsOf(scene, 'oauth_grants', 'oauth_codes', 'oauth_tokens')).toEqual(before);
 });

@@ -51,13 +51,17 @@ export function oauthSteps(scene: Scene) {
     /** What a browser shows. */
     open: (asked: Asked) => fetch(`${at('authorize')}?${form(asked)}`, { redirect: 'manual' }),
     /** A person presses a button. */
-    press: (asked: Asked, who: { user_name: string; password: string }, decision = 'allow') =>
-      send('grant', { ...asked, ...who, decision }),
+    press: (
+      asked: Asked,
+      who: { user_name: string; password: string },
+      decision = 'allow',
+      headers: Record<string, string> = {},
+    ) => send('grant', { ...asked, ...who, decision }, headers),
     /** The code that somebody gives. */
     async code(asked: Asked, person: Person): Promise<string> {
       const answer = await steps.press(asked, { user_name: person.name, password: person.token });
-      expect(answer.status).toBe(303);
-      return new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? '';
+      expect(answer.status).toBe(200);
+      return (await onwardOf(answer))?.searchParams.get('code') ?? '';
     },
     /** What a program gets for what it presents. */
     async exchange(fields: Asked, headers: Record<string, string> = {}): Promise<TokenReply> {
@@ -96,6 +100,13 @@ export function oauthSteps(scene: Scene) {
       request(`${scene.address}/api/v1/user`, 'GET', undefined, { authorization: `Bearer ${token}` }),
   };
   return steps;
+}
+
+/** Where a page leads by itself. */
+export async function onwardOf(answer: Response): Promise<URL | undefined> {
+  const html = await answer.text();
+  const [, target] = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(html) ?? [];
+  return target === undefined ? undefined : new URL(target.replaceAll('&amp;', '&'));
 }
 
 /** A verifier and the challenge that is made of it (RFC 7636). */

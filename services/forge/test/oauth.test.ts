@@ -1,7 +1,7 @@
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Person, pushedRepository, request, useForge } from './forge.ts';
-import { oauthSteps, pkce } from './oauth-scene.ts';
+import { oauthSteps, onwardOf, pkce } from './oauth-scene.ts';
 import { rowsOf } from './rows-of.ts';
 
 let now = new Date();
@@ -91,7 +91,7 @@ describe('signing in', () => {
     const html = await page.text();
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers.get('content-security-policy')).toBe(
-      "default-src 'none'; form-action 'self' https://ci.example; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
@@ -109,8 +109,10 @@ describe('signing in', () => {
     ) as Record<string, string>;
     expect(fields).toEqual(asked);
     const answer = await steps.press(fields, { user_name: 'ada', password: ada.token });
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([303, 'no-store']);
-    const target = new URL(answer.headers.get('location') ?? '');
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(answer.headers.get('content-security-policy')).toBe(page.headers.get('content-security-policy'));
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+    const target = (await onwardOf(answer)) as URL;
     expect(target.origin + target.pathname).toBe(program.redirectUri);
     expect(target.searchParams.get('state')).toBe('of mine');
 
@@ -145,8 +147,8 @@ describe('signing in', () => {
       preferred_username: 'ada',
       email: 'ada@example.test',
       picture: `${scene.address}/avatars/${who.body.id}`,
+      groups: [],
     });
-    expect((await fetch(`${scene.address}/login/oauth/userinfo`)).status).toBe(401);
     // None of it is kept as it is.
     const kept = JSON.stringify(await rowsOf(scene, 'oauth_applications', 'oauth_codes', 'oauth_tokens'));
     for (const secret of [
@@ -154,6 +156,40 @@ describe('signing in', () => {
       ...Object.values(got.body).filter((one) => String(one).length > 30),
     ])
       expect(kept).not.toContain(secret);
+  });
+
+  it('tells a program whose token it has, whatever the scope, and in which groups he is', async () => {
+    const program = await steps.program(ben);
+    for (const [name, visibility] of [
+      ['orchard', 'public'],
+      ['cellar', 'private'],
+    ])
+      expect((await ada.call('POST', '/orgs', { username: name, visibility })).status).toBe(201);
+    const team = { name: 'Pickers', permission: 'read', units: ['repo.code'], visibility: 'private' };
+    const made = await ada.call('POST', '/orgs/orchard/teams', team);
+    expect((await ada.call('PUT', `/teams/${made.body.id}/members/ada`)).status).toBe(204);
+    const ask = (token: string | undefined, method = 'GET') =>
+      fetch(`${scene.address}/login/oauth/userinfo`, {
+        method,
+        headers: { authorization: `Bearer ${token}` },
+      });
+    const { access_token: narrow } = await steps.signIn(program, ada, { scope: 'openid read:repository' });
+    const answer = await ask(narrow);
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    const groups = ['orchard', 'orchard:owners', 'cellar', 'cellar:owners', 'orchard:pickers'];
+    expect(((await answer.json()) as { groups: string[] }).groups.toSorted()).toEqual(groups.toSorted());
+    const { access_token: open } = await steps.signIn(program, ada, { scope: 'all public-only' });
+    expect(((await (await ask(open)).json()) as { groups: string[] }).groups).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/cellar|pickers/)]),
+    );
+    for (const refused of [await ask('0'.repeat(40)), await fetch(`${scene.address}/login/oauth/userinfo`)]) {
+      expect(refused.status).toBe(401);
+      expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="Gitea OAuth2"');
+      expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    }
+    const preflight = await fetch(`${scene.address}/login/oauth/userinfo`, { method: 'OPTIONS' });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
   });
 
   it('serves git', async () => {

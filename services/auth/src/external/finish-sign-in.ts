@@ -1,5 +1,5 @@
 import { Failure } from '@croft/failure';
-import type { QuestionPage } from '@croft/http';
+import { onwardPage, type Page } from '@croft/http';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { errorDialect } from '../error-json.ts';
@@ -35,7 +35,7 @@ export interface Return {
 /** Where the browser goes next, or what it is asked before. */
 export type Onward =
   /** `cookie` is for `Set-Cookie`, once the flow is known to be the browser's own. */
-  { status: 302 | 303; url: string; cookie?: string } | { status: 200; page: QuestionPage; cookie: string };
+  { status: 302 | 303; url: string; cookie?: string } | { status: 200; page: Page; cookie?: string };
 
 /**
  * Signs in who comes back from a provider (GET and POST /callback), or links what it tells to who is signed in. Whatever
@@ -44,6 +44,20 @@ export type Onward =
  * use the flow up, see whose account it is, write. The provider is asked between the first and the second.
  */
 export async function finishSignIn(context: AuthContext, back: Return): Promise<Onward> {
+  const next = await finish(context, back);
+  if (next.status === 200 || !(CONFIRMATION_FIELD in back.fields)) return next;
+  // From our own page, whose policy would stop where the application redirects to.
+  const { url: target, ...rest } = next;
+  const page = onwardPage({
+    heading: 'Back to the application',
+    text: 'You are sent on.',
+    target,
+    isAtOnce: true,
+  });
+  return { ...rest, status: 200, page };
+}
+
+async function finish(context: AuthContext, back: Return): Promise<Onward> {
   const { settings } = context;
   const { fields } = back;
   let taken: TakenFlow;
@@ -59,8 +73,7 @@ export async function finishSignIn(context: AuthContext, back: Return): Promise<
   const refusal = refusalIn(fields);
   if (refusal !== undefined) return { status: 302, url: withAnswer(target, refusal), cookie };
   try {
-    if (taken.isToBeConfirmed)
-      return { status: 200, ...(await askBeforeLinking(context, taken, fields, target)) };
+    if (taken.isToBeConfirmed) return { status: 200, ...(await askBeforeLinking(context, taken, fields)) };
     return { status: 302, url: await exchange(context, flow, back, target), cookie };
   } catch (error) {
     // The browser is to get back to its application, whatever it was.

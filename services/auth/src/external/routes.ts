@@ -1,4 +1,4 @@
-import { type App, pageHeaders, type Request, textsOf } from '@croft/http';
+import { type App, PAGE_HEADERS, type Request, textsOf } from '@croft/http';
 import { z } from 'zod';
 import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
@@ -91,7 +91,5 @@ async function onward(context: AuthContext, request: Request, fields: unknown) {
   const { status, cookie } = next;
   const headers = { 'cache-control': 'no-store', ...(cookie === undefined ? {} : { 'set-cookie': cookie }) };
   if (next.status !== 200) return { status, headers, location: next.url };
-  const { page } = next;
-  const ofPage = { ...headers, ...pageHeaders(page), 'content-type': 'text/html; charset=utf-8' };
-  return { status, headers: ofPage, location: '', html: page.html };
+  return { status, headers: { ...headers, ...PAGE_HEADERS }, location: '', html: next.page };
 }

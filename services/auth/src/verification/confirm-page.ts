@@ -1,17 +1,13 @@
-import { type QuestionPage, questionPage } from '@croft/http';
+import { type Page, questionPage } from '@croft/http';
 
 /**
  * The page that asks before a link is used up: what follows every link of a mail, such as scanners, presses no button.
  * @param link the parameters of GET /verify
- * @param target where the answer to the form redirects to
  */
-export function confirmPage(link: URLSearchParams, target: string): QuestionPage {
-  return questionPage(
-    {
-      heading: 'Confirm that it is you',
-      text: 'You followed a link from a mail. Press the button to go on.',
-      action: `?${link.toString()}`,
-    },
-    target,
-  );
+export function confirmPage(link: URLSearchParams): Page {
+  return questionPage({
+    heading: 'Confirm that it is you',
+    text: 'You followed a link from a mail. Press the button to go on.',
+    action: `?${link.toString()}`,
+  });
 }

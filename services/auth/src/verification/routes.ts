@@ -1,4 +1,4 @@
-import { type App, pageHeaders } from '@croft/http';
+import { type App, onwardPage, PAGE_HEADERS } from '@croft/http';
 import { z } from 'zod';
 import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
@@ -47,8 +47,7 @@ export function verificationRoutes(app: App, context: AuthContext): void {
       }
       const target = targetOf(context, link);
       const query = new URLSearchParams({ type, token, redirect_to: target });
-      const page = confirmPage(query, target);
-      return reply.headers(pageHeaders(page)).type('text/html; charset=utf-8').send(page.html);
+      return reply.headers(PAGE_HEADERS).send(confirmPage(query));
     },
   );
 
@@ -72,11 +71,14 @@ export function verificationRoutes(app: App, context: AuthContext): void {
           password: textField,
         }).nullish(),
         response: {
-          200: z.union([sessionBody, halfBody]),
+          200: z.union([
+            sessionBody,
+            halfBody,
+            z.string().meta({ description: 'The page that leads on, as HTML' }),
+          ]),
           400: errorBody,
           403: errorBody,
           422: errorBody,
-          303: redirected,
           503: errorBody,
         },
       },
@@ -86,7 +88,13 @@ export function verificationRoutes(app: App, context: AuthContext): void {
         const { type = '', token = '', redirect_to: parameter } = request.query;
         if (!context.settings.MAILER_LINK_CONFIRM_PAGE) throw bodyIsNoJson('unexpected end of JSON input');
         const link = { type, token, redirect: redirectWishOf(request, parameter), origin: originOf(request) };
-        return reply.header('cache-control', 'no-store').redirect(await followLink(context, link), 303);
+        const page = onwardPage({
+          heading: 'Back to the application',
+          text: 'You are sent on.',
+          target: await followLink(context, link),
+          isAtOnce: true,
+        });
+        return reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' }).send(page);
       }
       const { token_hash: tokenHash, redirect_to: redirectTo, password, ...fields } = request.body;
       const proof = checkVerification({ ...fields, tokenHash, redirectTo });

@@ -81,9 +81,26 @@ function unescaped(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** Presses the button of the page. */
-export function press(subject: Subject, fields: Record<string, string>, cookie: string): Promise<Redirected> {
-  return comeBack(subject, { method: 'POST', fields }, cookie);
+/** Presses the button of the page, and goes on with the browser. */
+export async function press(
+  subject: Subject,
+  fields: Record<string, string>,
+  cookie: string,
+): Promise<Redirected> {
+  const answer = await comeBack(subject, { method: 'POST', fields }, cookie);
+  const onward = onwardOf(answer.body);
+  if (onward === undefined) return answer;
+  return redirected({
+    statusCode: answer.status,
+    headers: { 'set-cookie': answer.setCookie, location: onward },
+    body: answer.body,
+  });
+}
+
+/** Where a page leads by itself. */
+export function onwardOf(html: string): string | undefined {
+  const target = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(html)?.[1];
+  return target === undefined ? undefined : unescaped(target);
 }
 
 /** The identities of whoever is signed in, by their provider. */

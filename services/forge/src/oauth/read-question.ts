@@ -23,7 +23,14 @@ export interface Question {
  * What comes of a request: a question for a person; a refusal that the program is told; or one that only the person can be told, as it
  * is not known that the program may be sent there (RFC 6749 §4.1.2.1).
  */
-export type Reading = { question: Question } | { refusal: string } | { dead: string };
+export type Reading = { question: Question } | Refusal | { dead: string };
+
+/** What a program is told at `location`, and why. */
+export interface Refusal {
+  application: Application;
+  location: string;
+  description: string;
+}
 
 /** Reads what a program asks for. */
 export async function readQuestion(context: Context, fields: Fields): Promise<Reading> {
@@ -41,7 +48,9 @@ export async function readQuestion(context: Context, fields: Fields): Promise<Re
     };
   }
   const refuse = (error: string, description: string): Reading => ({
-    refusal: withAnswer(redirectUri, { error, error_description: description, state }),
+    application,
+    description,
+    location: withAnswer(redirectUri, { error, error_description: description, state }),
   });
   if (fields['response_type'] !== 'code')
     return refuse('unsupported_response_type', 'response_type must be code');

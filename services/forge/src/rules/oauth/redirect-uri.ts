@@ -28,10 +28,12 @@ export function isRegistered(
 
 const bare = (uri: string) => uri.replace(/\/$/, '');
 
+/** Whether an address leads to the machine of who goes there. */
+export const isLoopback = (uri: string): boolean => /^127(\.\d+){3}$|^\[::1\]$/.test(new URL(uri).hostname);
+
 function withoutLoopbackPort(uri: string): string {
   const url = new URL(uri);
-  const isLoopback = /^127(\.\d+){3}$|^\[::1\]$/.test(url.hostname);
-  if (url.protocol !== 'http:' || !isLoopback) return uri;
+  if (url.protocol !== 'http:' || !isLoopback(uri)) return uri;
   url.port = '';
   return url.href;
 }
