@@ -44,14 +44,14 @@ const common = {
   pool: 'forks',
   // Most of a test's time is spent waiting for other processes: git, PostgreSQL, Croft itself.
   maxWorkers: 3,
-  // What waits until something is not busy any more gives up after 15 s here, which is 40 beside others.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // Several times what the slowest takes: an hour in which the machine is a third as fast is no defect. What takes longer says so.
+  testTimeout: 150_000,
+  hookTimeout: 150_000,
   // Where mkfs and losetup are, which root has not on its path after `su`.
   // oxlint-disable-next-line node/no-process-env -- it is added to, for every process of the tests
   env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
   // What is waited for comes; a busy machine takes longer than the second that is the default.
-  expect: { poll: { timeout: 15_000 } },
+  expect: { poll: { timeout: 40_000 } },
 } as const;
 
 export default defineConfig({

@@ -18,7 +18,7 @@ beforeAll(async () => {
   place = await placeFor(join(base, 'data'));
   running = croft(place, ['start', 'auth']);
   await ready(running);
-}, 60_000);
+});
 afterAll(async () => {
   if (running.exitCode === null) {
     running.kill();
@@ -46,7 +46,7 @@ const signIn = (email: string, password: string) => post('/token?grant_type=pass
 
 describe('beside a running Croft', () => {
   it('makes, lists, links and deletes users, and leaves the data folder to it', {
-    timeout: 60_000,
+    timeout: 150_000,
   }, async () => {
     const keys = () => {
       const { jwtSecret, atRestKey } = JSON.parse(
@@ -127,7 +127,7 @@ describe('beside a running Croft', () => {
   });
 });
 
-it('nonsense ends with 2, help with 0, and neither makes anything', { timeout: 60_000 }, async () => {
+it('nonsense ends with 2, help with 0, and neither makes anything', async () => {
   const empty = { ...place, data: join(base, 'nothing') };
   const cases: [string[], number][] = [
     [['--help'], 0],
@@ -149,7 +149,7 @@ it('nonsense ends with 2, help with 0, and neither makes anything', { timeout: 6
 });
 
 it('on a database of its own nothing is locked or made; links want the key of the Croft that accepts them', {
-  timeout: 60_000,
+  timeout: 150_000,
 }, async () => {
   await using database = await testDatabase();
   const own = { ...place, data: join(base, 'elsewhere'), env: { DATABASE_URL: database.url } };
@@ -175,7 +175,7 @@ it('on a database of its own nothing is locked or made; links want the key of th
 });
 
 it('without a running Croft the database is started for the task, and ended after it', {
-  timeout: 60_000,
+  timeout: 150_000,
 }, async () => {
   running.kill();
   await once(running, 'exit');

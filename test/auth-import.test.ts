@@ -23,7 +23,7 @@ beforeAll(async () => {
   await ready(running);
   dump = join(base, 'dump.sql');
   writeFileSync(dump, DUMP);
-}, 60_000);
+});
 afterAll(async () => {
   if (running.exitCode === null) {
     running.kill();
@@ -60,7 +60,7 @@ async function token(grant: string, body: object) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-describe('croft auth import', { timeout: 60_000 }, () => {
+describe('croft auth import', () => {
   it('tells what it would do, does it, and has nothing left to do', async () => {
     const table = (made: number, known: number) =>
       new RegExp(`^users +2 +${made} +${known} +1$[\\s\\S]*^sessions +1 +${made} +${known} +0$`, 'm');

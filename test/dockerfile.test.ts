@@ -21,7 +21,7 @@ it('has settings of its own that exist, and opens the data folder and both ports
   expect(dockerfile).toContain('EXPOSE 8081 3000');
 });
 
-it('starts auth and forge, and its health check tells whether they answer', { timeout: 60_000 }, async () => {
+it('starts auth and forge, and its health check tells whether they answer', async () => {
   await using folder = await temporaryFolder();
   const { CROFT_DATA: _, ...hosts } = settings;
   const place = await placeFor(join(folder.path, 'data'), hosts);

@@ -28,7 +28,7 @@ async function allow(question: string, person: { name: string; password: string 
   expect((await fetch(target.replaceAll('&amp;', '&'))).status).toBe(200);
 }
 
-it('git clones what is private with git-credential-oauth', { timeout: 120_000 }, async (context) => {
+it('git clones what is private with git-credential-oauth', async (context) => {
   if (!hasProgram('git-credential-oauth')) skipWithout(context, 'git-credential-oauth');
   await using forge = await forgeForClients();
   const { address, folder } = forge;

@@ -215,7 +215,7 @@ describe('a merge', () => {
     expect(await refusal(ada.repos.repoPullRequestIsMerged(...at, number))).toBe(404);
     expect(await tip()).toBe(before);
     await ada.repos.repoCreateStatus(...at, head, { state: 'success', context: 'ci' });
-    await expect.poll(async () => (await show(number)).merged, { timeout: 10_000 }).toBe(true);
+    await expect.poll(async () => (await show(number)).merged).toBe(true);
     expect(await parents(await tip())).toEqual([before, head]);
   });
 

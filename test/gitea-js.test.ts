@@ -646,7 +646,7 @@ describe('issues', () => {
     const kinds = async (index: number) =>
       (await ada.repos.issueGetCommentsAndTimeline(...at, index)).data.map(({ type }) => type);
     // References follow soon after what was said, as it is then.
-    await expect.poll(() => kinds(2), { timeout: 30_000 }).toContain('comment_ref');
+    await expect.poll(() => kinds(2)).toContain('comment_ref');
     expect((await ben.repos.issueEditComment(...at, id, { body: 'Too wet' })).data?.body).toBe('Too wet');
     expect((await ada.repos.issueGetComment(...at, id)).data?.body).toBe('Too wet');
     await ben.repos.issueEditCommentDeprecated(...at, 1, id, { body: 'Too cold' });

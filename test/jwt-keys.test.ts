@@ -46,7 +46,7 @@ const headerOf = (token: string): unknown =>
 
 describe('JWT_KEYS of the whole product', () => {
   it('secret, then one key, then the next: old tokens go on, at auth and at forge', {
-    timeout: 90_000,
+    timeout: 150_000,
   }, async () => {
     let croft = await startCroft({ ...place, env: { AUTHSVC_MAILER_AUTOCONFIRM: 'true' } });
     const first = await signUp(croft, 'ada');

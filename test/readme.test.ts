@@ -9,7 +9,7 @@ import { sampleTree } from './support/tree.ts';
 
 const run = promisify(execFile);
 
-it('the first five minutes of the README work as they stand', { timeout: 90_000 }, async () => {
+it('the first five minutes of the README work as they stand', async () => {
   await using folder = await temporaryFolder();
   const system = join(folder.path, 'etc');
   await mkdir(system);

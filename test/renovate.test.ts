@@ -90,7 +90,7 @@ function complaints(log: string): string[] {
     .map(({ msg }) => msg);
 }
 
-describe('Renovate', { timeout: 120_000 }, () => {
+describe('Renovate', () => {
   beforeEach((context) => {
     if (renovate === undefined) skipWithout(context, 'Renovate');
   });
@@ -142,7 +142,7 @@ describe('Renovate', { timeout: 120_000 }, () => {
     expect(await pull()).toMatchObject({ merged: false, state: 'open' });
     const head = (await pull()).head?.sha ?? '';
     await ada.repos.repoCreateStatus(...at, head, { state: 'success', context: 'ci' });
-    await expect.poll(pull, { timeout: 10_000 }).toMatchObject({ merged: true, merged_by: { login: 'ada' } });
+    await expect.poll(pull).toMatchObject({ merged: true, merged_by: { login: 'ada' } });
   });
 
   it('opens a pull request for each update and an issue that lists them', async () => {
@@ -167,9 +167,7 @@ describe('Renovate', { timeout: 120_000 }, () => {
     await ada.repos.repoCreateStatus(...at, head, { state: 'success', context: 'ci' });
     // By the forge itself, as Renovate asked when it opened it.
     const merged = async () => (await ada.repos.repoGetPullRequest(...at, 3)).data;
-    await expect
-      .poll(merged, { timeout: 10_000 })
-      .toMatchObject({ merged: true, merged_by: { login: 'renovate' } });
+    await expect.poll(merged).toMatchObject({ merged: true, merged_by: { login: 'renovate' } });
     expect(complaints(await run())).toEqual([]);
     const { content = '' } = (await ada.repos.repoGetContents(...at, 'package.json')).data;
     expect(JSON.parse(Buffer.from(content ?? '', 'base64').toString())).toMatchObject({

@@ -338,7 +338,7 @@ it.runIf(canMount()).each([
 
 it.runIf(canMount())(
   'the state daemon starts on a full disk and removes states from it, for nobody else would make room there',
-  { timeout: 60_000 },
+  { timeout: 150_000 },
   async () => {
     const place = await newPlace();
     const system = `${place.data}-system`;
@@ -365,7 +365,7 @@ it.runIf(canMount())(
 
 it.runIf(canMount())(
   'a task beside a running Croft does not mind that its disk is full',
-  { timeout: 60_000 },
+  { timeout: 150_000 },
   async () => {
     const place = await newPlace();
     mkdirSync(place.data, { mode: 0o700 });

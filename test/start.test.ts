@@ -29,7 +29,7 @@ const newPlace = (env: Record<string, string> = {}) => placeFor(join(base, `data
 
 describe('npm start', () => {
   it('answers, keeps its data to itself, tells the password once and ends with 0', {
-    timeout: 60_000,
+    timeout: 150_000,
   }, async () => {
     const place = await newPlace();
     const first = await startCroft(place);
@@ -100,7 +100,7 @@ describe('npm start', () => {
     await until(() => postmaster(place) === undefined, 'the database had stopped');
   });
 
-  it('gives requests of all services together ten seconds', { timeout: 60_000 }, async () => {
+  it('gives requests of all services together ten seconds', async () => {
     const place = shared;
     const running = croft(place, ['start', 'auth', 'forge']);
     await ready(running);

@@ -9,7 +9,7 @@ import { placeFor } from './support/croft.ts';
 
 // What the ledger of migrations says is made up here: the tables of a version before this one, and of one after it.
 it('tables of another version are left as they are, with a sentence that says what to do', {
-  timeout: 90_000,
+  timeout: 150_000,
 }, async () => {
   await using folder = await temporaryFolder();
   const place = await placeFor(join(folder.path, 'data'));

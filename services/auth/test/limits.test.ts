@@ -179,7 +179,7 @@ describe.each(['memory', 'postgres'])('kept in %s', (store) => {
   });
 
   test('attack: a flood of clients does not reset the service’s own limits', {
-    timeout: 60_000,
+    timeout: 150_000,
   }, async () => {
     const limits = open({ ...environment, AUTHSVC_RATE_LIMIT_EMAIL_SENT: '1' });
     await limits.takeHourly('mail');
@@ -320,7 +320,7 @@ describe('the database', () => {
   });
 
   test('attack: a flood of clients while it does not answer fills no memory', {
-    timeout: 60_000,
+    timeout: 150_000,
   }, async () => {
     const limits = open(environment);
     const other = open();

@@ -8,9 +8,7 @@ import { openAuthTelemetry } from '../src/telemetry.ts';
 import { JWT_SECRET } from './harness.ts';
 import { otlpReceiver } from './support/otlp-receiver.ts';
 
-test('every request is traced, also one whose caller decided that its own trace is not', {
-  timeout: 15_000,
-}, async () => {
+test('every request is traced, also one whose caller decided that its own trace is not', async () => {
   await using receiver = await otlpReceiver();
   const settings = readSettings(authSettings, {
     AUTHSVC_SITE_URL: 'https://site.example',

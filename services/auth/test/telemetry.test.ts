@@ -41,7 +41,6 @@ async function opened(environment: Record<string, string>, log?: Log): Promise<T
 }
 
 /** Other tests share the processor. */
-const PATIENT = { timeout: 15_000 };
 
 const traced = (url: string) => ({ AUTHSVC_TRACING_ENABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: url });
 const scraped = {
@@ -302,7 +301,7 @@ describe('metrics for scraping', () => {
     await app.inject({ url: '/health' });
     await app.inject({ method: 'PUT', url: '/admin/users/1', payload: {} });
     // The event loop is looked at every 10 ms.
-    await expect.poll(() => scrape(telemetry), PATIENT).toContain('nodejs_eventloop_delay_p99');
+    await expect.poll(() => scrape(telemetry)).toContain('nodejs_eventloop_delay_p99');
     const text = await scrape(telemetry);
     const count = 'http_server_request_duration_count';
     expect(valueOf(text, count, 'http_route="/health"', 'http_method="GET"', 'http_status_code="200"')).toBe(
@@ -339,9 +338,9 @@ describe('metrics for scraping', () => {
       valueOf(await scrape(telemetry), 'http_server_active_requests', 'http_method="GET"');
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     socket.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
-    await expect.poll(active, PATIENT).toBe(1);
+    await expect.poll(active).toBe(1);
     socket.destroy();
-    await expect.poll(active, PATIENT).toBe(0);
+    await expect.poll(active).toBe(0);
     slow.resolve({});
     await sleep(50);
     expect(await active()).toBe(0);
@@ -384,7 +383,7 @@ describe('metrics pushed', () => {
     const app = await smallApp(telemetry);
     await app.inject({ url: '/health' });
     // By itself, not only at the end.
-    await expect.poll(() => receiver.points.length, PATIENT).toBeGreaterThan(0);
+    await expect.poll(() => receiver.points.length).toBeGreaterThan(0);
     const arrived = new Map(receiver.points.map((point) => [point.metric, point]));
     expect(arrived.get('http.server.request.duration')).toMatchObject({
       attributes: { 'http.method': 'GET', 'http.route': '/health', 'http.status_code': 200 },

@@ -120,7 +120,7 @@ describe('where a page would be', () => {
   });
 });
 
-it('the descriptions of the API know the path of the public address', { timeout: 60_000 }, async () => {
+it('the descriptions of the API know the path of the public address', async () => {
   const swagger = await request(`${scene.address}/swagger.v1.json`, 'GET');
   expect(swagger.body).toMatchObject({ basePath: '/git/api/v1', paths: { '/version': {} } });
   const openApi = await request(`${scene.address}/api/v1/openapi.json`, 'GET');

@@ -25,7 +25,7 @@ beforeAll(async () => {
     bares.set(name, join(forge.dataFolder, 'repositories', `${body.id}.git`));
     await git(forge.tree, 'push', '-q', forge.ada.remote(`ada/${name}`), 'main');
   }
-}, 60_000);
+});
 
 /** Pushes what the tree is at; whether that came through, or the step that is not among those it may pass. */
 async function push(name: Subject, topic: string, passing?: readonly string[]): Promise<boolean | string> {

@@ -247,10 +247,10 @@ describe('refused, and nothing is left of it', () => {
     sending.write(
       `--b\r\ncontent-disposition: form-data; name="attachment"; filename="a.txt"\r\n\r\n${'x'.repeat(50_000)}`,
     );
-    await vi.waitFor(async () => expect(await files()).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await files()).toHaveLength(1), { timeout: 40_000 });
     sending.destroy();
     await vi.waitFor(async () => expect(await stored()).toEqual({ files: [], rows: [] }), {
-      timeout: 20_000,
+      timeout: 150_000,
     });
   });
 

@@ -27,8 +27,8 @@ async function openScheduled(branch: string): Promise<{ number: number; head: st
 /** It is merged, once, and its branch is gone. */
 async function checkMerged(number: number, branch: string): Promise<void> {
   const isMerged = async () => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status;
-  await expect.poll(isMerged, { timeout: 90_000 }).toBe(204);
-  await expect.poll(() => git(bare, 'branch', '--list', branch), { timeout: 90_000 }).toBe('');
+  await expect.poll(isMerged, { timeout: 150_000 }).toBe(204);
+  await expect.poll(() => git(bare, 'branch', '--list', branch), { timeout: 150_000 }).toBe('');
   const subject = `Merge pull request '${branch}' (#${number}) from ${branch} into main`;
   expect(
     (await git(bare, 'log', '--format=%s', 'main')).split('\n').filter((one) => one === subject),
@@ -55,7 +55,7 @@ it('killed between the move of the branch and its record, it is merged once and 
   const before = await git(bare, 'rev-parse', 'main');
   await killDuring(forge, 'update on forge.pulls', async () => {
     await ada.call('POST', `${at}/statuses/${head}`, { context: 'ci', state: 'success' });
-    await expect.poll(() => git(bare, 'rev-parse', 'main'), { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(() => git(bare, 'rev-parse', 'main')).not.toBe(before);
   });
   await forge.start();
   await checkMerged(number, 'halved');

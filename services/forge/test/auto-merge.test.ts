@@ -54,7 +54,7 @@ const say = async (sha: string, state: string, context = 'ci') =>
   expect((await ada.call('POST', `${at}/statuses/${sha}`, { context, state })).status).toBe(201);
 const isMerged = async (number: number) => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status;
 async function merged(number: number): Promise<void> {
-  await expect.poll(() => isMerged(number), { timeout: 15_000 }).toBe(204);
+  await expect.poll(() => isMerged(number)).toBe(204);
 }
 const scheduled = (number: number) => scene.sql.rows`
   select s.* from :schema.scheduled_merges s join :schema.pulls p on p.id = s.pull_id
@@ -67,7 +67,7 @@ const told = async (number: number) =>
 async function settled(): Promise<void> {
   const waiting = () =>
     scene.sql.rows`select from :schema.outbox where topic in ('scheduled-merge', 'merged-head')`;
-  await expect.poll(waiting, { timeout: 15_000 }).toEqual([]);
+  await expect.poll(waiting).toEqual([]);
 }
 const stored = () =>
   Promise.all([git(bare, 'for-each-ref'), rowsOf(scene, 'issues', 'pulls', 'comments', 'scheduled_merges')]);

@@ -155,7 +155,7 @@ it('what comes back answers as it did, and goes on', async () => {
   await tasks.examine('everything', (finding) => found.push(finding));
   await tasks.close();
   expect(found).toEqual([]);
-}, 60_000);
+});
 
 it('a backup made while people push, open and remove is whole, and starts', async () => {
   let done = false;
@@ -182,7 +182,7 @@ it('a backup made while people push, open and remove is whole, and starts', asyn
   await tasks.examine('everything', (finding) => found.push(finding));
   await tasks.close();
   expect(found).toEqual([]);
-}, 60_000);
+});
 
 describe('a backup that would not be whole is none:', () => {
   const manifestOf = (name: string) => existsSync(join(backups, name, 'manifest.json'));
@@ -263,7 +263,7 @@ describe('is refused, and nothing changes:', () => {
   });
 
   it('a backup onto a disk that gets full, which leaves it as it was', {
-    timeout: 60_000,
+    timeout: 150_000,
   }, async (context) => {
     const folder = join(backups, 'small');
     await mkdir(folder);

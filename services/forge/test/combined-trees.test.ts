@@ -30,7 +30,7 @@ beforeAll(async () => {
     const [name = '', commit = '', tree = ''] = line.split(' ');
     ids.set(name, { commit, tree });
   }
-}, 60_000);
+});
 afterAll(async () => {
   await command(bare, 'fsck', '--strict');
   await stack.disposeAsync();

@@ -61,7 +61,7 @@ beforeAll(async () => {
     'main:refs/heads/feature/x',
     `${commits['first']}:refs/tags/v1`,
   );
-}, 60_000);
+});
 
 describe('contents', () => {
   it('of a file have it in base64, and say where it came from', async () => {
@@ -355,7 +355,7 @@ describe('raw files', () => {
     // More than may run at once had gone before: none of them is left behind.
     const after = await download(ada, '/repos/ada/hello/raw/large.txt');
     expect(after.body).toHaveLength(large.length);
-  }, 30_000);
+  });
 });
 
 type Start = (this: Broker, program: Program) => Promise<RunningProgram>;
@@ -390,7 +390,7 @@ it.each([
       return program;
     });
     client.write(`GET /api/v1${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ada.token}\r\n\r\n`);
-    await vi.waitFor(() => expect(programs[0]?.stdout.destroyed).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(programs[0]?.stdout.destroyed).toBe(true), { timeout: 40_000 });
     await programs[0]?.exited;
   },
   20_000,

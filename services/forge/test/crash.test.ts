@@ -65,7 +65,7 @@ it('killed between the move of the branch and its record, the merge is finished 
   const before = await git(bare, 'rev-parse', 'main');
   await killDuring(forge, 'update on forge.pulls', async () => {
     void ada.call('POST', `${path}/${number}/merge`, {}).catch(() => undefined);
-    await expect.poll(() => git(bare, 'rev-parse', 'main'), { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(() => git(bare, 'rev-parse', 'main')).not.toBe(before);
   });
   await expect.poll(() => sql.rows`select pull_id from :schema.merges`).toHaveLength(1);
   await forge.start();
@@ -179,13 +179,13 @@ it('killed at random moments of merges and pushes, nothing is lost, halved or st
     // And nothing stands in the way of going on.
     await git(tree, 'push', '-q', '-f', 'origin', `pushed:extra-${round}`);
   }
-}, 60_000);
+});
 
 it('its helpers end with it, and take their folder along', async () => {
   const folders = async () =>
     (await readdir(tmpdir())).filter((name) => name.startsWith('croft-git-')).sort();
   const before = await folders();
   await forge.kill();
-  await expect.poll(async () => (await folders()).length, { timeout: 10_000 }).toBeLessThan(before.length);
+  await expect.poll(async () => (await folders()).length).toBeLessThan(before.length);
   await forge.start();
 });

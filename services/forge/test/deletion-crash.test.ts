@@ -11,7 +11,7 @@ const forge = useKillableForge();
 const { ada } = forge;
 
 it('a pull request is deleted with its ref or stays with it, whenever the forge ends', {
-  timeout: 120_000,
+  timeout: 150_000,
 }, async () => {
   const { tree, bare, sql } = forge;
   await recordHappenings(forge);

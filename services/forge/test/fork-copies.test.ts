@@ -23,7 +23,6 @@ let tree: string;
 let forked: string;
 let bare: string;
 const at = '/repos/ada/work';
-const SOON = { timeout: 15_000 };
 beforeAll(async () => {
   [ada, bob] = [scene.person('ada'), scene.person('bob')];
   await bob.call('GET', '/user');
@@ -46,7 +45,7 @@ async function open(branch: string): Promise<number> {
 }
 /** Something that stands in the queue of the base, done while copies wait. */
 async function mergeMeanwhile(branch: string, work: Promise<unknown>): Promise<void> {
-  await expect.poll(() => readdir(folder), SOON).toContain('copying');
+  await expect.poll(() => readdir(folder)).toContain('copying');
   let isOver = false;
   const after = work.then(() => {
     isOver = true;
@@ -93,9 +92,9 @@ it('of pull requests with the same head the commits of a push are copied once', 
   const next = await commit(forked, { shared: '2' }, 'more');
   await git(forked, 'push', '-q', 'origin', 'shared');
   await git(forked, 'checkout', '-q', 'main');
-  await expect.poll(() => Promise.all(numbers.map(headOf)), SOON).toEqual([next, next, next]);
+  await expect.poll(() => Promise.all(numbers.map(headOf))).toEqual([next, next, next]);
   for (const one of numbers)
-    await expect.poll(() => git(bare, 'rev-parse', `refs/pull/${one}/head`), SOON).toBe(next);
+    await expect.poll(() => git(bare, 'rev-parse', `refs/pull/${one}/head`)).toBe(next);
   expect(await copies()).toHaveLength(1);
 });
 
@@ -130,6 +129,6 @@ exec git "$@"
   expect(await git(bare, 'rev-parse', `refs/pull/${broken}/head`)).toBe(before);
   await writeFile(program.command, '#!/bin/sh\nexec git "$@"\n');
   await scene.restart();
-  await expect.poll(() => git(bare, 'rev-parse', `refs/pull/${broken}/head`), SOON).toBe(good);
-  await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);
+  await expect.poll(() => git(bare, 'rev-parse', `refs/pull/${broken}/head`)).toBe(good);
+  await expect.poll(() => scene.sql.rows`select * from :schema.pushes`).toEqual([]);
 });

@@ -168,7 +168,7 @@ it('forks made while the original is packed are whole', async () => {
   }
   done = true;
   await packing;
-}, 60_000);
+});
 
 it('of a fork and a removal at a time, the fork is whole or was never there', async () => {
   for (let round = 0; round < 5; round++) {
@@ -188,7 +188,7 @@ it('of a fork and a removal at a time, the fork is whole or was never there', as
       expect(await git(folder(forked.body.id), 'fsck', '--full', '--strict', '--no-dangling')).toBe('');
     }
   }
-}, 60_000);
+});
 
 describe('a comparison with a fork', () => {
   let head: string;

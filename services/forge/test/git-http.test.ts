@@ -237,11 +237,11 @@ describe('a client that goes away', () => {
       // The command of a push, and the beginning of a pack that never comes.
       const command = `${'0'.repeat(40)} ${'1'.repeat(40)} refs/heads/x\0report-status`;
       upload.write(`${(command.length + 4).toString(16).padStart(4, '0')}${command}0000PACK`);
-      await expect.poll(() => running('receive-pack'), { timeout: 5000 }).toBe(1);
+      await expect.poll(() => running('receive-pack')).toBe(1);
       upload.destroy();
-      await expect.poll(() => running('receive-pack'), { timeout: 5000 }).toBe(0);
+      await expect.poll(() => running('receive-pack')).toBe(0);
       // What the push might have done was looked after all the same.
-      await expect.poll(() => scene.sql.rows`select id from :schema.pushes`, { timeout: 5000 }).toEqual([]);
+      await expect.poll(() => scene.sql.rows`select id from :schema.pushes`).toEqual([]);
     },
   );
 

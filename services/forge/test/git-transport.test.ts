@@ -232,7 +232,7 @@ describe('a client that falls asleep', () => {
     ]);
     expect(outcomes.every((one) => one === 'cut' || one === 200 || one >= 400)).toBe(true);
     expect(Date.now() - begun).toBeLessThan(20_000);
-    await expect.poll(() => scene.sql.rows`select id from :schema.pushes`, { timeout: 15_000 }).toEqual([]);
+    await expect.poll(() => scene.sql.rows`select id from :schema.pushes`).toEqual([]);
   });
 });
 
@@ -321,7 +321,7 @@ describe('a repository that goes away', () => {
     await sleep(150);
     expect((await ada.call('DELETE', '/repos/ada/doomed')).status).toBe(204);
     await pushing;
-    await expect.poll(() => readdir(doomed).catch(() => 'gone'), { timeout: 10_000 }).toBe('gone');
+    await expect.poll(() => readdir(doomed).catch(() => 'gone')).toBe('gone');
     expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
     expect((await ada.call('GET', '/repos/ada/doomed')).status).toBe(404);
     await expect(git(source, 'push', 'origin', 'main')).rejects.toThrow(/not found/);

@@ -11,7 +11,7 @@ const { ada } = forge;
 const path = '/repos/ada/work/pulls';
 
 it('killed before any step of a merge, pull requests from its base stand where that is after the next start', {
-  timeout: 120_000,
+  timeout: 150_000,
 }, async () => {
   const { tree, bare, sql } = forge;
   await git(tree, 'push', '-q', 'origin', 'main:refs/heads/step-release', 'main:refs/heads/step-base');

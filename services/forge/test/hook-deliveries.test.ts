@@ -115,9 +115,7 @@ describe('a delivery', () => {
     await ada.call('POST', '/repos/ada/retried/issues', { title: 'x' });
     for (let attempt = 1; attempt <= 3; attempt++) {
       await receiver.take('issues', attempt);
-      await expect
-        .poll(async () => (await deliveries(hook))[0], { timeout: 10_000 })
-        .toMatchObject({ attempts: attempt });
+      await expect.poll(async () => (await deliveries(hook))[0]).toMatchObject({ attempts: attempt });
       if (attempt < 3)
         expect((await deliveries(hook))[0]).toMatchObject({
           succeeded: null,
@@ -191,7 +189,7 @@ describe('a delivery', () => {
     expect(slow.deliveries).toEqual([]);
   });
 
-  it('waits for nobody: a receiver that hangs does not hold up the others', { timeout: 60_000 }, async () => {
+  it('waits for nobody: a receiver that hangs does not hold up the others', async () => {
     await make('hanging');
     slow.answer = () => {};
     const stuck = await hookUp(
@@ -209,11 +207,11 @@ describe('a delivery', () => {
     // One lane, and a bad one: a few of them were tried, one at a time after the first.
     expect(slow.deliveries.length).toBeLessThan(count);
     await expect
-      .poll(async () => (await deliveries(stuck)).find(({ attempts }) => attempts === 1), { timeout: 10_000 })
+      .poll(async () => (await deliveries(stuck)).find(({ attempts }) => attempts === 1))
       .toMatchObject({ succeeded: null, error: expect.stringContaining('did not answer in time') });
     expect((await ada.call('DELETE', stuck)).status).toBe(204);
     await scene.sql.run`update :schema.outbox set run_at = now()`;
-    await expect.poll(() => scene.sql.rows`select id from :schema.outbox`, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => scene.sql.rows`select id from :schema.outbox`).toEqual([]);
   });
 
   it('can be tried out and sent once more', async () => {

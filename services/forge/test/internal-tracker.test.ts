@@ -272,7 +272,7 @@ describe('without dependencies', () => {
     await refused(404, cast.ada, 'GET', `${at}/pulls/${byItself.number}/merge`);
     await set({ enable_issue_dependencies: false });
     const isMerged = async () => (await cast.ada.call('GET', `${at}/pulls/${byItself.number}/merge`)).status;
-    await expect.poll(isMerged, { timeout: 15_000 }).toBe(204);
+    await expect.poll(isMerged).toBe(204);
     await done(200, cast.ada, 'POST', path, { Do: 'merge' });
     expect((await cast.ada.call('GET', `${at}/issues/${blocker}`)).body['state']).toBe('open');
   });

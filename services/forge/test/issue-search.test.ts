@@ -363,12 +363,12 @@ describe('what is searched for is found at once, and exactly', () => {
     // Made anew from the texts, the index is the same.
     await scene.sql.run`select :schema.rebuild_issue_search()`;
     await compare('texts');
-  }, 120_000);
+  });
 
   it('also without the trigram indexes', async () => {
     await scene.sql.script('drop extension if exists pg_trgm cascade');
     await compare('texts');
-  }, 60_000);
+  });
 
   it('whatever is too long for the index is read', async () => {
     const words = Array.from({ length: 20_001 }, (_, index) => `w${index}q`).join(' ');

@@ -72,7 +72,7 @@ describe('templates of issues', () => {
     expect(again.text).toBe(list.text);
     // In nanoseconds: one file takes a third of a second of an idle machine.
     expect(delay.max / 1e9).toBeLessThan(8);
-  }, 60_000);
+  });
 
   it('are not for those who do not read the code', async () => {
     for (const what of ['issue_templates', 'issue_config', 'issue_config/validate'])

@@ -111,7 +111,7 @@ it('one whose other changes do not meet is merged', async () => {
   expect(merge.status, merge.text).toBe(200);
   expect((await ada.call('GET', '/repos/ada/large/raw/lines.txt')).text).toBe('y\n2\n3\n4\nx\n');
   await git(tree, 'pull', '-q', 'origin', 'main');
-}, 60_000);
+});
 
 it.skipIf(!isLinux)(
   'an archive in which words stand for gigabytes is none',

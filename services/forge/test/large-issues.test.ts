@@ -20,7 +20,7 @@ beforeAll(async () => {
   large = made.body.number;
   await ada.call('POST', path, { title: 'Small', body: 'needle shared' });
   for (let index = 0; index < COMMENTS; index++) await comment(`only${index} kept ${LONGEST}`);
-}, 120_000);
+});
 
 async function comment(body: string): Promise<number> {
   const reply = await ada.call('POST', `${path}/${large}/comments`, { body });

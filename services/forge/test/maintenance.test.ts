@@ -99,7 +99,7 @@ describe('after a start', () => {
 });
 
 it('after a start what is there is swept once, when nothing of the process before goes on: clock set back or not', {
-  timeout: 30_000,
+  timeout: 150_000,
 }, async () => {
   const bare = await scene.bare('ada', 'garden');
   const [old, held] = [join(bare, 'refs/heads/old.lock'), join(bare, 'refs/heads/held.lock')];

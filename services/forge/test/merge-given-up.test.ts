@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { commit, pushBranch, pushedRepository } from './forge.ts';
-import { REQUIRED, SOON, useMergeQueues } from './merge-queue-scene.ts';
+import { REQUIRED, useMergeQueues } from './merge-queue-scene.ts';
 import { rowsOf } from './rows-of.ts';
 import { scriptedGit } from './scripted-git.ts';
 
@@ -86,18 +86,18 @@ it('one that is scheduled is tried again until there is', async () => {
   await push(tree, 'main', { 'other.txt': 'so that it is another merge' });
   const waiting = () => scene.sql.rows<{ last_error: string | null }>`
     select last_error from :schema.outbox where topic = 'scheduled-merge'`;
-  await expect.poll(waiting, SOON).toEqual([]);
+  await expect.poll(waiting).toEqual([]);
   const before = await rowsOf(scene, 'scheduled_merges', 'merges');
   await writeFile(full, '');
   await ada.call('POST', `${at}/statuses/${head}`, { state: 'success', context: 'ci' });
   await expect
-    .poll(async () => (await waiting())[0]?.last_error ?? '', SOON)
+    .poll(async () => (await waiting())[0]?.last_error ?? '')
     .toContain('git has not the memory or the time');
   expect(await rowsOf(scene, 'scheduled_merges', 'merges')).toEqual(before);
   expect((await ada.call('GET', `${at}/pulls/${number}`)).body).toMatchObject({ merged: false });
   await rm(full);
   const isMerged = async () => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status;
-  await expect.poll(isMerged, { timeout: 40_000 }).toBe(204);
+  await expect.poll(isMerged).toBe(204);
 });
 
 describe('one in a merge queue', () => {
@@ -109,13 +109,13 @@ describe('one in a merge queue', () => {
     const number = await openTopic(tree, at);
     await writeFile(full, '');
     expect((await merge(number)).status).toBe(201);
-    await expect.poll(() => readdir(program.folder), SOON).toContain('refused');
+    await expect.poll(() => readdir(program.folder)).toContain('refused');
     expect([await list(), await isMerged(number)]).toMatchObject([[{ number, sha: '' }], false]);
     await rm(full);
     // Has the queue looked at again, which takes ten seconds otherwise.
     await report(await main(), 'success', 'other');
     await report(await made(number), 'success');
-    await expect.poll(() => isMerged(number), SOON).toBe(true);
+    await expect.poll(() => isMerged(number)).toBe(true);
     expect(JSON.stringify(await timeline(number))).not.toContain('Removed');
   });
 

@@ -48,7 +48,7 @@ async function someWait(count: number): Promise<void> {
       select count(*) from pg_stat_activity
       where wait_event_type = 'Lock' and datname = current_database()`
     )?.count;
-  await expect.poll(waiting, { timeout: 10_000 }).toBe(count);
+  await expect.poll(waiting).toBe(count);
 }
 
 /** Does something while a transaction of somebody else goes on. */
@@ -371,7 +371,7 @@ it.each([
   const head = await pushBranch(tree, upper, { [upper]: '1' }, lower);
   const { id } = (await ada.call('POST', path, { head: upper, base: lower, title: upper })).body;
   const after = await pushBranch(tree, lower, { [lower]: '2' }, 'origin/main');
-  await expect.poll(() => rowsOf(scene, 'outbox', 'pushes'), { timeout: 15_000 }).toEqual([[], []]);
+  await expect.poll(() => rowsOf(scene, 'outbox', 'pushes')).toEqual([[], []]);
   const { repositoryId, actorId } = (await scene.sql.row<{ repositoryId: number; actorId: number }>`
     select id as "repositoryId", owner_id as "actorId" from :schema.repositories where name = 'work'`) as never;
   await during(holdIssue(blocked), async () => {
@@ -384,6 +384,6 @@ it.each([
     await change(id as number);
     return ahead;
   });
-  await expect.poll(() => rowsOf(scene, 'outbox', 'pushes'), { timeout: 15_000 }).toEqual([[], []]);
+  await expect.poll(() => rowsOf(scene, 'outbox', 'pushes')).toEqual([[], []]);
   expect(await git(bare, 'rev-parse', upper)).toBe(head);
 });

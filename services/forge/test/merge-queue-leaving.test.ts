@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushBranch } from './forge.ts';
-import { REQUIRED, readRef, SOON, useMergeQueues } from './merge-queue-scene.ts';
+import { REQUIRED, readRef, useMergeQueues } from './merge-queue-scene.ts';
 
 const { scene, people, queued } = useMergeQueues();
 let ada: Person;
@@ -32,7 +32,7 @@ describe('is refused and nothing changes', () => {
     await commit(tree, { same: 'main' }, 'in the way');
     await git(tree, 'push', '-q', 'origin', 'main');
     await expect
-      .poll(() => scene.sql.rows`select * from :schema.merge_queue where pull_id = ${a}`, SOON)
+      .poll(() => scene.sql.rows`select * from :schema.merge_queue where pull_id = ${a}`)
       .toEqual([]);
     const [c] = [await pull('c', { c: '1' })];
     expect((await merge(c)).status).toBe(201);
@@ -112,7 +112,7 @@ it('does not leave it for a push from before, whose record comes later', async (
   const sha = await made(number);
   expect(await list()).toMatchObject([{ number, head_sha: next, sha }]);
   await report(sha, 'success');
-  await expect.poll(() => isMerged(number), SOON).toBe(true);
+  await expect.poll(() => isMerged(number)).toBe(true);
   expect(await git(bare, 'rev-parse', 'main^2')).toBe(next);
   expect((await timeline(number)).map(([type]) => type)).not.toContain('pull_cancel_scheduled_merge');
 });
@@ -132,7 +132,7 @@ it('gives up on a merge that cannot be made, and nobody else waits for it, behin
   await git(tree, 'checkout', '-q', 'main');
   for (const number of [front, lost, behind])
     expect((await merge(number, { Do: number === lost ? 'rebase' : 'merge' })).status).toBe(201);
-  await expect.poll(() => readRef(bare, `refs/queue/early/${front}`), SOON).not.toBe('');
+  await expect.poll(() => readRef(bare, `refs/queue/early/${front}`)).not.toBe('');
   const elsewhere = await pull('elsewhere', { elsewhere: '1' });
   // As a disk may lose it.
   const id = await git(bare, 'rev-parse', 'lost');
@@ -140,7 +140,7 @@ it('gives up on a merge that cannot be made, and nobody else waits for it, behin
   expect((await ada.call('DELETE', `${at}/pulls/${front}/merge`)).status).toBe(204);
   expect((await merge(elsewhere)).status).toBe(201);
   await report(await made(elsewhere), 'success');
-  await expect.poll(() => isMerged(elsewhere), SOON).toBe(true);
+  await expect.poll(() => isMerged(elsewhere)).toBe(true);
   const told = async () => {
     // Has the queues looked at again, which takes ten seconds otherwise.
     await report(await git(bare, 'rev-parse', 'early'), 'success', 'other');
@@ -148,10 +148,10 @@ it('gives up on a merge that cannot be made, and nobody else waits for it, behin
   };
   const reason = 'Removed from the merge queue of early: its merge could not be made';
   // Three attempts, each some seconds after the one before.
-  await expect.poll(told, { timeout: 40_000 }).toContainEqual(['pull_cancel_scheduled_merge', reason]);
-  await expect.poll(() => readRef(bare, `refs/queue/early/${behind}`), SOON).not.toBe('');
+  await expect.poll(told).toContainEqual(['pull_cancel_scheduled_merge', reason]);
+  await expect.poll(() => readRef(bare, `refs/queue/early/${behind}`)).not.toBe('');
   await report(await readRef(bare, `refs/queue/early/${behind}`), 'success');
-  await expect.poll(() => isMerged(behind), SOON).toBe(true);
+  await expect.poll(() => isMerged(behind)).toBe(true);
 });
 
 it('goes on when a head branch cannot be deleted', async () => {
@@ -165,10 +165,10 @@ it('goes on when a head branch cannot be deleted', async () => {
       when (new.details::text like '%refs/heads/stuck%') execute function forge.refuse()`);
   const change = { enable_status_check: false };
   expect((await ada.call('PATCH', `${at}/branch_protections/main`, change)).status).toBe(200);
-  for (const number of [stuck, other]) await expect.poll(() => isMerged(number), SOON).toBe(true);
+  for (const number of [stuck, other]) await expect.poll(() => isMerged(number)).toBe(true);
   const again = await pull('again', { again: '1' });
   expect((await merge(again)).status).toBe(201);
-  await expect.poll(() => isMerged(again), SOON).toBe(true);
+  await expect.poll(() => isMerged(again)).toBe(true);
   await scene.sql.script('drop trigger refuse on forge.pushes');
 });
 
@@ -180,13 +180,13 @@ it('is dissolved when its branch is gone', async () => {
   await pushBranch(tree, 'a', { a: '1' });
   const { body } = await ada.call('POST', `${at}/pulls`, { head: 'a', base: 'release', title: 'a' });
   expect((await merge(body.number)).status).toBe(201);
-  await expect.poll(refs, SOON).toEqual([`refs/queue/release/${body.number}`]);
+  await expect.poll(refs).toEqual([`refs/queue/release/${body.number}`]);
   const main = await git(bare, 'rev-parse', 'main');
   // By hand: nobody deletes a protected branch otherwise.
   await git(bare, 'update-ref', '-d', 'refs/heads/release');
   await ada.call('POST', `${at}/statuses/${main}`, { state: 'success', context: 'other' });
   await expect
-    .poll(() => timeline(body.number), SOON)
+    .poll(() => timeline(body.number))
     .toContainEqual([
       'pull_cancel_scheduled_merge',
       'Removed from the merge queue of release: the branch is gone',
@@ -219,7 +219,7 @@ it.each(['merge', 'fast-forward-only'])(
     const rows = () => scene.sql.rows`
       select from :schema.merge_queue q join :schema.repositories r on r.id = q.repository_id
       where r.name = ${`kept-${style}`}`;
-    await expect.poll(rows, SOON).toEqual([]);
+    await expect.poll(rows).toEqual([]);
     expect([await isMerged(a), await refs()]).toEqual([true, []]);
     expect((await ada.call('GET', `${at}/branches/a`)).status).toBe(200);
   },
@@ -253,7 +253,7 @@ it('is dissolved when the protection has none any more', async () => {
   const before = await main();
   await ada.call('PATCH', `${at}/branch_protections/main`, { enable_merge_queue: false });
   await expect
-    .poll(() => timeline(a), SOON)
+    .poll(() => timeline(a))
     .toContainEqual([
       'pull_cancel_scheduled_merge',
       'Removed from the merge queue of main: the branch has no merge queue any more',
@@ -276,7 +276,7 @@ it('nothing lands where there are no pull requests any more', async () => {
   const before = await main();
   expect((await ada.call('PATCH', at, { has_pull_requests: false })).status).toBe(200);
   await report(sha, 'success');
-  await expect.poll(() => waitingIn('switched-off'), SOON).toEqual([]);
+  await expect.poll(() => waitingIn('switched-off')).toEqual([]);
   expect(await main()).toBe(before);
   expect((await ada.call('PATCH', at, { has_pull_requests: true })).status).toBe(200);
   expect(await list()).toEqual([]);
@@ -296,7 +296,7 @@ it.each([
   for (const edit of [change, back])
     expect((await ada.call('PATCH', `${at}/pulls/${a}`, edit)).status).toBe(201);
   await report(sha, 'success');
-  await expect.poll(() => waitingIn(name), SOON).toEqual([]);
+  await expect.poll(() => waitingIn(name)).toEqual([]);
   expect(await main()).toBe(before);
 });
 
@@ -309,7 +309,7 @@ it('what was closed, open again and queued again at once is in it', async () => 
     expect((await ada.call('PATCH', `${at}/issues/${a}`, { state })).status).toBe(201);
   expect((await merge(a)).status).toBe(201);
   await report(await made(a, first).catch(() => first), 'success');
-  await expect.poll(() => isMerged(a), SOON).toBe(true);
+  await expect.poll(() => isMerged(a)).toBe(true);
 });
 
 it('a merge in the name of somebody who may not merge any more does not happen', async () => {
@@ -321,6 +321,6 @@ it('a merge in the name of somebody who may not merge any more does not happen',
   const before = await main();
   await ada.call('DELETE', `${at}/collaborators/bob`);
   await report(sha, 'success');
-  await expect.poll(async () => (await timeline(a)).at(-1)?.[0], SOON).toBe('pull_cancel_scheduled_merge');
+  await expect.poll(async () => (await timeline(a)).at(-1)?.[0]).toBe('pull_cancel_scheduled_merge');
   expect([await main(), await isMerged(a)]).toEqual([before, false]);
 });

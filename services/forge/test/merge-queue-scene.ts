@@ -9,7 +9,6 @@ export const readRef = (bare: string, ref: string) =>
 /** Options of a merge queue whose merges are tested first. */
 export const REQUIRED = { enable_status_check: true, status_check_contexts: ['ci'] };
 /** Within how long something comes that a test waits for. */
-export const SOON = { timeout: 15_000 };
 
 /** A forge with people of whom the first makes repositories with merge queues. */
 export function useMergeQueues(options: ForgeUnderTest = {}) {
@@ -50,7 +49,7 @@ export function useMergeQueues(options: ForgeUnderTest = {}) {
           return rows.length > 0 && ref !== other ? ref : '';
         };
         let sha = '';
-        await expect.poll(async () => (sha = await read()), SOON).not.toBe('');
+        await expect.poll(async () => (sha = await read())).not.toBe('');
         return sha;
       },
       report: async (sha: string, state: string, context = 'ci') => {

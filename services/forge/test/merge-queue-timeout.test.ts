@@ -27,11 +27,11 @@ it('a merge whose checks never speak leaves the queue when its time is over, and
     numbers.push(number);
   }
   const refs = () => git(bare, 'for-each-ref', '--format=%(refname)', 'refs/queue');
-  await expect.poll(refs, { timeout: 10_000 }).toBe(`refs/queue/main/${numbers[0]}`);
+  await expect.poll(refs).toBe(`refs/queue/main/${numbers[0]}`);
   clock.advance(31 * 60_000);
   // Something about the repository wakes the queue; else its next round does.
   await ada.call('POST', `${at}/statuses/main`, { state: 'pending', context: 'other' });
-  await expect.poll(refs, { timeout: 20_000 }).toBe(`refs/queue/main/${numbers[1]}`);
+  await expect.poll(refs).toBe(`refs/queue/main/${numbers[1]}`);
   const timeline = (await ada.call('GET', `${at}/issues/${numbers[0]}/timeline`)).items;
   expect(timeline.at(-1)).toMatchObject({
     type: 'pull_cancel_scheduled_merge',

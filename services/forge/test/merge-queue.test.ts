@@ -1,7 +1,7 @@
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushBranch } from './forge.ts';
-import { REQUIRED, SOON, useMergeQueues } from './merge-queue-scene.ts';
+import { REQUIRED, useMergeQueues } from './merge-queue-scene.ts';
 
 const { scene, people, queued } = useMergeQueues();
 let ada: Person;
@@ -21,12 +21,12 @@ describe('a merge queue without required checks', () => {
     expect(answers.map(({ status, text }) => [status, text])).toEqual(
       [201, 201, 201].map((status) => [status, '']),
     );
-    for (const number of numbers) await expect.poll(() => isMerged(number), SOON).toBe(true);
+    for (const number of numbers) await expect.poll(() => isMerged(number)).toBe(true);
     const subjects = (await git(bare, 'log', '--first-parent', '--format=%s', '-3', 'main')).split('\n');
     expect(subjects.map((subject) => subject.match(/#(\d+)/)?.[1])).toEqual(
       [...numbers].reverse().map(String),
     );
-    await expect.poll(() => scene.sql.rows`select id from :schema.merge_queue`, SOON).toEqual([]);
+    await expect.poll(() => scene.sql.rows`select id from :schema.merge_queue`).toEqual([]);
     expect([await list(), await refs()]).toEqual([[], []]);
     expect(await scene.sql.rows`select * from :schema.merges`).toEqual([]);
     expect(await timeline(numbers[0] as number)).toContainEqual([
@@ -50,7 +50,7 @@ describe('a merge queue without required checks', () => {
     ];
     for (const number of [one, two, three]) expect((await merge(number)).status).toBe(201);
     await expect
-      .poll(() => timeline(two), SOON)
+      .poll(() => timeline(two))
       .toContainEqual([
         'pull_cancel_scheduled_merge',
         'Removed from the merge queue of main: it conflicts in same',
@@ -70,7 +70,7 @@ describe('a merge queue without required checks', () => {
     const merged = await made(number);
     expect(await isMerged(number)).toBe(false);
     await report(merged, 'success');
-    await expect.poll(() => isMerged(number), SOON).toBe(true);
+    await expect.poll(() => isMerged(number)).toBe(true);
   });
 
   it('lets the pull requests from its branch follow', async () => {
@@ -80,10 +80,10 @@ describe('a merge queue without required checks', () => {
     const release = (await ada.call('POST', `${at}/pulls`, opened)).body.number;
     const before = await main();
     expect((await merge(await pull('a', { a: '1' }))).status).toBe(201);
-    await expect.poll(main, SOON).not.toBe(before);
+    await expect.poll(main).not.toBe(before);
     const [tip, { id }] = [await main(), (await ada.call('GET', `${at}/issues/${release}`)).body];
     const row = () => scene.sql.row`select head_sha, written_sha from :schema.pulls where issue_id = ${id}`;
-    await expect.poll(row, SOON).toEqual({ head_sha: tip, written_sha: tip });
+    await expect.poll(row).toEqual({ head_sha: tip, written_sha: tip });
   });
 
   it('takes every style', async () => {
@@ -94,7 +94,7 @@ describe('a merge queue without required checks', () => {
       numbers.push(number);
       expect((await merge(number, { Do: style, MergeTitleField: `by ${style}` })).status).toBe(201);
     }
-    for (const number of numbers) await expect.poll(() => isMerged(number), SOON).toBe(true);
+    for (const number of numbers) await expect.poll(() => isMerged(number)).toBe(true);
     const subjects = await git(bare, 'log', '--first-parent', '--format=%s', '-4', 'main');
     expect(subjects.split('\n')).toEqual(['by merge', 'by rebase-merge', 'work on rebase', 'by squash']);
   });
@@ -133,12 +133,12 @@ describe('a merge queue with required checks', () => {
     await report(second, 'success');
     expect(await main()).toBe(before);
     await report(first, 'success');
-    await expect.poll(main, SOON).toBe(second);
-    await expect.poll(() => Promise.all([a, b, c].map(isMerged)), SOON).toEqual([true, true, false]);
-    await expect.poll(refs, SOON).toEqual([`refs/queue/main/${c}`]);
+    await expect.poll(main).toBe(second);
+    await expect.poll(() => Promise.all([a, b, c].map(isMerged))).toEqual([true, true, false]);
+    await expect.poll(refs).toEqual([`refs/queue/main/${c}`]);
     await report(third, 'success');
-    await expect.poll(main, SOON).toBe(third);
-    await expect.poll(refs, SOON).toEqual([]);
+    await expect.poll(main).toBe(third);
+    await expect.poll(refs).toEqual([]);
   });
 
   it('sends away only the culprit, and makes those behind it anew', async () => {
@@ -149,9 +149,9 @@ describe('a merge queue with required checks', () => {
     await report(third, 'failure');
     await report(second, 'failure');
     await report(first, 'success');
-    await expect.poll(main, SOON).toBe(first);
+    await expect.poll(main).toBe(first);
     await expect
-      .poll(() => timeline(b), SOON)
+      .poll(() => timeline(b))
       .toContainEqual([
         'pull_cancel_scheduled_merge',
         'Removed from the merge queue of main: its checks failed',
@@ -159,8 +159,8 @@ describe('a merge queue with required checks', () => {
     const anew = await made(c, third);
     expect(await git(bare, 'rev-parse', `${anew}^`)).toBe(first);
     await report(anew, 'success');
-    await expect.poll(main, SOON).toBe(anew);
-    await expect.poll(() => Promise.all([a, b, c].map(isMerged)), SOON).toEqual([true, false, true]);
+    await expect.poll(main).toBe(anew);
+    await expect.poll(() => Promise.all([a, b, c].map(isMerged))).toEqual([true, false, true]);
     expect(await git(bare, 'ls-tree', '--name-only', 'main')).not.toMatch(/^b$/m);
   });
 
@@ -176,9 +176,9 @@ describe('a merge queue with required checks', () => {
     expect(await git(bare, 'rev-parse', `${after}^`)).toBe(pushed);
     await report(before, 'success');
     await report(after, 'success');
-    await expect.poll(main, SOON).toBe(after);
+    await expect.poll(main).toBe(after);
     await expect
-      .poll(async () => (await ada.call('GET', `${at}/pulls/${a}`)).body, SOON)
+      .poll(async () => (await ada.call('GET', `${at}/pulls/${a}`)).body)
       .toMatchObject({ merged: true, merge_commit_sha: after });
   });
 
@@ -201,13 +201,11 @@ describe('a merge queue with required checks', () => {
     expect((await ada.call('DELETE', `${at}/pulls/${c}/merge`)).status).toBe(204);
     expect((await ada.call('DELETE', `${at}/pulls/${c}/merge`)).status).toBe(404);
     await report(last, 'pending');
-    await expect.poll(async () => (await refs()).length, SOON).toBe(1);
+    await expect.poll(async () => (await refs()).length).toBe(1);
     const alone = await made(d, last);
     await report(alone, 'success');
-    await expect.poll(main, SOON).toBe(alone);
-    await expect
-      .poll(() => Promise.all([a, b, c, d].map(isMerged)), SOON)
-      .toEqual([false, false, false, true]);
+    await expect.poll(main).toBe(alone);
+    await expect.poll(() => Promise.all([a, b, c, d].map(isMerged))).toEqual([false, false, false, true]);
     const left = 'pull_cancel_scheduled_merge';
     expect(await timeline(a)).toContainEqual([
       left,
@@ -230,13 +228,13 @@ describe('a merge queue with required checks', () => {
     await merge(a);
     const sha = await made(a);
     await report(sha, 'success');
-    await expect.poll(main, SOON).toBe(sha);
+    await expect.poll(main).toBe(sha);
     const pushed = async () => {
       const rows = await scene.sql.rows<{ ref: string }>`
         select payload::jsonb->>'ref' as ref from :schema.hook_deliveries
         where payload::jsonb->>'after' = ${sha} order by id`;
       return rows.map(({ ref }) => ref).sort();
     };
-    await expect.poll(pushed, SOON).toEqual(['refs/heads/main', `refs/queue/main/${a}`]);
+    await expect.poll(pushed).toEqual(['refs/heads/main', `refs/queue/main/${a}`]);
   });
 });

@@ -305,7 +305,7 @@ describe('the head branch, where the repository deletes it after a merge,', () =
     const wish = { merge_when_checks_succeed: true };
     expect((await merge(kept, { ...wish, delete_branch_after_merge: false })).status).toBe(201);
     expect((await merge(silent, wish)).status).toBe(201);
-    await expect.poll(() => exists('silent-2'), { timeout: 15_000 }).toBe(false);
+    await expect.poll(() => exists('silent-2')).toBe(false);
     expect(await Promise.all([silent, kept].map(isMerged))).toEqual([204, 204]);
     expect(await exists('kept-2')).toBe(true);
   });

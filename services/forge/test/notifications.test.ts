@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 /** Waits until everything that was announced is worked off. */
 async function settled(): Promise<void> {
-  await expect.poll(() => scene.sql.rows`select id from :schema.outbox`, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => scene.sql.rows`select id from :schema.outbox`).toEqual([]);
 }
 
 async function threads(person: Person, query = ''): Promise<Body[]> {

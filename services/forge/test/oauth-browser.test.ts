@@ -37,7 +37,7 @@ it.for([
   ['Do not allow', 'error'],
 ] as const)(
   'a browser takes %j to a program that redirects to another site',
-  { timeout: 120_000 },
+  { timeout: 150_000 },
   async ([button, answer], context) => {
     if (executablePath === undefined) skipWithout(context, 'chromium');
     await using program = await openProgram();
@@ -51,7 +51,7 @@ it.for([
     await page.getByLabel('User name').fill('ada');
     await page.getByLabel('Password').fill(ada.token);
     await page.getByRole('button', { name: button, exact: true }).click();
-    await page.waitForURL(`http://localhost:${program.port}/**`, { timeout: 90_000 });
+    await page.waitForURL(`http://localhost:${program.port}/**`, { timeout: 150_000 });
     expect(await page.getByRole('heading').textContent()).toBe('Welcome');
     expect([...new URL(page.url()).searchParams.keys()]).toContain(answer);
   },

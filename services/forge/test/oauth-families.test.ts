@@ -76,7 +76,7 @@ describe('a sign-in that was taken back', () => {
       clock.advance(61_000);
       questions = [];
       const { slow, meanwhile } = await begin();
-      await vi.waitFor(() => expect(held()).not.toEqual([]), { timeout: 20_000 });
+      await vi.waitFor(() => expect(held()).not.toEqual([]), { timeout: 40_000 });
       await meanwhile();
       const isGivenUp = held().some(({ answer }) => answer.destroyed);
       for (const question of held()) welcome(question);

@@ -9,7 +9,7 @@ import { commit, pushedRepository, useForge } from './forge.ts';
 const scene = useForge();
 const AT = '/repos/ada/work';
 
-it('what was answered is on the disk, and no lock of git is', { timeout: 60_000 }, async (context) => {
+it('what was answered is on the disk, and no lock of git is', async (context) => {
   const repositories = join(scene.dataFolder, 'repositories');
   await using disk = await mountJournaledDisk(context, repositories, scene.folder);
   const ada = scene.person('ada');

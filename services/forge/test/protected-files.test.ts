@@ -157,7 +157,6 @@ it.each(['merge', 'squash', 'rebase'])(
 );
 
 describe('a merge queue', () => {
-  const SOON = { timeout: 15_000 };
   const checked = { enable_merge_queue: true, enable_status_check: true, status_check_contexts: ['ci'] };
 
   it('does not take what it would not merge', async () => {
@@ -180,12 +179,12 @@ describe('a merge queue', () => {
     expect((await work.merge(topic)).status).toBe(201);
     const made = () =>
       git(work.bare, 'rev-parse', '-q', '--verify', `refs/queue/main/${topic}`).catch(() => '');
-    await expect.poll(made, SOON).not.toBe('');
+    await expect.poll(made).not.toBe('');
     expect((await work.merge(mover, { force_merge: true })).status).toBe(200);
     const main = await git(work.bare, 'rev-parse', 'main');
     const told = async () =>
       (await ada.call('GET', `${work.at}/issues/${topic}/timeline`)).items.map(({ body }) => body);
-    await expect.poll(told, SOON).toContain(`Removed from the merge queue of main: ${REFUSED}`);
+    await expect.poll(told).toContain(`Removed from the merge queue of main: ${REFUSED}`);
     expect([await made(), await git(work.bare, 'rev-parse', 'main')]).toEqual(['', main]);
     expect((await ada.call('GET', `${work.at}/pulls/${topic}/merge`)).status).toBe(404);
   });
@@ -199,7 +198,7 @@ describe('a merge queue', () => {
     expect((await work.merge(topic)).status).toBe(201);
     const made = () =>
       git(work.bare, 'rev-parse', '-q', '--verify', `refs/queue/main/${topic}`).catch(() => '');
-    await expect.poll(made, SOON).not.toBe('');
+    await expect.poll(made).not.toBe('');
     const main = await git(work.bare, 'rev-parse', 'main');
     const now = { protected_file_patterns: KEEP };
     expect((await ada.call('PATCH', `${work.at}/branch_protections/main`, now)).status).toBe(200);
@@ -207,7 +206,7 @@ describe('a merge queue', () => {
     expect((await ada.call('POST', `${work.at}/statuses/${await made()}`, green)).status).toBe(201);
     const told = async () =>
       (await ada.call('GET', `${work.at}/issues/${topic}/timeline`)).items.map(({ body }) => body);
-    await expect.poll(told, SOON).toContain(`Removed from the merge queue of main: ${REFUSED}`);
+    await expect.poll(told).toContain(`Removed from the merge queue of main: ${REFUSED}`);
     expect([await made(), await git(work.bare, 'rev-parse', 'main')]).toEqual(['', main]);
   });
 });

@@ -80,7 +80,7 @@ it.concurrent.each([
   ],
 ] as const)(
   'who may %s moves nothing with a push that began before',
-  { timeout: 60_000 },
+  { timeout: 150_000 },
   async (_may, name, change) => {
     await grant();
     const branch = await turn(() => newBranch(name));
@@ -91,11 +91,11 @@ it.concurrent.each([
     expect(before).not.toContain(`/${name} `);
     const intents = () =>
       scene.sql.rows`select id from :schema.pushes where details::text like ${`%${name}%`}`;
-    await vi.waitFor(async () => expect(await intents()).toEqual([]), 15_000);
+    await vi.waitFor(async () => expect(await intents()).toEqual([]), 40_000);
   },
 );
 
-it.concurrent('who still may pushes as slowly as he likes', { timeout: 60_000 }, async () => {
+it.concurrent('who still may pushes as slowly as he likes', async () => {
   const branch = await turn(() => newBranch('slow'));
   const answer = await pushSlowly(ada, branch, async () => {});
   expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('ok refs/heads/slow') });

@@ -55,7 +55,7 @@ export async function startReceiver(): Promise<Receiver> {
     answer: (_delivery, response) => response.end('thanks'),
     async take(event, count = 1) {
       const some = () => deliveries.filter((one) => one.event === event);
-      await expect.poll(() => some().length, { timeout: 20_000 }).toBe(count);
+      await expect.poll(() => some().length).toBe(count);
       return some().map(({ payload }) => payload);
     },
     clear: () => void deliveries.splice(0),

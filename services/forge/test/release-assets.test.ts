@@ -203,9 +203,9 @@ describe('refused, and nothing is left of it', () => {
     });
     sending.on('error', () => {});
     sending.write('x'.repeat(50_000));
-    await vi.waitFor(async () => expect(await files()).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await files()).toHaveLength(1), { timeout: 40_000 });
     sending.destroy();
-    await vi.waitFor(async () => expect(await stored()).toEqual([[], [[]]]), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await stored()).toEqual([[], [[]]]), { timeout: 40_000 });
   });
 
   it('of another release or an issue, by its id', async () => {

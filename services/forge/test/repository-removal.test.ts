@@ -25,7 +25,6 @@ esac`,
 const [held, slow] = [join(program.folder, 'held'), join(program.folder, 'slow')];
 afterAll(() => program[Symbol.asyncDispose]());
 
-const SOON = { timeout: 15_000 };
 const scene = useForge({ environment: { FORGE_GIT_COMMAND: program.command } });
 
 let ada: Person;
@@ -43,12 +42,12 @@ async function heldPush(name: string) {
     () => 'pushed',
     () => 'failed',
   );
-  await expect.poll(() => existsSync(`${held}.now`), SOON).toBe(true);
+  await expect.poll(() => existsSync(`${held}.now`)).toBe(true);
   return { bare, pushing };
 }
 
 async function isGone({ bare }: Awaited<ReturnType<typeof heldPush>>, name: string) {
-  await expect.poll(() => readdir(bare).catch(() => 'gone'), SOON).toBe('gone');
+  await expect.poll(() => readdir(bare).catch(() => 'gone')).toBe('gone');
   expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
   expect((await ada.call('GET', `/repos/ada/${name}`)).status).toBe(404);
 }

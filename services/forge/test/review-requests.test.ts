@@ -25,7 +25,7 @@ const pullOf = async (number: number) => (await work.ada.call('GET', `${work.at}
 const searchBy = async (person: Person, query: string) =>
   (await person.call('GET', `/repos/issues/search?type=pulls&${query}`)).items.map(({ title }) => title);
 async function settled(): Promise<void> {
-  await expect.poll(() => scene.sql.rows`select id from :schema.outbox`, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => scene.sql.rows`select id from :schema.outbox`).toEqual([]);
 }
 async function unread(person: Person): Promise<string[]> {
   await settled();

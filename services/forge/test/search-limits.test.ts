@@ -167,7 +167,7 @@ describe('searching', () => {
     expect((await list(bob, '?q=one%20two')).items).toHaveLength(1);
     expect(performance.now() - started).toBeLessThan(10_000);
     expect((await Promise.all(wide)).map(({ status }) => status)).toEqual(Array(10).fill(200));
-  }, 60_000);
+  });
 });
 
 describe('a phrase', () => {

@@ -28,8 +28,8 @@ it('a diff of which nothing comes in its time is 503', async () => {
   const { status, body } = await ada.call('GET', '/repos/ada/work/git/commits/main.diff');
   expect(status).toBe(503);
   expect(body.message).toBe('it took too long to read what is asked for');
-}, 30_000);
+});
 
 it('an archive that is not at its client in its time is broken off, whatever moves', async () => {
   await expect(ada.call('GET', '/repos/ada/work/archive/main.zip')).rejects.toThrow('terminated');
-}, 30_000);
+});

@@ -39,4 +39,4 @@ it('a history that takes too long is 503, and its git does not go on: others get
   await rm(slow);
   expect((await list('none')).status).toBe(404);
   expect((await ada.call('GET', '/repos/ada/work/commits')).items).toHaveLength(1);
-}, 60_000);
+});

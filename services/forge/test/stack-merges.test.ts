@@ -15,7 +15,6 @@ let bare: string;
 beforeAll(() => {
   ({ ada, bob, cleo, tree, bare } = made());
 });
-const SOON = { timeout: 15_000 };
 
 describe.each(['merge', 'squash', 'rebase', 'rebase-merge'])('a stack that is merged by %s', (style) => {
   it.each([
@@ -92,10 +91,10 @@ describe('a stack', () => {
     for (const branch of [`${prefix()}-1`, `${prefix()}-2`])
       expect((await ada.call('GET', `${at}/branches/${branch}`)).status).toBe(404);
     // Those above are rebased as after any merge.
-    await expect.poll(async () => (await show(three)).base, SOON).toMatchObject({ ref: stack.base });
+    await expect.poll(async () => (await show(three)).base).toMatchObject({ ref: stack.base });
     const commitsOf = async (number: number) =>
       (await ada.call('GET', `${at}/pulls/${number}/commits`)).items.length;
-    await expect.poll(() => commitsOf(three), SOON).toBe(1);
+    await expect.poll(() => commitsOf(three)).toBe(1);
     expect(await show(three)).toMatchObject({ state: 'open', mergeable: true });
     expect((await show(four)).stack).toMatchObject([{ number: three }, { number: four }]);
   });
@@ -116,7 +115,7 @@ describe('a stack', () => {
 
       const commitsOf = async () =>
         (await ada.call('GET', `${at}/pulls/${three}/commits`)).items.map(({ sha }) => sha as string);
-      await expect.poll(async () => (await commitsOf()).length, SOON).toBe(1);
+      await expect.poll(async () => (await commitsOf()).length).toBe(1);
       const upper = await show(three);
       expect(upper).toMatchObject({ state: 'open', base: { ref: stack.base }, mergeable: true });
       expect(await commitsOf()).toEqual([upper.head.sha]);
@@ -127,8 +126,8 @@ describe('a stack', () => {
       const tip = await git(bare, 'rev-parse', stack.base);
       const followed = async () =>
         (await cleo.call('GET', `${fork}/pulls/${elsewhere.body.number}`)).body.head.sha;
-      await expect.poll(followed, SOON).toBe(tip);
-      await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);
+      await expect.poll(followed).toBe(tip);
+      await expect.poll(() => scene.sql.rows`select * from :schema.pushes`).toEqual([]);
       expect((await ada.call('POST', `${at}/pulls/${three}/merge`, { Do: style })).status).toBe(200);
     },
   );
@@ -145,7 +144,7 @@ describe('a stack', () => {
           (payload::jsonb->'pull_request'->>'merged')::boolean as merged
         from :schema.hook_deliveries where hook_id = ${body.id} and payload::jsonb->>'action' = 'closed' order by number`;
     await expect
-      .poll(told, SOON)
+      .poll(told)
       .toEqual(stack.numbers.map((number) => ({ number, base: stack.base, merged: true })));
     await ada.call('DELETE', `${at}/hooks/${body.id}`);
     const timeline = async (number: number) =>
@@ -317,7 +316,7 @@ describe('two at once', () => {
     const sleeps = () =>
       scene.sql
         .rows`select pid from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`;
-    await expect.poll(sleeps, SOON).toHaveLength(1);
+    await expect.poll(sleeps).toHaveLength(1);
     const all = merge(top(stack));
     const answers = await Promise.all([alone, all]);
     await scene.sql.script('drop function forge.slow() cascade');
@@ -338,7 +337,7 @@ describe('two at once', () => {
     const sleeps = () =>
       scene.sql
         .rows`select pid from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`;
-    await expect.poll(sleeps, SOON).toHaveLength(1);
+    await expect.poll(sleeps).toHaveLength(1);
     // Both wait for the first, in this order.
     const edit = ada.call('PATCH', `${at}/pulls/${stack.numbers[0]}`, { base: 'main' });
     await sleep(1_000);

@@ -7,7 +7,6 @@ let ada: Person;
 let tree: string;
 let bare: string;
 const at = '/repos/ada/work';
-const SOON = { timeout: 15_000 };
 beforeAll(async () => {
   ada = scene.person('ada');
   tree = await pushedRepository(ada, 'work', scene.folder);
@@ -38,7 +37,7 @@ it.each(['squash', 'rebase', 'merge'])(
     await commit(tree, { [`faster-${style}`]: '1' }, 'faster');
     await git(tree, 'push', '-q', 'origin', `long-${style}`);
     expect(await merge(lower, style)).toBe(200);
-    await expect.poll(async () => (await commitsOf(upper)).length, SOON).toBe(1);
+    await expect.poll(async () => (await commitsOf(upper)).length).toBe(1);
     const { body } = await ada.call('GET', `${at}/pulls/${upper}`);
     expect(body).toMatchObject({ state: 'open', base: { ref: `long-${style}` }, mergeable: true });
     expect(await commitsOf(upper)).toEqual([body.head.sha]);
@@ -46,7 +45,7 @@ it.each(['squash', 'rebase', 'merge'])(
     expect(await git(bare, 'diff', '--name-only', `${body.merge_base}..${body.head.sha}`)).toBe(
       `upper-${style}`,
     );
-    await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);
+    await expect.poll(() => scene.sql.rows`select * from :schema.pushes`).toEqual([]);
     expect(await merge(upper, style)).toBe(200);
     expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
   },
@@ -66,7 +65,7 @@ it('what stands on one that was rebased is rebased, too, and so up to the top', 
     .body;
   expect(await merge(lowest, 'squash')).toBe(200);
   const counts = () => Promise.all(numbers.map(async (number) => (await commitsOf(number)).length));
-  await expect.poll(counts, SOON).toEqual([1, 1, 1]);
+  await expect.poll(counts).toEqual([1, 1, 1]);
   await settled();
   const tips = await Promise.all(numbers.map(async (number) => (await shown(number)).head.sha));
   expect(await git(bare, 'log', '--format=%H', '-4', 'fourth')).toBe(
@@ -84,7 +83,7 @@ it('what stands on a head from before that was amended and merged brings only it
   await settled();
   expect(await commitsOf(upper)).toHaveLength(2);
   expect(await merge(lower, 'squash')).toBe(200);
-  await expect.poll(async () => (await commitsOf(upper)).length, SOON).toBe(1);
+  await expect.poll(async () => (await commitsOf(upper)).length).toBe(1);
   await settled();
   expect(await git(bare, 'show', 'on-amended:amended')).toBe('3');
 });
@@ -110,7 +109,7 @@ it('where its commits do not fit it gets the other base only, and says why', asy
   ]);
   const comments = async () =>
     (await ada.call('GET', `${at}/issues/${upper}/comments`)).items.map((one) => one['body']);
-  await expect.poll(comments, SOON).toEqual(['Not rebased onto main: it conflicts in shared']);
+  await expect.poll(comments).toEqual(['Not rebased onto main: it conflicts in shared']);
 });
 
 it.each([
@@ -134,9 +133,9 @@ it.each([
     const comments = async () =>
       (await ada.call('GET', `${at}/issues/${upper}/comments`)).items.map((one) => one['body']);
     const head = () => git(bare, 'rev-parse', above);
-    if (isRebased) await expect.poll(head, SOON).not.toBe(before);
+    if (isRebased) await expect.poll(head).not.toBe(before);
     const reason = 'Not rebased onto main: its commits one by one do not give all that it changes';
-    await expect.poll(comments, SOON).toEqual(isRebased ? [] : [reason]);
+    await expect.poll(comments).toEqual(isRebased ? [] : [reason]);
     await settled();
     if (!isRebased) expect(await head()).toBe(before);
     // Whatever became of it brings the same.
@@ -160,15 +159,15 @@ it('whoever may not write has no branch of others rebased, whatever base or ref 
   const before = await git(bare, 'for-each-ref');
   await eve.call('PATCH', `${at}/issues/${hers.body.number}`, { ref: 'below' });
   await eve.call('PATCH', `${at}/issues/${hers.body.number}`, { ref: '' });
-  await expect.poll(() => scene.sql.rows`select * from :schema.outbox`, SOON).toEqual([]);
+  await expect.poll(() => scene.sql.rows`select * from :schema.outbox`).toEqual([]);
   expect(await git(bare, 'for-each-ref')).toBe(before);
   expect((await ada.call('GET', `${at}/pulls/${upper}`)).body.state).toBe('open');
 });
 
 /** Until nothing is to be told or followed any more. */
 async function settled(): Promise<void> {
-  await expect.poll(() => scene.sql.rows`select * from :schema.outbox`, SOON).toEqual([]);
-  await expect.poll(() => scene.sql.rows`select * from :schema.pushes`, SOON).toEqual([]);
+  await expect.poll(() => scene.sql.rows`select * from :schema.outbox`).toEqual([]);
+  await expect.poll(() => scene.sql.rows`select * from :schema.pushes`).toEqual([]);
 }
 const baseOf = async (number: number) => {
   const { text } = await ada.call('GET', `${at}/pulls/${number}`);

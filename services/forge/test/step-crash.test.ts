@@ -67,7 +67,7 @@ beforeAll(async () => {
     const branches = `refs/heads/${heads}-*:refs/heads/${heads}-*`;
     await git(source, 'push', '-q', ada.remote(`ada/${name}`), `${base}:refs/heads/main`, branches);
   }
-}, 60_000);
+});
 
 /** `main`, `ahead` of it by a commit, and heads, each of which brings a file. */
 async function fill(source: string): Promise<void> {

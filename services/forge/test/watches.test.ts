@@ -16,7 +16,7 @@ describe('whoever makes a repository', () => {
   };
   const unread = async (person: Person) => (await person.call('GET', '/notifications/new')).body['new'];
   const settled = async () => {
-    await expect.poll(() => scene.sql.rows`select id from :schema.outbox`, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => scene.sql.rows`select id from :schema.outbox`).toEqual([]);
   };
 
   beforeAll(async () => {

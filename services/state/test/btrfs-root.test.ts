@@ -77,7 +77,7 @@ async function boot(
   onTestFinished(stop);
   // What it logs comes before its address.
   const started = await Promise.race([
-    vi.waitFor(() => expect(said).toMatch(/^unix:/m), { timeout: 20_000 }).then(() => true),
+    vi.waitFor(() => expect(said).toMatch(/^unix:/m), { timeout: 40_000 }).then(() => true),
     exited.then(() => undefined),
   ]);
   if (started === undefined) throw new Error(`the daemon did not start: ${said}`);
@@ -132,7 +132,7 @@ async function machine(context: TestContext) {
   return { storage, first, id: machines[0]?.states.find(({ user }) => user === null)?.id as string };
 }
 
-it('a machine that boots a state from its menu goes on in it', { timeout: 60_000 }, async (context) => {
+it('a machine that boots a state from its menu goes on in it', async (context) => {
   const { storage, first, id } = await machine(context);
   const menu = first.read('boot/grub/croft.cfg');
   // To GRUB subvolumes are folders; and the kernel mounts a copy of the state that can be written to.
@@ -170,7 +170,7 @@ it('a machine that boots a state from its menu goes on in it', { timeout: 60_000
 });
 
 it('a machine that is told of a state by words alone runs on it after one more boot', {
-  timeout: 60_000,
+  timeout: 150_000,
 }, async (context) => {
   const { storage, first, id } = await machine(context);
   await first.shutDown();
@@ -192,7 +192,7 @@ it('a machine that is told of a state by words alone runs on it after one more b
 });
 
 it('what a boot wrote to a copy that did not become the machine is kept', {
-  timeout: 60_000,
+  timeout: 150_000,
 }, async (context) => {
   const { storage, first, id } = await machine(context);
   await first.shutDown();
@@ -220,7 +220,7 @@ it('what a boot wrote to a copy that did not become the machine is kept', {
   await third.shutDown();
 });
 
-it('the system is what runs, whatever else lies on the disk', { timeout: 60_000 }, async (context) => {
+it('the system is what runs, whatever else lies on the disk', async (context) => {
   const storage = await disk(context);
   const at = (path: string) => join(storage.root, path);
   mkdirSync(at('@/etc'));
@@ -256,7 +256,7 @@ it('the system is what runs, whatever else lies on the disk', { timeout: 60_000 
 });
 
 it('a machine that runs from the top level keeps its states in the vault, and says so', {
-  timeout: 60_000,
+  timeout: 150_000,
 }, async (context) => {
   const storage = await disk(context);
   await expect(boot(storage, '/', 'ro', { STATESVC_STORAGE: 'btrfs' })).rejects.toThrow(

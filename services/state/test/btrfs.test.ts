@@ -513,7 +513,7 @@ describe('a btrfs', () => {
   });
 
   it('with a thousand snapshots of others is as quick, and they stay', {
-    timeout: 120_000,
+    timeout: 150_000,
   }, async (context) => {
     const { storage, start } = await withImage(context);
     const others = join(storage.root, 'others');

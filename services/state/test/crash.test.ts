@@ -50,7 +50,7 @@ async function checkVault(
   return list.map(({ name }) => name);
 }
 
-it('a save that is killed at any moment leaves a whole state or none', { timeout: 60_000 }, async () => {
+it('a save that is killed at any moment leaves a whole state or none', async () => {
   const folder = join(temporaryFolder(), 'state');
   const tree = makeTree(120);
   const expected = treeFacts(tree);
@@ -78,7 +78,7 @@ it('a save that is killed at any moment leaves a whole state or none', { timeout
   expect(killed).toBeGreaterThan(1);
 });
 
-it('a removal that is killed at any moment is finished or has not begun', { timeout: 60_000 }, async () => {
+it('a removal that is killed at any moment is finished or has not begun', async () => {
   const folder = join(temporaryFolder(), 'state');
   const tree = makeTree(120);
   const expected = treeFacts(tree);

@@ -142,7 +142,7 @@ describe('a diff', () => {
     ]);
   });
 
-  it('comes in messages of at most 64 KiB that are in order', { timeout: 60_000 }, async () => {
+  it('comes in messages of at most 64 KiB that are in order', async () => {
     const daemon = await startDaemon();
     await daemon.save('empty');
     const names = Array.from({ length: 3000 }, (_, at) => `${'ü'.repeat(100)}-${at}`);
@@ -174,7 +174,7 @@ describe('a diff', () => {
     expect(vaultFacts(daemon.folder)).toEqual(before);
   });
 
-  it('ends soon when it is cancelled, and nothing is held', { timeout: 60_000 }, async () => {
+  it('ends soon when it is cancelled, and nothing is held', async () => {
     const daemon = await startDaemon();
     for (let at = 0; at < 30; at++)
       writeFileSync(join(daemon.tree, `f${at}`), Buffer.alloc(4_000_000, String(at)));

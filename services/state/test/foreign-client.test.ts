@@ -62,7 +62,7 @@ async function calls(modules: string, address: string, way: string, list: Calls)
 
 test.for(['stubs', 'reflection'])(
   'every operation by grpcio with %s',
-  { timeout: 120_000 },
+  { timeout: 150_000 },
   async (way, context) => {
     if (!hasProgram('grpc_python_plugin') || !existsSync(GRPCIO))
       return skipWithout(context, 'python3-grpcio');

@@ -231,7 +231,7 @@ describe('Trace', () => {
     expect(profile.samples).toHaveLength(profile.timeDeltas.length);
   });
 
-  it('takes a snapshot of the heap in small messages', { timeout: 30_000 }, async () => {
+  it('takes a snapshot of the heap in small messages', async () => {
     // In a process of its own: it is one of all that runs there, which is much where tests share theirs.
     const daemon = await startProcess(join(temporaryFolder(), 'state'), temporaryFolder());
     const answer = await callAt(daemon.address, 'Trace', { type: 'heap' });

@@ -99,7 +99,7 @@ describe('a file that is one hole of terabytes', () => {
     expect(treeFacts((await restore(daemon, 'sparse', 'eve')).target)).toEqual(treeFacts(home));
   });
 
-  it('cannot grow while it is read for ever', { timeout: 120_000 }, async () => {
+  it('cannot grow while it is read for ever', async () => {
     const { daemon, home } = await withHome();
     const file = join(home, 'growing');
     let size = 1024 ** 2;
@@ -122,7 +122,7 @@ describe('a home whose list of files does not fit into the memory', () => {
   }
 
   it('does not end the daemon: the rest is saved without it, and its own save is refused', {
-    timeout: 120_000,
+    timeout: 150_000,
   }, async () => {
     const folder = join(temporaryFolder(), 'state');
     const [tree, homes] = [temporaryFolder(), temporaryFolder()];

@@ -63,7 +63,7 @@ describe('a restore that somebody ends', () => {
     };
     const before = facts();
     const { child, ended } = start(daemon, 'restore', 'large', folder);
-    await expect.poll(() => existsSync(join(folder, 'large')), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(folder, 'large'))).toBe(true);
     child.kill(signal);
     // As npm does, which hands on what the terminal has sent already.
     child.kill(signal);
@@ -85,7 +85,7 @@ describe('a restore that somebody ends', () => {
     const place = temporaryFolder();
     const folder = join(place, 'a/b');
     const { child, ended } = start(daemon, 'restore', 'large', folder);
-    await expect.poll(() => existsSync(join(folder, 'large')), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(folder, 'large'))).toBe(true);
     child.kill('SIGINT');
     expect(await ended()).toMatchObject([130, null, expect.any(String)]);
     expect(readdirSync(place)).toEqual([]);
@@ -99,14 +99,14 @@ it('a save that somebody ends is taken back, and he is told so', async () => {
   const { child, ended } = start(daemon, 'save', 'another');
   const isSaving = async () =>
     (await daemon.call('Status')).lines.some((line) => /SaveSystemState/.test(line));
-  await expect.poll(isSaving, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isSaving).toBe(true);
   child.kill('SIGINT');
   expect(await ended()).toEqual([
     130,
     null,
     expect.stringMatching(/^croft state: interrupted: the daemon takes the save back, unless .*\n$/m),
   ]);
-  await expect.poll(isSaving, { timeout: 20_000 }).toBe(false);
+  await expect.poll(isSaving).toBe(false);
   expect((await daemon.dump()).machines[0]?.states.map(({ name }) => name)).toEqual(['large']);
 });
 
@@ -115,7 +115,7 @@ it('an export that somebody ends leaves no half of a file', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'large.tar');
   const { child, ended } = start(daemon, 'export', 'large', '-o', file);
-  await expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => existsSync(file)).toBe(true);
   child.kill('SIGINT');
   expect(await ended()).toEqual([
     130,

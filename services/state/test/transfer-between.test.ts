@@ -26,7 +26,7 @@ async function daemonsOn(context: TestContext, fixtures: readonly StorageFixture
 }
 
 it('a state goes from ZFS to the vault to btrfs to ZFS, and is what it was', {
-  timeout: 120_000,
+  timeout: 150_000,
 }, async (context) => {
   const [first, ...others] = await daemonsOn(context, [zfs, vault, btrfs, zfs]);
   if (first === undefined) throw new Error('there is a first one');
@@ -74,7 +74,7 @@ it('no machine goes back to the state of another storage', async (context) => {
   expect(await here.storage.facts()).toEqual(before);
 });
 
-it('a system of several datasets on ZFS keeps them', { timeout: 60_000 }, async (context) => {
+it('a system of several datasets on ZFS keeps them', async (context) => {
   const missing = zfs.missing() ?? btrfs.missing();
   if (missing !== undefined) skipWithout(context, missing);
   const storage = await openPool();

@@ -12,7 +12,7 @@ async function dumpOf(address: string): Promise<Dump> {
   return JSON.parse(answer.results.map(({ states }) => states).join('')) as Dump;
 }
 
-it('an import that is killed at any moment leaves a whole state or none', { timeout: 120_000 }, async () => {
+it('an import that is killed at any moment leaves a whole state or none', async () => {
   const folder = join(temporaryFolder(), 'state');
   const tree = temporaryFolder();
   for (let at = 0; at < 400; at++) writeFileSync(join(tree, `f${at}`), `content ${at} `.repeat(400));

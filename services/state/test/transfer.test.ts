@@ -64,7 +64,7 @@ describe('an export', () => {
     expect(answer.order).not.toContain('summary');
   });
 
-  it('holds nobody: a removal goes on, and the reader is told', { timeout: 60_000 }, async () => {
+  it('holds nobody: a removal goes on, and the reader is told', async () => {
     const daemon = await startDaemon();
     for (let at = 0; at < 40; at++)
       writeFileSync(join(daemon.tree, `f${at}`), Buffer.alloc(1_000_000, `${at}`));
@@ -155,7 +155,7 @@ describe('an import', () => {
     expect(await exported(daemon, { stateName: 'again' })).toHaveLength(bytes.length);
   });
 
-  it('brings back content that is gone, holes and homes', { timeout: 60_000 }, async () => {
+  it('brings back content that is gone, holes and homes', async () => {
     const daemon = await startDaemon();
     const home = join(temporaryFolder(), 'ada');
     await daemon.call('CreateUserData', { user: 'ada', homepath: home });
@@ -178,7 +178,7 @@ describe('an import', () => {
     expect(treeFacts((await restore(daemon, 'back', 'ada')).target)).toEqual(facts);
   });
 
-  it('takes 100,000 tiny entries', { timeout: 120_000 }, async () => {
+  it('takes 100,000 tiny entries', async () => {
     const daemon = await startDaemon();
     const entries = Array.from({ length: 100_000 }, (_, at) =>
       fileEntry(`f${String(at).padStart(6, '0')}`, at % 2 === 0 ? 'even' : 'odd'),

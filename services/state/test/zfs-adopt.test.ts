@@ -247,7 +247,7 @@ describe('Adopt', () => {
   });
 
   it('goes on where it stopped, and shows nothing that is not whole', {
-    timeout: 120_000,
+    timeout: 150_000,
   }, async (context) => {
     const { storage } = await zsysMachine(context);
     const stop = join(storage.base, 'stop');

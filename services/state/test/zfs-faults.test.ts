@@ -63,7 +63,7 @@ it('a pool that hangs keeps one question waiting, however many ask how it is', a
   expect(await storage.facts()).toEqual(before);
 });
 
-it('leaves nothing on a full pool, and removes states from it', { timeout: 90_000 }, async (context) => {
+it('leaves nothing on a full pool, and removes states from it', async (context) => {
   const storage = await poolFor(context, { megabytes: 96 });
   const daemon = await daemonOn(storage);
   writeFileSync(join(storage.systemPath, 'large'), Buffer.alloc(20 * 1024 * 1024, 'x'));
@@ -208,7 +208,7 @@ it('a daemon that is killed before the completion mark leaves nothing of the sav
   const settings = { ...storage.settings, STATESVC_SEARCH_PATH: search };
   const killed = await startProcess(storage.folder, storage.systemPath, settings);
   const saving = callAt(killed.address, 'SaveSystemState', { stateName: 'doomed' });
-  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 40_000 });
   expect((await storage.facts()).length).toBeGreaterThan(before.length);
   await killed.kill();
   expect((await saving).code).not.toBe(0);
@@ -233,7 +233,7 @@ it('a removal that is killed between two datasets is finished at the next start'
   const settings = { ...storage.settings, STATESVC_SEARCH_PATH: search };
   const killed = await startProcess(storage.folder, storage.systemPath, settings);
   const removing = callAt(killed.address, 'RemoveSystemState', { stateName: 'doomed' });
-  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 40_000 });
   const half = (await storage.facts()).length;
   expect([half < whole, half > before.length]).toEqual([true, true]);
   await killed.kill();
@@ -265,7 +265,7 @@ it('a commit that is killed between two promotions is finished by the next one',
   const killed = await startProcess(storage.folder, storage.systemPath, settings);
   expect((await callAt(killed.address, 'PrepareBoot')).code).toBe(0);
   const committing = callAt(killed.address, 'CommitBoot');
-  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 40_000 });
   await killed.kill();
   expect((await committing).code).not.toBe(0);
   const next = await daemonOn(storage, { settings: booted });

@@ -61,13 +61,13 @@ async function killWhileRemoving(storage: ZfsPool, settings: Record<string, stri
   const killed = await startProcess(storage.folder, storage.systemPath, { ...storage.settings, ...settings });
   const removing = callAt(killed.address, 'RemoveSystemState', FORCED);
   const reached = join(storage.base, 'reached');
-  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 40_000 });
   await killed.kill();
   expect((await removing).code).not.toBe(0);
 }
 
 it('takes all that the machine went back to from a state, the last first', {
-  timeout: 120_000,
+  timeout: 150_000,
 }, async (context) => {
   const storage = await poolFor(context);
   const { base, root, homesFolder, zfs } = storage;
@@ -287,11 +287,11 @@ it('waits for other machines whose states go with it', async (context) => {
   const daemon = await boot(root);
   writeFileSync(flag, '');
   const slow = daemon.call('RemoveSystemState', { stateName: 'slow' });
-  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 40_000 });
   const forced = daemon.call('RemoveSystemState', FORCED);
   const waiting = `writers: RemoveSystemState on ${other}, waiting: 1`;
   await vi.waitFor(async () => expect((await daemon.call('Status')).lines).toContain(waiting), {
-    timeout: 20_000,
+    timeout: 150_000,
   });
   expect(zfs('list', '-H', '-r', '-t', 'snapshot', '-o', 'name', pool)).toContain(theirs);
   rmSync(flag);

@@ -21,7 +21,7 @@ const marks = ({ zfs }: ZfsPool, snapshot: string, names: string) =>
   zfs('get', '-H', '-p', '-s', 'local', '-o', 'property,value', names, snapshot).trim();
 
 it('a record of several properties is replaced as a whole, and a set that fails loses no state', {
-  timeout: 120_000,
+  timeout: 150_000,
 }, async (context) => {
   const storage = await poolFor(context);
   const flag = join(storage.base, 'fails');

@@ -72,7 +72,7 @@ describe('a save', () => {
 });
 
 describe('what others made', () => {
-  it('is not looked at, a thousand snapshots either', { timeout: 120_000 }, async (context) => {
+  it('is not looked at, a thousand snapshots either', async (context) => {
     const storage = await poolFor(context);
     const { zfs, root } = storage;
     for (const name of ['a', 'b', 'c']) zfs('create', `${root}/${name}`);

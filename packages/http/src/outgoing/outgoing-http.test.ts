@@ -349,5 +349,5 @@ describe('with connections that are kept', () => {
   it('waits for an answer as long as it was told to, also longer than for the next request', async () => {
     const peer = await server((_request, response) => void setTimeout(() => response.end('late'), 4_500));
     expect((await keeping(() => true)(peer.origin)).text).toBe('late');
-  }, 20_000);
+  });
 });

@@ -57,7 +57,7 @@ export async function callAs(
   const given: CallsAs = { uid, gid, groups: [], address, calls, connections, deadlineMs };
   const script = join(import.meta.dirname, 'call-as.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(given)], {
-    timeout: 60_000,
+    timeout: 150_000,
   });
   return JSON.parse(stdout) as ShortAnswer[];
 }

@@ -8,7 +8,7 @@ import { memberOf, namesOf, openHost, type StorageFixture } from './fixture.ts';
 
 /** Daemons that are killed in the middle of a save or a removal. */
 export function crashScenarios(fixture: StorageFixture): void {
-  describe('kill -9', { timeout: 120_000 }, () => {
+  describe('kill -9', { timeout: 150_000 }, () => {
     it.for(['SaveSystemState', 'RemoveSystemState'])(
       'in %s leaves whole states and nothing else',
       async (operation, context) => {

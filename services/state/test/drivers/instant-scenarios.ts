@@ -48,7 +48,7 @@ export const countIn = (folder: string): number => Number(readFileSync(join(fold
 /** States that the storage calls one instant are one: somebody writes to two places while they are saved. */
 export function instantScenarios(fixture: StorageFixture): void {
   describe('one instant', () => {
-    it('is what a dataset was, in every place of it', { timeout: 90_000 }, async (context) => {
+    it('is what a dataset was, in every place of it', { timeout: 150_000 }, async (context) => {
       const { daemon, storage } = await withDaemon(context, fixture);
       await count('over', [join(storage.systemPath, 'a/b'), join(storage.systemPath, 'c')]);
       const seen: number[] = [];
@@ -68,7 +68,7 @@ export function instantScenarios(fixture: StorageFixture): void {
       expect(new Set(seen).size).toBe(seen.length);
     });
 
-    it('is what several datasets were, where the storage says so', { timeout: 90_000 }, async (context) => {
+    it('is what several datasets were, where the storage says so', { timeout: 150_000 }, async (context) => {
       const { daemon, storage } = await withDaemon(context, fixture);
       const home = join(storage.homesFolder, 'ada');
       await daemon.call('CreateUserData', { user: 'ada', homepath: home });

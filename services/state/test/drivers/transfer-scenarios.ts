@@ -99,7 +99,7 @@ export function transferScenarios(fixture: StorageFixture): void {
           expect((await answer).code).toBe(1);
           // The next one is taken when that one is undone.
           const next = async () => (await importBytes(daemon, Buffer.from('x'))).code;
-          await vi.waitFor(async () => expect(await next()).toBe(3), 20_000);
+          await vi.waitFor(async () => expect(await next()).toBe(3), 40_000);
           expect(await storage.facts()).toEqual(before);
         } else {
           for (let at = 50_000; at < bytes.length; at += 50_000)

@@ -45,7 +45,7 @@ const objectsIn = (folder: string) =>
   );
 
 it('a collection takes nothing of a save that is completed while it reads what others need', {
-  timeout: 60_000,
+  timeout: 150_000,
 }, async () => {
   const { vault, folder, snapshot } = await scene();
   const first = await snapshot();
