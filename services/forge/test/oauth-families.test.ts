@@ -15,6 +15,11 @@ let questions: { id: string; answer: ServerResponse }[] = [];
 const welcome = ({ id, answer }: (typeof questions)[number]) => void answer.end(JSON.stringify({ id }));
 let reply: (question: (typeof questions)[number]) => void;
 const auth = createServer((request, answer) => {
+  if (request.method === 'POST') {
+    // Somebody tried too many passwords.
+    answer.writeHead(429, { 'retry-after': '17' }).end('{}');
+    return;
+  }
   const question = { id: request.url?.replace('/admin/users/', '') ?? '', answer };
   questions.push(question);
   reply(question);
@@ -263,4 +268,12 @@ it('of whoever was banned there is no application any more, also when he never c
   for (const answer of [await refresh(his, tokens), await steps.exchange(steps.presented(his, code))])
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_client' } });
   expect(await rowsOf(scene, 'oauth_grants', 'oauth_codes', 'oauth_tokens')).toEqual(before);
+});
+
+it('who tried too many passwords is told when to come back', async () => {
+  const before = await rowsOf(scene, 'oauth_grants', 'oauth_codes');
+  const answer = await steps.press(steps.question(program), { user_name: 'ada', password: 'a guess' });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '17']);
+  expect(await answer.text()).toContain('too many attempts');
+  expect(await rowsOf(scene, 'oauth_grants', 'oauth_codes')).toEqual(before);
 });

@@ -59,7 +59,7 @@ export const mailSettings = {
     kind: boolean,
     default: 'false',
     about:
-      'Who comes from a provider may sign in with an address nobody verified; not with `MAILER_AUTOCONFIRM`.',
+      'Who comes from a provider may sign in with an address nobody verified; not with `MAILER_AUTOCONFIRM`. The forge takes it for his, and tells it the programs to which he signs in there.',
   },
   MAILER_SECURE_EMAIL_CHANGE_ENABLED: {
     kind: boolean,
