@@ -244,7 +244,7 @@ describe('without dependencies', () => {
     await done(201, cast.ada, 'PATCH', `${at}/issues/${byHand}`, close);
     const database = openDatabase({ url: scene.databaseUrl, schema: 'forge', log: silentLog });
     const id = (await cast.ada.call('GET', `${at}/issues/${byCommit}`)).body.id;
-    const by = { actorId: 1, commitSha: '1'.repeat(40) };
+    const by = { actorId: 1, commitSha: '1'.repeat(40), repositoryId: 1 };
     await database.transaction((tx) => changeByCommit(tx, id, 'closes', by));
     await database.close();
     expect((await cast.ada.call('GET', `${at}/issues/${byCommit}`)).body['state']).toBe('closed');

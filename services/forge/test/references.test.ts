@@ -8,6 +8,7 @@ import { findSources } from '../src/references/find-targets.ts';
 import { followCommits } from '../src/references/follow-commits.ts';
 import type { RepositoryRow } from '../src/store/repositories/repositories.ts';
 import { type Body, commit, type Person, pushedRepository, useForge } from './forge.ts';
+import { recordHappenings } from './happenings.ts';
 import { ownGit } from './own-git.ts';
 
 const scene = useForge();
@@ -28,6 +29,7 @@ beforeAll(async () => {
   await ada.call('POST', '/user/repos', { name: 'secret', private: true });
   await eve.call('POST', '/user/repos', { name: 'evil' });
   await ada.call('PUT', '/repos/ada/tools/collaborators/wim', { permission: 'write' });
+  await recordHappenings(scene);
 });
 
 async function issue(repository: string, title: string, body = '', who = ada): Promise<number> {
@@ -54,6 +56,18 @@ const references = async (repository: string, number: number, who = ada): Promis
   (await timeline(repository, number, who)).filter((one) => String(one['type']).endsWith('_ref'));
 const stateOf = async (repository: string, number: number) =>
   (await ada.call('GET', `/repos/${repository}/issues/${number}`)).body['state'];
+
+/** The commit that closed an issue, as its timeline keeps it, and as it was announced. */
+async function commitsOf(repository: string, number: number): Promise<unknown[]> {
+  const [owner, name] = repository.split('/');
+  const row = await scene.sql.row<{ kept: string | null; told: string | null }>`
+    select c.details->>'commit_id' as kept, t.payload->>'commitId' as told
+    from :schema.comments c join :schema.issues i on i.id = c.issue_id
+      join :schema.repositories r on r.id = i.repository_id join :schema.users o on o.id = r.owner_id
+      join :schema.told t on (t.payload->>'issueId')::bigint = i.id and t.payload->>'action' = 'closed'
+    where o.login = ${owner} and r.name = ${name} and i.number = ${number} and c.kind = 'close'`;
+  return [row?.kept, row?.told];
+}
 
 describe('texts that name an issue', () => {
   it('are told in its timeline once, with who and where', async () => {
@@ -263,6 +277,12 @@ describe('commits', () => {
     expect(await stateOf('eve/evil', foreign)).toBe('open');
     expect(await stateOf('eve/evil', own)).toBe('closed');
     expect(await references('eve/evil', foreign, eve)).toMatchObject([{ type: 'commit_ref' }]);
+    // Which commit it was is for the readers of its own repository.
+    expect(await commitsOf('eve/evil', own)).toEqual([null, null]);
+    const here = await issue('ada/tools', 'Here');
+    await push(`closes #${here}`);
+    const head = await git(tree, 'rev-parse', 'HEAD');
+    expect(await commitsOf('ada/tools', here)).toEqual([head, head]);
   });
 });
 

@@ -7,13 +7,14 @@ import * as repositories from '../store/repositories/repositories.ts';
 
 /**
  * Closes an issue or opens it again because of a commit. One that waits for others stays open, and one that is what it is to
- * be as it is. Only issues: whether a pull request can be closed is decided between merges.
+ * be as it is. Only issues: whether a pull request can be closed is decided between merges. Which commit it was is told in its own
+ * repository only: not everybody who reads the issue may read another.
  */
 export async function changeByCommit(
   tx: Tx,
   issueId: number,
   action: 'closes' | 'reopens',
-  by: { actorId: number; commitSha: string },
+  by: { actorId: number; commitSha: string; repositoryId: number },
 ): Promise<void> {
   const issue = await issues.lockById(tx, issueId);
   const closes = action === 'closes';
@@ -21,7 +22,8 @@ export async function changeByCommit(
   if (closes && (await dependencies.hasOpen(tx, issueId))) return;
   await (closes ? issues.close(tx, issueId) : issues.reopen(tx, issueId));
   await repositories.addClosed(tx, issue.repository_id, 'issue', closes ? 1 : -1);
-  const details = { commit_id: by.commitSha };
+  const isOfHere = by.repositoryId === issue.repository_id;
+  const details = isOfHere ? { commit_id: by.commitSha } : {};
   const kind = closes ? 'close' : 'reopen';
   await comments.add(tx, { issueId, kind, posterId: by.actorId, details });
   await announce(tx, {
@@ -30,6 +32,6 @@ export async function changeByCommit(
     issueId,
     repositoryId: issue.repository_id,
     actorId: by.actorId,
-    commitId: by.commitSha,
+    ...(isOfHere ? { commitId: by.commitSha } : {}),
   });
 }

@@ -107,6 +107,7 @@ async function noteCommit(
     return;
   }
   await database.transaction(async (tx) => {
-    if (await note(tx)) await changeByCommit(tx, target.id, change, { actorId, commitSha: commit.id });
+    const by = { actorId, commitSha: commit.id, repositoryId: target.sourceRepositoryId };
+    if (await note(tx)) await changeByCommit(tx, target.id, change, by);
   });
 }

@@ -28,7 +28,7 @@ export async function followMerge(
     signal.throwIfAborted();
     const { action } = target;
     if (action === 'none' || !target.mayChange) continue;
-    const by = { actorId, commitSha };
+    const by = { actorId, commitSha, repositoryId: merged.repository_id };
     await context.database.transaction((inside) => changeByCommit(inside, target.id, action, by));
   }
 }
