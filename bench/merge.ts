@@ -142,11 +142,12 @@ async function mergeHere(git: Git, branch: string, pushed: string): Promise<void
   if (base === undefined || head === undefined) throw new Error(`no branch ${branch}`);
   const signature = { name: 'Bench', email: 'bench@example.test', at: new Date() };
   const parents = [base, head];
-  const { id, written } = await beginMerge(git, REPOSITORY, { ours: base, theirs: head }, (tree) =>
+  const { made } = await beginMerge(git, REPOSITORY, { ours: base, theirs: head }, (tree) =>
     commitObject({ tree, parents, author: signature, committer: signature, message: branch }),
   );
-  const move = { ref: branchRef('main'), new: id, old: base };
-  const moved = await moveRefs(git, REPOSITORY, [move], { written });
+  if (made === undefined) throw new Error(`${branch}: conflicts`);
+  const move = { ref: branchRef('main'), new: made.id, old: base };
+  const moved = await moveRefs(git, REPOSITORY, [move], { written: made.written });
   if (moved !== 'done') throw new Error(`${branch}: the base moved`);
 }
 

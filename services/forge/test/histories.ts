@@ -8,7 +8,8 @@ type Files = ReadonlyMap<string, Entry>;
 
 /**
  * A generated history as input of `git fast-import`: branches `main-<seed>` and `topic-<seed>` with common ground and
- * some commits each, in turns; every fourth merged crosswise, every third and fifth with `.gitattributes`.
+ * some commits each, in turns; every fourth merged crosswise, every third and fifth with `.gitattributes`; in every
+ * eleventh all that happens is that a folder is moved to two places, and a file added to it.
  */
 export function importOf(seed: number): string {
   const random = chance(seed);
@@ -21,6 +22,9 @@ export function importOf(seed: number): string {
   if (seed % 3 === 0) files = put(files, '.gitattributes', '*-1.txt merge=union\n*-2.txt binary\n');
   if (seed % 5 === 0) files = put(files, 'src/.gitattributes', '*.txt merge=union\n');
   if (seed % 7 === 0) files = put(files, 'module', '1'.repeat(40), '160000');
+  const isSplit = seed % 11 === 6;
+  if (isSplit)
+    for (const n of [1, 2, 3, 4]) files = put(files, `split/${n}`, `a file of its own, number ${n}\n`);
   const commits: string[] = [];
   let marks = 0;
   const write = (side: string, message: string, parents: readonly number[], entries: Files): number => {
@@ -35,6 +39,15 @@ export function importOf(seed: number): string {
     if (random() < 0.3) side.files = mutate(side.files, random);
     side.tip = write(name, message, [side.tip, ...merged], side.files);
   };
+  if (isSplit) {
+    const { main, topic } = sides;
+    for (const n of [1, 2, 3, 4])
+      main.files = move(main.files, `split/${n}`, `${n < 3 ? 'one' : 'two'}/${n}`);
+    topic.files = put(topic.files, 'split/added', text(random));
+    for (const [name, side] of Object.entries(sides))
+      side.tip = write(name, 'folders', [side.tip], side.files);
+    return commits.join('');
+  }
   for (const side of ['main', 'topic', 'main', 'topic'] as const)
     for (let n = 0; n < 1 + Math.floor(random() * 2); n++) grow(side, `${side} ${n}\n\nwhy: ${random()}`);
   if (seed % 4 === 1) {
@@ -71,6 +84,11 @@ function put(files: Files, name: string, content: string, mode: Entry['mode'] = 
 
 const without = (files: Files, name: string): Files =>
   new Map([...files].filter(([other]) => other !== name));
+
+function move(files: Files, from: string, to: string): Files {
+  const file = files.get(from);
+  return file === undefined ? files : put(without(files, from), to, file.content, file.mode);
+}
 
 /** One change, of every kind there is. */
 function mutate(files: Files, random: () => number): Files {

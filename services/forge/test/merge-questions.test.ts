@@ -46,11 +46,11 @@ it('a plain merge waits for git once for the commits with their trees, and once 
     return asked;
   });
   const who = { name: 'C', email: 'c@example.test', at: new Date(1_700_000_001_000) };
-  const merged = await writeMerge(git, REPOSITORY, { ours, theirs }, (tree) =>
+  const { made } = await writeMerge(git, REPOSITORY, { ours, theirs }, (tree) =>
     commitObject({ tree, parents: [ours, theirs], author: who, committer: who, message: 'm' }),
   );
 
-  const listed = execFileSync('git', ['--git-dir', bare, 'ls-tree', '-r', '--name-only', merged.id]);
+  const listed = execFileSync('git', ['--git-dir', bare, 'ls-tree', '-r', '--name-only', `${made?.id}`]);
   expect(listed.toString().split('\n').filter(Boolean)).toEqual([
     'd/e/a',
     'd/e/main',

@@ -53,7 +53,7 @@ describe('a merge queue without required checks', () => {
       .poll(() => timeline(two))
       .toContainEqual([
         'pull_cancel_scheduled_merge',
-        'Removed from the merge queue of main: it conflicts in same',
+        'Removed from the merge queue of main: it conflicts in one file',
       ]);
     expect(await Promise.all([one, two, three].map(isMerged))).toEqual([false, false, false]);
     const behind = await made(three);

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git as command, temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,7 +14,7 @@ import { ownGit } from './own-git.ts';
 
 /*
  * Merges, squashes and rebases of histories made by chance, by us in a bare repository and by git in a work tree: the
- * trees are the same, and conflicts are in the same files.
+ * trees are the same, and so is whether there are conflicts, and in which files.
  */
 const HISTORIES = 240;
 const REPOSITORY = 1;
@@ -47,16 +48,24 @@ afterAll(async () => {
 const tip = (branch: string) => command(bare, 'rev-parse', `refs/heads/${branch}`);
 const treeOf = (folder: string, commit: string) => command(folder, 'rev-parse', `${commit}^{tree}`);
 
-/** What git itself makes of it in the work tree. */
-async function byHand(from: string, ...args: string[]): Promise<{ tree?: string; conflicts: string[] }> {
+/** What git itself makes of it in the work tree: a tree, or conflicts, which need not be in files. */
+async function byHand(
+  from: string,
+  ...args: string[]
+): Promise<{ tree: string } | { tree?: undefined; conflicts: string[] }> {
   await command(work, 'checkout', '-qf', '-B', 'by-hand', from);
   try {
     await command(work, ...args);
-    if (args.includes('--squash')) return { tree: await command(work, 'write-tree'), conflicts: [] };
-    return { tree: await treeOf(work, 'HEAD'), conflicts: [] };
+    if (args.includes('--squash')) return { tree: await command(work, 'write-tree') };
+    return { tree: await treeOf(work, 'HEAD') };
   } catch {
+    const lock = join(work, '.git', 'index.lock');
+    const hasFallen = existsSync(lock);
+    await rm(lock, { force: true });
     const listed = await command(work, 'diff', '--name-only', '--diff-filter=U', '-z');
     if (args[0] === 'rebase') await command(work, 'rebase', '--abort');
+    // Over some folders that were moved git (2.39) fell in the work tree, and does not say over which files.
+    if (hasFallen) return { conflicts: expect.any(Array) };
     // Where a file and a folder want to be, git gives the file the name of its side.
     const files = listed.split('\0').map((name) => name.replace(/~[^/]*$/, ''));
     return { conflicts: [...new Set(files.filter((name) => name !== ''))].sort() };
@@ -98,23 +107,24 @@ it('the best common ancestors are those that git finds, in its order', async () 
 }, 300_000);
 
 let clean = 0;
+let withoutFiles = 0;
 it.each(Array.from({ length: HISTORIES }, (_, seed) => seed))('history %i: as git does it', async (seed) => {
   const [main, topic] = [await tip(`main-${seed}`), await tip(`topic-${seed}`)];
 
   const merged = await byHand(main, 'merge', '-q', '--no-ff', '-m', 'm', topic);
   for (const one of seed % 4 === 0 ? [git, plain] : [git]) {
     const ours = await tryMerge(one, REPOSITORY, main, topic);
-    expect(ours.conflicts.toSorted()).toEqual(merged.conflicts);
-    if (merged.tree !== undefined) expect(ours.tree).toBe(merged.tree);
+    const outcome = ours.isClean ? { tree: ours.tree } : { conflicts: ours.conflicts.toSorted() };
+    expect(outcome).toEqual(merged);
   }
   if (merged.tree !== undefined) {
     clean++;
-    const made = await writeMerge(git, REPOSITORY, { ours: main, theirs: topic }, (tree) =>
+    const { made } = await writeMerge(git, REPOSITORY, { ours: main, theirs: topic }, (tree) =>
       commitObject({ tree, parents: [main], author: ada, committer: ada, message: 'squashed' }),
     );
-    expect(await treeOf(bare, made.id)).toBe(merged.tree);
+    expect(await treeOf(bare, `${made?.id}`)).toBe(merged.tree);
     expect((await byHand(main, 'merge', '-q', '--squash', topic)).tree).toBe(merged.tree);
-  }
+  } else if (merged.conflicts.length === 0) withoutFiles++;
 
   const rebased = await byHand(topic, 'rebase', '-q', main);
   const log = await command(work, 'log', LOG, `${main}..by-hand`);
@@ -122,7 +132,7 @@ it.each(Array.from({ length: HISTORIES }, (_, seed) => seed))('history %i: as gi
   for (const one of seed % 4 === 0 ? [plain, git] : [git]) {
     const ours = await writeRebase(one, REPOSITORY, { onto: main, head: topic, committer: ada });
     if (ours.conflict === undefined) {
-      expect({ tree: ours.tree, conflicts: [] }).toEqual(rebased);
+      expect({ tree: ours.tree }).toEqual(rebased);
       expect(await command(bare, 'log', LOG, `${main}..${ours.tip}`)).toBe(log);
     } else {
       expect({ conflicts: ours.conflict.files.toSorted() }).toEqual(rebased);
@@ -132,7 +142,8 @@ it.each(Array.from({ length: HISTORIES }, (_, seed) => seed))('history %i: as gi
   }
 });
 
-it('half of the histories merge, the other half have conflicts', () => {
+it('half of the histories merge, the other half have conflicts, some of them in no file', () => {
   expect(clean / HISTORIES).toBeGreaterThan(0.3);
   expect(clean / HISTORIES).toBeLessThan(0.8);
+  expect(withoutFiles).toBeGreaterThan(HISTORIES / 20);
 });

@@ -109,7 +109,7 @@ it('where its commits do not fit it gets the other base only, and says why', asy
   ]);
   const comments = async () =>
     (await ada.call('GET', `${at}/issues/${upper}/comments`)).items.map((one) => one['body']);
-  await expect.poll(comments).toEqual(['Not rebased onto main: it conflicts in shared']);
+  await expect.poll(comments).toEqual(['Not rebased onto main: it conflicts in one file']);
 });
 
 it.each([

@@ -40,10 +40,14 @@ export async function refuseArrived(
     kind === 'delete' || !dependsOnFiles(protection)
       ? []
       : await listChangedPaths(git, repository.id, base ?? EMPTY_TREE, after);
-  if (paths === undefined) return `branch ${branch} is protected and what changes cannot be read`;
+  if (paths === undefined) return unreadChanges(branch);
   const isForward = kind === 'update' && (await hasCommit(git, repository.id, after, before));
   return refuseMove(rules, branch, kind !== 'update' ? kind : isForward ? 'fast-forward' : 'force', paths);
 }
+
+/** Why a branch does not move whose changes are too many, or damaged. */
+export const unreadChanges = (branch: string) =>
+  `branch ${branch} is protected and what changes cannot be read`;
 
 /**
  * The same for a branch that moves by our own hand.

@@ -1,10 +1,10 @@
 import { findWritable } from '../branches/find-writable.ts';
 import { moveInTurn } from '../branches/move-refs.ts';
 import { checkMove, loadPushRules } from '../branches/push-rules.ts';
-import { checkArrived } from '../branches/refuse-arrived.ts';
+import { checkArrived, unreadChanges } from '../branches/refuse-arrived.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { badRequest, baseMoved, notFound, tooLarge } from '../failures.ts';
+import { badRequest, baseMoved, forbidden, notFound, tooLarge } from '../failures.ts';
 import { copyCommit, measureCommit } from '../outside/git/copy-commits.ts';
 import { findMergeBase, tryMerge, writeMerge } from '../outside/git/merging/merge.ts';
 import { listMergedPaths } from '../outside/git/merging/merged-paths.ts';
@@ -72,21 +72,25 @@ export async function mergeUpstream(
     if (mergeBase === before) return 'fast-forward';
     if (onlyForward)
       throw badRequest('the branch has commits that its parent has not, so it cannot just follow');
-    const { conflicts } = await tryMerge(git, id, before, tip, beside);
-    if (conflicts.length > 0)
-      throw badRequest('merge failed because of conflict', { conflicted_files: conflicts });
     return 'merge';
   }
 
   /** What it would come to, with the objects of both; all that refuses a move is asked here as well. */
   async function planAhead(before: string): Promise<MergeType> {
     const { repositoryId: parentId } = upstream;
-    const planned = await readable(context, parentId, () => plan(before, parentId));
+    const planned = await readable(context, parentId, async () => {
+      const type = await plan(before, parentId);
+      const tried = type === 'merge' ? await tryMerge(git, id, before, tip, parentId) : undefined;
+      if (tried?.isClean === false) throw conflicting(tried.conflicts);
+      return type;
+    });
     if (planned === 'up-to-date') return planned;
     const protection = findProtection(rules.protections, branch, rules.work);
     const isByFiles = protection !== undefined && dependsOnFiles(protection);
     const merged = () => listMergedPaths(git, id, before, tip, parentId);
-    checkMove(rules, branch, 'fast-forward', isByFiles ? await readable(context, parentId, merged) : []);
+    const paths = isByFiles ? await readable(context, parentId, merged) : [];
+    if (paths === undefined) throw forbidden(unreadChanges(branch));
+    checkMove(rules, branch, 'fast-forward', paths);
     return planned;
   }
 
@@ -95,9 +99,10 @@ export async function mergeUpstream(
     // Without the parent's name: who sees the fork need not know of it.
     const message = `Merge upstream branch '${upstream.branch}' into ${branch}`;
     const parents = [before, tip];
-    const made = await writeMerge(git, id, { ours: before, theirs: tip }, (tree) =>
+    const { made, conflicts } = await writeMerge(git, id, { ours: before, theirs: tip }, (tree) =>
       commitObject({ tree, parents, author: committer, committer, message }),
     );
+    if (made === undefined) throw conflicting(conflicts);
     return made.id;
   }
 }
@@ -150,4 +155,6 @@ async function readable<T>({ database }: Context, parentId: number, work: () => 
   }
 }
 
+const conflicting = (files: readonly string[]) =>
+  badRequest('merge failed because of conflict', { conflicted_files: files });
 const branchMissing = () => notFound('the branch does not exist');

@@ -6,6 +6,7 @@ import { checkMade } from '../pulls/check-requirements.ts';
 import { checkMerge, type MergeWish, writeMergeOf } from '../pulls/prepare-merge.ts';
 import type { Protection } from '../rules/git/protection.ts';
 import { checkStyle } from '../rules/pulls/merge-style.ts';
+import { conflictWords } from '../rules/pulls/mergeable.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import type { MergeIntent } from '../store/pulls/merges.ts';
@@ -138,7 +139,7 @@ async function explain(
   // Nearly always it is remembered; what goes wrong with the reason is no reason to keep the entry.
   const outlook = await outlooks.of(row.repository_id, base, row.head_sha).catch(() => undefined);
   const { outcome, conflicts = [] } = outlook ?? {};
-  if (outcome === 'conflicts') return `it conflicts in ${conflicts.join(', ')}`;
+  if (outcome === 'conflicts') return conflictWords(conflicts);
   if (outcome === 'nothing') return `${pull.base_branch} has everything of it`;
   return error.message;
 }

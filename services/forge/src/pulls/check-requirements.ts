@@ -66,7 +66,7 @@ async function checkChanges(
   if (made !== undefined) checkKept(protection, await listChanged(git, repositoryId, base, made));
   // A head that stands on the base is what the merge gives; unrelated histories give nothing, and are refused elsewhere.
   else if (mergeBase !== undefined && mergeBase !== base)
-    checkKept(protection, await listMergedPaths(git, repositoryId, base, head));
+    checkKept(protection, unlessUnread(await listMergedPaths(git, repositoryId, base, head)));
 }
 
 /**
@@ -92,7 +92,11 @@ async function listChanged(
   from: string,
   to: string,
 ): Promise<string[]> {
-  const paths = await listChangedPaths(git, repositoryId, from, to);
+  return unlessUnread(await listChangedPaths(git, repositoryId, from, to));
+}
+
+/** @throws 405 */
+function unlessUnread(paths: string[] | undefined): string[] {
   if (paths === undefined) throw notMergeable('the base branch is protected and what changes cannot be read');
   return paths;
 }

@@ -15,7 +15,7 @@ import {
 } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { copyCommit } from '../outside/git/copy-commits.ts';
-import { findMergeBase, tryMerge, writeMerge } from '../outside/git/merging/merge.ts';
+import { findMergeBase, writeMerge } from '../outside/git/merging/merge.ts';
 import { writeRebase } from '../outside/git/merging/rebase.ts';
 import { commitObject } from '../outside/git/objects.ts';
 import { branchRef, readRef } from '../outside/git/refs.ts';
@@ -156,12 +156,11 @@ async function write(
     if (rebased.conflict === undefined) return rebased.tip;
     throw rebaseConflicts(style, rebased.conflict.commit, rebased.conflict.files);
   }
-  const { conflicts } = await tryMerge(git, id, before, base);
-  if (conflicts.length > 0) throw mergeConflicts(style, conflicts);
   const message = `Merge branch '${pull.base_branch}' into ${pull.head_branch}`;
   const parents = [before, base];
-  const made = await writeMerge(git, id, { ours: before, theirs: base }, (tree) =>
+  const { made, conflicts } = await writeMerge(git, id, { ours: before, theirs: base }, (tree) =>
     commitObject({ tree, parents, author: committer, committer, message }),
   );
+  if (made === undefined) throw mergeConflicts(style, conflicts);
   return made.id;
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFastForward, notMergeable, rebaseConflicts } from '../failures.ts';
-import { beginMerge, type CommitUnderWay, underWay } from '../outside/git/merging/merge.ts';
+import { beginMerge, type CommitUnderWay, type Made, underWay } from '../outside/git/merging/merge.ts';
 import { writeRebase } from '../outside/git/merging/rebase.ts';
 import { writeSquash } from '../outside/git/merging/squash.ts';
 import {
@@ -33,7 +33,7 @@ export interface DecidedMerge {
 
 /**
  * Writes what the base branch is to become, on no branch yet. Not twice at once in one repository.
- * @throws 409 when a commit does not fit, or the base cannot just follow
+ * @throws 405 on conflicts, 409 when a commit does not fit, or the base cannot just follow
  */
 export async function writeDecided(
   context: Context,
@@ -59,17 +59,16 @@ export async function writeDecided(
   switch (style) {
     case 'merge': {
       const message = await merge.message();
-      return await beginMerge(git, repositoryId, sides, (tree) => commit(tree, [base, head], message));
+      const toCommit = (tree: string) => commit(tree, [base, head], message);
+      return madeOf(await beginMerge(git, repositoryId, sides, toCommit));
     }
     case 'squash': {
       const author = signatureOf(context, merge.poster);
       const message = coAuthors(await merge.message(), nameOf(author), nameOf(committer));
       const toCommit = (tree: string) => commit(tree, [base], message, author);
-      if (upstream === undefined) return await beginMerge(git, repositoryId, sides, toCommit);
+      if (upstream === undefined) return madeOf(await beginMerge(git, repositoryId, sides, toCommit));
       const change = { from: mergeBase, to: head, onto: base };
-      const { made, conflicts } = await writeSquash(git, repositoryId, change, toCommit);
-      if (made === undefined) throw notMergeable('Please try again later', { conflicted_files: conflicts });
-      return underWay(made.id);
+      return underWay(madeOf(await writeSquash(git, repositoryId, change, toCommit)).id);
     }
     case 'rebase':
     case 'rebase-merge': {
@@ -91,6 +90,12 @@ export async function writeDecided(
       if (mergeBase !== base) throw notFastForward();
       return underWay(head);
   }
+}
+
+/** @throws 405 */
+function madeOf<Commit>({ made, conflicts }: Made<Commit>): Commit {
+  if (made === undefined) throw notMergeable('Please try again later', { conflicted_files: conflicts });
+  return made;
 }
 
 /** `Name <address>`, as a commit's header has it before the time. */

@@ -11,6 +11,7 @@ import { branchRef, readRefs } from '../outside/git/refs.ts';
 import { findActing } from '../repositories/find-acting.ts';
 import { mayWrite } from '../repositories/find-repository.ts';
 import { branchOf } from '../rules/git/push-request.ts';
+import { conflictWords } from '../rules/pulls/mergeable.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
@@ -95,11 +96,10 @@ async function restack(
     // Not what this one stands on, or merged as it was.
     if (upstream === undefined || (await hasCommit(git, id, onto, upstream))) return nothing;
     const rebased = await writeRebase(git, id, { onto, head: before, upstream, committer });
-    if (rebased.conflict !== undefined)
-      return { moves: [], result: `it conflicts in ${rebased.conflict.files.join(', ')}` };
+    if (rebased.conflict !== undefined) return { moves: [], result: conflictWords(rebased.conflict.files) };
     // Merges are left out, and with them whatever was changed in one: nobody is to lose that by what others merge.
     const whole = await trySquash(git, id, { from: upstream, to: before, onto });
-    if (whole.conflicts.length > 0 || whole.tree !== rebased.tree)
+    if (!whole.isClean || whole.tree !== rebased.tree)
       return { moves: [], result: 'its commits one by one do not give all that it changes' };
     const move = { ref, before, after: rebased.tip, restacked: true };
     const refusal = await refuseArrived(context, found.repository, move, rules);

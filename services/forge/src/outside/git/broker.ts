@@ -16,9 +16,10 @@ import {
 import { DirectOutput } from './direct-output.ts';
 import { confined, GIT_ENVIRONMENT, MAX_MEMORY_BYTES } from './environment.ts';
 
-/** How a program ended; code null when a signal ended it. */
+/** How a program ended; code null when a signal ended it, or nobody knows how. */
 export interface Exit {
   code: number | null;
+  signal: NodeJS.Signals | null;
   stderr: string;
 }
 
@@ -146,7 +147,7 @@ export class Broker {
       // Its programs go on without a parent, but nobody can learn how they end: for us they failed.
       const stderr = 'the git broker ended';
       listening.reject(new Error(stderr));
-      for (const job of this.#jobs.keys()) this.#finish({ job, code: null, signal, stderr });
+      for (const job of this.#jobs.keys()) this.#finish({ job, code: null, signal: null, stderr });
       if (!this.#closed)
         this.#log.warn({ code, signal }, 'the git broker ended; the next git process starts another');
     });
@@ -170,8 +171,8 @@ export class Broker {
     }
   }
 
-  #finish({ job, code, stderr }: ExitReport): void {
-    this.#jobs.get(job)?.resolve({ code, stderr });
+  #finish({ job, ...exit }: ExitReport): void {
+    this.#jobs.get(job)?.resolve(exit);
     this.#jobs.delete(job);
   }
 }

@@ -17,6 +17,9 @@ export class ConversationEnded extends Error {
  */
 export type TakeAnswer<T> = (received: Buffer) => { answer: T; length: number } | undefined;
 
+/** The same for an answer that is not kept until it is complete: without one, what it takes is done with. */
+export type TakePart<T> = (received: Buffer) => ReturnType<TakeAnswer<T>> | { isPart: true; length: number };
+
 interface Question {
   /** Tries to take the answer; false while it is not complete. */
   take(): boolean;
@@ -78,7 +81,7 @@ export class Conversation {
   }
 
   /** @throws ConversationEnded when the program ends instead of answering */
-  ask<T>(question: string | Buffer, takeAnswer: TakeAnswer<T>): Promise<T> {
+  ask<T>(question: string | Buffer, takeAnswer: TakeAnswer<T> | TakePart<T>): Promise<T> {
     this.#asked++;
     return new Promise<T>((resolve, reject) => {
       if (this.#exit !== undefined) return reject(new ConversationEnded(this.#exit));
@@ -89,6 +92,7 @@ export class Conversation {
             const taken = takeAnswer(this.#received);
             if (taken === undefined) return false;
             this.#received = this.#received.subarray(taken.length);
+            if ('isPart' in taken) return false;
             resolve(taken.answer);
           } catch (error) {
             this.#giveUp();

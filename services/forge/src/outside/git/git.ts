@@ -31,6 +31,8 @@ interface RunLimits {
   timeoutMs?: number;
   /** Whether it gets less memory than others. */
   isConfined?: boolean;
+  /** What it prints beyond that ends it. */
+  maxBytes?: number;
 }
 
 /** A conversation nobody used for this long ends. */
@@ -163,7 +165,11 @@ export class Git {
     args: readonly string[],
     input?: string | Buffer,
     environment: Record<string, string> = {},
-    { timeoutMs = COMMAND_TIMEOUT_MS, isConfined = false }: RunLimits = {},
+    {
+      timeoutMs = COMMAND_TIMEOUT_MS,
+      isConfined = false,
+      maxBytes = Number.POSITIVE_INFINITY,
+    }: RunLimits = {},
   ): Promise<Exit & { stdout: Buffer }> {
     assertOutsideTransaction(`git ${args[0]}`);
     const all = [...gitOptions(this.folderOf(repositoryId)), ...args];
@@ -172,7 +178,7 @@ export class Git {
       : await this.start(all, input !== undefined, environment);
     const timer = setTimeout(() => program.kill(), timeoutMs);
     if (input !== undefined) program.stdin?.end(input);
-    const [stdout, exit] = await Promise.all([buffer(program.stdout), program.exited]);
+    const [stdout, exit] = await Promise.all([readUpTo(program, maxBytes), program.exited]);
     clearTimeout(timer);
     return { ...exit, stdout };
   }
@@ -277,6 +283,20 @@ export class Git {
     // Not by `start`, which is for what is started for a request and counted as that.
     return new Conversation(await this.#broker.start({ command: this.#command, args, input: true }));
   }
+}
+
+/** What a program prints, as far as it is wanted. */
+async function readUpTo(program: RunningProgram, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of program.stdout as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= maxBytes) continue;
+    program.kill();
+    break;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** The environment in which git writes objects to a folder of their own and reads those of repositories, too. */

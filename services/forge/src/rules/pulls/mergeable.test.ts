@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { checkOutlook, checkRelated, isMergeable, isWorkInProgress, type MergeOutlook } from './mergeable.ts';
+import {
+  checkOutlook,
+  checkRelated,
+  conflictWords,
+  isMergeable,
+  isWorkInProgress,
+  MAX_CONFLICTS,
+  type MergeOutlook,
+} from './mergeable.ts';
 
 const outlook = (outcome: MergeOutlook['outcome']): MergeOutlook => ({
   mergeBase: 'b',
@@ -48,4 +56,13 @@ describe('merge rule 3', () => {
     if (kind === undefined) expect(check).not.toThrow();
     else expect(check).toThrow(expect.objectContaining({ kind }));
   });
+});
+
+it.each([
+  [0, 'it conflicts'],
+  [1, 'it conflicts in one file'],
+  [2, 'it conflicts in 2 files'],
+  [MAX_CONFLICTS, 'it conflicts in 100 files or more'],
+])('%i files in conflict are told without their names', (count, words) => {
+  expect(conflictWords(Array.from({ length: count }, (_, n) => `secret-${n}`))).toBe(words);
 });

@@ -1,14 +1,24 @@
 import { notMergeable, unrelatedHistories } from '../../failures.ts';
 import type { MergeStyle } from './merge-style.ts';
 
+/** Of so many files in conflict it is told which they are: trees that name each other make millions of them out of nothing. */
+export const MAX_CONFLICTS = 100;
+
 /** What merging a head into a base would give. */
 export interface MergeOutlook {
   /** Undefined when the histories are unrelated. */
   mergeBase: string | undefined;
   /** `nothing`: the base has all commits of the head already. */
   outcome: 'clean' | 'conflicts' | 'unrelated' | 'nothing';
-  /** The files that conflict. */
+  /** Files that conflict, `MAX_CONFLICTS` of them at most; none where folders do. */
   conflicts: readonly string[];
+}
+
+/** That it conflicts, in the words of a timeline: without names of files, which not everybody may read who reads that. */
+export function conflictWords(files: readonly string[]): string {
+  if (files.length === 0) return 'it conflicts';
+  if (files.length === 1) return 'it conflicts in one file';
+  return `it conflicts in ${files.length} files${files.length < MAX_CONFLICTS ? '' : ' or more'}`;
 }
 
 /** A title that says the work is not finished. */

@@ -1,15 +1,10 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConversationEnded, type TakeAnswer } from '../conversation.ts';
+import { ConversationEnded } from '../conversation.ts';
 import { type Git, quarantined } from '../git.ts';
 import { type AttributesFile, findAttributes, writeAttributes } from './attributes.ts';
-import { conflictedFiles, hasGivenUp, mergeAlone } from './merge-alone.ts';
-
-/** What merging two commits gives: a tree, with markers in the named files when they conflict. */
-export interface MergedTree {
-  tree: string;
-  conflicts: string[];
-}
+import { hasFailedOver, mergeAlone } from './merge-alone.ts';
+import { type MergedTree, takeMergedTree } from './merged-tree.ts';
 
 /** Where merges are made: the repository has none of the objects yet. */
 export interface MergeRoom {
@@ -54,10 +49,10 @@ async function inConversation<T>(
     const environment = quarantined([git.folderOf(repositoryId)], objects);
     const merge: MergeRoom['merge'] = async (ours, theirs) => {
       try {
-        return await conversation.ask(`${ours} ${theirs}\n`, takeMergedTree);
+        return await conversation.ask(`${ours} ${theirs}\n`, takeMergedTree());
       } catch (error) {
         // That may have been for what somebody else asked.
-        if (!(error instanceof ConversationEnded && hasGivenUp(error.exit))) throw error;
+        if (!(error instanceof ConversationEnded && hasFailedOver(error.exit))) throw error;
         return await mergeAlone(git, repositoryId, { topic, ours, theirs, environment });
       }
     };
@@ -104,14 +99,6 @@ async function oneByOne<T>(
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }
-
-/** `1\0<tree>\0\0` is clean, `0\0<tree>\0<file>\0…\0` has conflicts. */
-const takeMergedTree: TakeAnswer<MergedTree> = (received) => {
-  const end = received.indexOf('\0\0', 2 + 40);
-  if (end === -1) return undefined;
-  const [, tree = '', ...conflicts] = received.toString('utf8', 0, end).split('\0');
-  return { answer: { tree, conflicts: conflictedFiles(conflicts) }, length: end + 2 };
-};
 
 /** The folder itself belongs to the process, which goes on. */
 async function empty(folder: string): Promise<void> {

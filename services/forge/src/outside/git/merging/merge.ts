@@ -3,11 +3,11 @@ import { adoptObjects, type GitObject, writeObjects, writeQuarantined } from '..
 import { keepNode, readNode, recallNode } from '../reading/commit-nodes.ts';
 import { type CombinedTree, combineTrees } from './combine-trees.ts';
 import { listMergeBases, walkToMergeBases } from './merge-base.ts';
-import { inMergeRoom, type MergedTree, type MergeRoom } from './merge-room.ts';
+import { inMergeRoom, type MergeRoom } from './merge-room.ts';
+import { cleanTree, type MergedTree } from './merged-tree.ts';
 import { readTrees } from './tree-entries.ts';
 
 export { findMergeBase } from './merge-base.ts';
-export type { MergedTree } from './merge-room.ts';
 
 /**
  * Merges two commits with related histories, without a work tree and without leaving anything in the repository.
@@ -21,7 +21,7 @@ export async function tryMerge(
   beside?: number,
 ): Promise<MergedTree> {
   const combined = beside === undefined ? await combineCommits(git, repositoryId, ours, theirs) : undefined;
-  if (combined !== undefined) return { tree: combined.tree, conflicts: [] };
+  if (combined !== undefined) return cleanTree(combined.tree);
   const merge = (room: MergeRoom) => room.merge(ours, theirs);
   return await inMergeRoom(git, repositoryId, 'trials', ours, merge, beside);
 }
@@ -33,19 +33,24 @@ export interface CommitUnderWay {
   written: Promise<void>;
 }
 
+/** What was made of a merge, or the files in which the two sides do not fit. */
+export type Made<Commit> =
+  | { made: Commit; conflicts?: undefined }
+  | { made?: undefined; conflicts: readonly string[] };
+
 /**
- * Merges two commits that merge without conflicts and writes the merged trees and the commit made of them, all on
- * the disk when it returns. They are on no branch yet. Not twice at once in one repository.
+ * Merges two commits with related histories and writes the merged trees and the commit made of them, all on the disk when it
+ * returns. They are on no branch yet. Not twice at once in one repository.
  */
 export async function writeMerge(
   git: Git,
   repositoryId: number,
   sides: MergedSides,
   toCommit: (tree: string) => GitObject,
-): Promise<{ id: string }> {
-  const { id, written } = await beginMerge(git, repositoryId, sides, toCommit);
-  await written;
-  return { id };
+): Promise<Made<{ id: string }>> {
+  const begun = await beginMerge(git, repositoryId, sides, toCommit);
+  await begun.made?.written;
+  return begun;
 }
 
 /** The same, but returns as soon as the commit is known. */
@@ -54,26 +59,22 @@ export async function beginMerge(
   repositoryId: number,
   { ours, theirs }: MergedSides,
   toCommit: (tree: string) => GitObject,
-): Promise<CommitUnderWay> {
+): Promise<Made<CommitUnderWay>> {
   const combined = await combineCommits(git, repositoryId, ours, theirs);
   if (combined !== undefined) {
     const commit = toCommit(combined.tree);
     const written = writeObjects(git, repositoryId, [...combined.objects, commit]);
-    return underWay(
-      commit.id,
-      written.then(() => keepNode(commit)),
-    );
+    const kept = written.then(() => keepNode(commit));
+    return { made: underWay(commit.id, kept) };
   }
-  const made = await inMergeRoom(git, repositoryId, 'merges', ours, async (room) => {
-    const { tree, conflicts } = await room.merge(ours, theirs);
-    if (conflicts.length > 0)
-      throw new Error(`a merge that was clean has conflicts now: ${conflicts.join(', ')}`);
+  return await inMergeRoom(git, repositoryId, 'merges', ours, async (room) => {
+    const { tree, isClean, conflicts } = await room.merge(ours, theirs);
+    if (!isClean) return { conflicts };
     const commit = toCommit(tree);
     await writeQuarantined(room.objects, commit);
     await adoptObjects(git, repositoryId, room.objects);
-    return commit;
+    return { made: underWay(commit.id) };
   });
-  return underWay(made.id);
 }
 
 /** A failure is told to whoever waits; until somebody does it is nobody's fault. */

@@ -17,7 +17,8 @@ import { describeObjects, MAX_IN_CONVERSATION, readSmallObjects } from '../readi
 import { splitCommit } from '../reading/parse-commit.ts';
 import { inTurn } from '../reading/turns.ts';
 import { combineTrees } from './combine-trees.ts';
-import { inMergeRoom, type MergedTree, type MergeRoom } from './merge-room.ts';
+import { inMergeRoom, type MergeRoom } from './merge-room.ts';
+import { cleanTree, type MergedTree } from './merged-tree.ts';
 
 /** Commits made anew on another one, the first first. */
 export interface Rebased {
@@ -82,7 +83,7 @@ export async function writeRebase(
       const sides = { base: before, ours: onto, theirs: after };
       const combined = await combineTrees(git, repositoryId, sides);
       for (const object of combined?.objects ?? []) await inMemory.write(object);
-      return combined && { tree: combined.tree, conflicts: [] };
+      return combined && cleanTree(combined.tree);
     },
     async write(object) {
       objects.push(object);
@@ -180,7 +181,7 @@ async function pickOne(
   const picked = { before, after: node.tree, onto: tree };
   const merged = withoutMerging(picked) ?? (await workbench.merge(picked));
   if (merged === undefined) return undefined;
-  if (merged.conflicts.length > 0) return { conflict: { commit: id, files: merged.conflicts } };
+  if (!merged.isClean) return { conflict: { commit: id, files: merged.conflicts } };
   const wasEmpty = node.tree === before;
   if (merged.tree === tree && !wasEmpty) return progress;
   const unsigned = recommit(content, { tree: merged.tree, parent: tip, committer });
@@ -190,8 +191,8 @@ async function pickOne(
 }
 
 function withoutMerging({ before, after, onto }: PickedTrees): MergedTree | undefined {
-  if (before === onto) return { tree: after, conflicts: [] };
-  return before === after || onto === after ? { tree: onto, conflicts: [] } : undefined;
+  if (before === onto) return cleanTree(after);
+  return before === after || onto === after ? cleanTree(onto) : undefined;
 }
 
 /**

@@ -2,7 +2,9 @@ import type { Git } from '../git.ts';
 import { adoptObjects, type GitObject, writeQuarantined } from '../objects.ts';
 import { readSmallObjects } from '../reading/objects.ts';
 import { parseCommit } from '../reading/parse-commit.ts';
-import { inMergeRoom, type MergedTree } from './merge-room.ts';
+import type { Made } from './merge.ts';
+import { inMergeRoom } from './merge-room.ts';
+import type { MergedTree } from './merged-tree.ts';
 import { pickTree } from './rebase.ts';
 
 /** A change that is to go elsewhere: what makes one commit another, and where it is to be made. */
@@ -10,12 +12,6 @@ export interface Change {
   from: string;
   to: string;
   onto: string;
-}
-
-/** What was made of it, or the files in which it does not fit. */
-export interface Squashed {
-  made: GitObject | undefined;
-  conflicts: readonly string[];
 }
 
 /**
@@ -27,15 +23,15 @@ export async function writeSquash(
   repositoryId: number,
   { from, to, onto }: Change,
   toCommit: (tree: string) => GitObject,
-): Promise<Squashed> {
+): Promise<Made<GitObject>> {
   const trees = await readSides(git, repositoryId, { from, to, onto });
   return await inMergeRoom(git, repositoryId, 'merges', onto, async (room) => {
-    const { tree, conflicts } = await pickTree(room, trees);
-    if (conflicts.length > 0) return { made: undefined, conflicts };
+    const { tree, isClean, conflicts } = await pickTree(room, trees);
+    if (!isClean) return { conflicts };
     const made = toCommit(tree);
     await writeQuarantined(room.objects, made);
     await adoptObjects(git, repositoryId, room.objects);
-    return { made, conflicts };
+    return { made };
   });
 }
 

@@ -9,6 +9,8 @@ export interface ReadingLimits {
   /** Milliseconds after which it is ended. */
   timeoutMs?: number;
   input?: string;
+  /** Lets it read what is not in the repository. */
+  environment?: Readonly<Record<string, string>>;
   /** Whether what came before git failed would be taken for all there is: then it throws, unless it was for damage. */
   isAnswer?: boolean;
 }
@@ -38,10 +40,13 @@ async function read(
   repositoryId: number,
   args: readonly string[],
   take: (record: Buffer) => unknown,
-  { timeoutMs = TIMEOUT_MS, input, isAnswer = false }: ReadingLimits,
+  { timeoutMs = TIMEOUT_MS, input, environment, isAnswer = false }: ReadingLimits,
 ): Promise<'done' | 'failed'> {
   const options = gitOptions(git.folderOf(repositoryId));
-  const program = await git.start([...options, ...args], input !== undefined, { GIT_LITERAL_PATHSPECS: '1' });
+  const program = await git.start([...options, ...args], input !== undefined, {
+    ...environment,
+    GIT_LITERAL_PATHSPECS: '1',
+  });
   const timer = setTimeout(() => program.kill(), timeoutMs);
   if (input !== undefined) program.stdin?.end(input);
   try {
