@@ -1,58 +1,44 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from '@croft/testing';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { commit, pushBranch, pushedRepository } from './forge.ts';
-import { REQUIRED, useMergeQueues } from './merge-queue-scene.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 import { scriptedGit } from './scripted-git.ts';
 
-/** While a file is there, merging takes more memory than there is. */
+/** While a file is there, merging takes more memory than there is, or git falls over. */
 const program = await scriptedGit(
-  (folder) => `if [ -e ${folder}/full ]; then
-  for word in "$@"; do
-    [ "$word" = merge-tree ] && touch ${folder}/refused && echo 'fatal: Out of memory, malloc failed' >&2 && exit 128
-  done
-fi`,
+  (folder) => `for word in "$@"; do
+  if [ "$word" = merge-tree ]; then
+    [ -e ${folder}/full ] && echo 'fatal: Out of memory, malloc failed' >&2 && exit 128
+    [ -e ${folder}/broken ] && echo 'git: Assertion failed.' >&2 && kill -ABRT $$
+  fi
+done`,
 );
 afterAll(() => program[Symbol.asyncDispose]());
-const { scene, people, queued } = useMergeQueues({ environment: { FORGE_GIT_COMMAND: program.command } });
-const full = join(program.folder, 'full');
-/** A file of which two people can change one end each. */
-const lines = (first: string, last: string) => ({ 'lines.txt': `${first}\n2\n3\n4\n5\n6\n7\n${last}\n` });
-
-/** With these git is started for each merge. */
-const ATTRIBUTES = { '.gitattributes': '*.bin binary\n' };
-beforeEach(async () => {
-  for (const file of [full, join(program.folder, 'refused')]) await rm(file, { force: true });
+const scene = useForge({ environment: { FORGE_GIT_COMMAND: program.command } });
+let ada: Person;
+beforeAll(() => {
+  ada = scene.person('ada');
 });
 
-/** Something new on a branch. */
-async function push(tree: string, branch: string, files: Record<string, string>): Promise<void> {
-  await git(tree, 'checkout', '-q', branch);
-  await commit(tree, files, `on ${branch}`);
-  await git(tree, 'push', '-q', 'origin', branch);
-}
-
-/** A pull request whose merge is one of contents. */
-async function openTopic(tree: string, at: string): Promise<number> {
-  await push(tree, 'main', { ...lines('1', '8'), ...ATTRIBUTES });
-  await pushBranch(tree, 'topic', lines('1', 'x'));
-  await push(tree, 'main', lines('y', '8'));
-  const opened = { title: 'topic', head: 'topic', base: 'main' };
-  return (await people.ada.call('POST', `${at}/pulls`, opened)).body.number;
-}
-
-it('a merge of small files for which there is no memory is put off, and then made', async () => {
-  const { ada } = people;
-  const tree = await pushedRepository(ada, 'work', scene.folder);
+/** A repository where `topic` changes the end of a file whose beginning changes on `main`. */
+async function apart(name: string) {
+  const tree = await pushedRepository(ada, name, scene.folder);
+  const lines = (first: string, last: string) => ({ 'lines.txt': `${first}\n2\n3\n4\n5\n6\n7\n${last}\n` });
   await commit(tree, lines('1', '8'), 'base');
   await pushBranch(tree, 'topic', lines('1', 'x'));
   await commit(tree, lines('y', '8'), 'on main');
   await git(tree, 'push', '-q', 'origin', 'main');
-  await writeFile(full, '');
-  const at = '/repos/ada/work/pulls';
-  const made = await ada.call('POST', at, { title: 'topic', head: 'topic', base: 'main' });
+  const at = `/repos/ada/${name}/pulls`;
+  const open = (head: string) => ada.call('POST', at, { title: head, head, base: 'main' });
+  return { tree, at, open };
+}
+
+it('a merge of small files for which there is no memory is put off, and then made', async () => {
+  const { at, open } = await apart('work');
+  await writeFile(join(program.folder, 'full'), '');
+  const made = await open('topic');
   expect(made.status).toBe(201);
   const before = await rowsOf(scene, 'pulls', 'merges', 'comments');
   const { number } = made.body;
@@ -68,71 +54,44 @@ it('a merge of small files for which there is no memory is put off, and then mad
     expect(said.message).toBe('git has not the memory or the time to merge this now');
   }
   expect(await rowsOf(scene, 'pulls', 'merges', 'comments')).toEqual(before);
-  await rm(full);
+  await rm(join(program.folder, 'full'));
   expect((await ada.call('GET', `${at}/${number}`)).body.mergeable).toBe(true);
   expect((await ada.call('POST', `${at}/${number}/merge`, { Do: 'merge' })).status).toBe(200);
 });
 
-it('one that is scheduled is tried again until there is', async () => {
-  const { ada } = people;
-  const tree = await pushedRepository(ada, 'patient', scene.folder);
-  const at = '/repos/ada/patient';
-  const number = await openTopic(tree, at);
-  const head = await git(tree, 'rev-parse', 'topic');
-  const protection = { rule_name: 'main', enable_push: true, ...REQUIRED };
-  expect((await ada.call('POST', `${at}/branch_protections`, protection)).status).toBe(201);
-  const scheduled = { Do: 'merge', merge_when_checks_succeed: true };
-  expect((await ada.call('POST', `${at}/pulls/${number}/merge`, scheduled)).status).toBe(201);
-  await push(tree, 'main', { 'other.txt': 'so that it is another merge' });
-  const waiting = () => scene.sql.rows<{ last_error: string | null }>`
-    select last_error from :schema.outbox where topic = 'scheduled-merge'`;
-  await expect.poll(waiting).toEqual([]);
-  const before = await rowsOf(scene, 'scheduled_merges', 'merges');
-  await writeFile(full, '');
-  await ada.call('POST', `${at}/statuses/${head}`, { state: 'success', context: 'ci' });
-  await expect
-    .poll(async () => (await waiting())[0]?.last_error ?? '')
-    .toContain('git has not the memory or the time');
-  expect(await rowsOf(scene, 'scheduled_merges', 'merges')).toEqual(before);
-  expect((await ada.call('GET', `${at}/pulls/${number}`)).body).toMatchObject({ merged: false });
-  await rm(full);
-  const isMerged = async () => (await ada.call('GET', `${at}/pulls/${number}/merge`)).status;
-  await expect.poll(isMerged).toBe(204);
+it('a merge that git falls over is none, and what has it can be read', async () => {
+  const { at, open } = await apart('fallen');
+  const bare = await scene.bare('ada', 'fallen');
+  await writeFile(join(program.folder, 'broken'), '');
+  const { status, body } = await open('topic');
+  expect([status, body.mergeable]).toEqual([201, false]);
+  const { number } = body;
+  const stored = () => Promise.all([git(bare, 'for-each-ref'), rowsOf(scene, 'pulls', 'merges', 'comments')]);
+  const before = await stored();
+  expect((await ada.call('GET', at)).items).toMatchObject([{ number, mergeable: false }]);
+  for (const what of ['', '.diff', '.patch', '/files', '/commits'])
+    expect((await ada.call('GET', `${at}/${number}${what}`)).status, what).toBe(200);
+  for (const style of ['merge', 'squash', 'rebase'])
+    expect(await ada.call('POST', `${at}/${number}/merge`, { Do: style })).toMatchObject({
+      status: 405,
+      body: { conflicted_files: [] },
+    });
+  for (const style of ['merge', 'rebase'])
+    expect((await ada.call('POST', `${at}/${number}/update?style=${style}`)).status).toBe(409);
+  expect(await stored()).toEqual(before);
+  await rm(join(program.folder, 'broken'));
 });
 
-describe('one in a merge queue', () => {
-  it('is tried again', async () => {
-    const { merge, isMerged, made, report, timeline, tree, list, main, at } = await queued(
-      'retried',
-      REQUIRED,
-    );
-    const number = await openTopic(tree, at);
-    await writeFile(full, '');
-    expect((await merge(number)).status).toBe(201);
-    await expect.poll(() => readdir(program.folder)).toContain('refused');
-    expect([await list(), await isMerged(number)]).toMatchObject([[{ number, sha: '' }], false]);
-    await rm(full);
-    // Has the queue looked at again, which takes ten seconds otherwise.
-    await report(await main(), 'success', 'other');
-    await report(await made(number), 'success');
-    await expect.poll(() => isMerged(number)).toBe(true);
-    expect(JSON.stringify(await timeline(number))).not.toContain('Removed');
-  });
-
-  it('leaves it where that does not help', async () => {
-    const { merge, isMerged, made, timeline, tree, list, at } = await queued('left', REQUIRED);
-    const number = await openTopic(tree, at);
-    expect((await merge(number)).status).toBe(201);
-    await made(number);
-    await writeFile(full, '');
-    await push(tree, 'main', { 'other.txt': 'so that it has to be made anew' });
-    const reason =
-      'Removed from the merge queue of main: git has not the memory or the time to merge this now';
-    // Three attempts, each some seconds after the one before.
-    await expect
-      .poll(() => timeline(number), { timeout: 90_000, interval: 500 })
-      .toContainEqual(['pull_cancel_scheduled_merge', reason]);
-    await rm(full);
-    expect([await list(), await isMerged(number)]).toEqual([[], false]);
-  }, 150_000);
+it('one that lacks an object takes no list down', async () => {
+  const { tree, at, open } = await apart('damaged');
+  const lost = await git(tree, 'rev-parse', 'main:lines.txt');
+  await pushBranch(tree, 'whole', { other: '1' }, 'origin/main');
+  const bare = await scene.bare('ada', 'damaged');
+  await rm(join(bare, 'objects', lost.slice(0, 2), lost.slice(2)));
+  const numbers = [await open('topic'), await open('whole')].map(({ body }) => body.number);
+  const { items } = await ada.call('GET', `${at}?sort=oldest`);
+  expect(items.map(({ number, mergeable }) => [number, mergeable])).toEqual([
+    [numbers[0], false],
+    [numbers[1], true],
+  ]);
 });

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { loadPeople } from '../issues/load-people.ts';
+import { GitFailed } from '../outside/git/git-failed.ts';
 import { isTooMuch } from '../outside/git/merging/merge-alone.ts';
 import { countChanges } from '../outside/git/reading/change-counts.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
@@ -82,7 +83,7 @@ async function lookAtBranches(
       const to = row.merged_at === null && !isFromFork(row) ? (headTip ?? row.head_sha) : row.head_sha;
       let outlook: MergeOutlook | undefined;
       if (row.merged_at === null && baseTip !== undefined)
-        outlook = await outlooks.of(repositoryId, baseTip, to).catch(unlessTooMuch);
+        outlook = await outlooks.of(repositoryId, baseTip, to).catch(unlessUnmergeable);
       const from = row.merge_base ?? outlook?.mergeBase ?? baseTip;
       return { side: { baseTip, headTip, outlook }, range: from === undefined ? undefined : { from, to } };
     }),
@@ -92,8 +93,11 @@ async function lookAtBranches(
   return looked.map(({ side }, index) => ({ ...side, counts: counts[index] }));
 }
 
-/** What git cannot merge now can be read all the same, as what is not to be merged; whoever merges is told why. */
-function unlessTooMuch(error: unknown): MergeOutlook {
-  if (!isTooMuch(error)) throw error;
+/**
+ * What git cannot merge, for want of memory now or of an object that is lost, can be read all the same, as what is not to be
+ * merged, and so can what is in a list with it; whoever merges is told why.
+ */
+function unlessUnmergeable(error: unknown): MergeOutlook {
+  if (!isTooMuch(error) && !(error instanceof GitFailed && error.isForDamage)) throw error;
   return { mergeBase: undefined, outcome: 'conflicts', conflicts: [] };
 }

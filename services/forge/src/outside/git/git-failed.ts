@@ -24,6 +24,7 @@ export class GitFailed extends Error {
 const NAMES_DAMAGE = new RegExp(
   [
     'fatal: (bad (object|revision)|not a valid commit name|not a tree object|missing object|unable to stream) ?',
+    'fatal: unable to read ([a-z]+ )*\\(?[0-9a-f]{40}',
     'fatal: (loose|packed) object .* is corrupt',
     'fatal: git cat-file .*: bad file',
     'fatal: parse_object_buffer failed',
