@@ -19,14 +19,18 @@ async function daemonAt(options: DaemonOptions = {}) {
   let now = new Date('2026-11-22T15:30:00').getTime();
   const daemon = await startDaemon({ ...options, clock: { now: () => new Date(now) } });
   writeFileSync(join(daemon.tree, 'file'), 'content');
-  const saveDaysAgo = async (days: number, request: object = {}) => {
+  const callDaysAgo = async (days: number, operation: string, request: object = {}) => {
     now -= days * DAY;
-    const answer = await daemon.call('SaveSystemState', { autosave: true, ...request });
+    const answer = await daemon.call(operation, request);
     now += days * DAY;
     expect(answer.code).toBe(0);
+    return answer;
+  };
+  const saveDaysAgo = async (days: number, request: object = {}) => {
+    const answer = await callDaysAgo(days, 'SaveSystemState', { autosave: true, ...request });
     return answer.results[0]?.['stateName'] as string;
   };
-  return { daemon, saveDaysAgo };
+  return { daemon, callDaysAgo, saveDaysAgo };
 }
 
 const namesOf = async (daemon: Daemon) =>
@@ -76,10 +80,10 @@ describe('GC', () => {
     const above = Math.min(90, Math.ceil((bavail / blocks) * 100) + 1);
     const folder = join(temporaryFolder(), 'state');
     const first = await daemonAt({ folder });
-    await first.saveDaysAgo(0, { stateName: 'manual', autosave: false });
-    const newest = await first.saveDaysAgo(0);
-    await first.saveDaysAgo(1);
     await first.saveDaysAgo(2);
+    await first.saveDaysAgo(1);
+    const newest = await first.saveDaysAgo(0);
+    await first.saveDaysAgo(0, { stateName: 'manual', autosave: false });
     await first.daemon.service.close(0);
     const { daemon } = await daemonAt({
       folder,
@@ -95,6 +99,49 @@ describe('GC', () => {
     // Those share all that they hold, so that one without the other brings nothing; never these two.
     expect((await namesOf(daemon)).sort()).toEqual([newest, 'manual'].sort());
   });
+
+  it('keeps what was saved last while the clock was decades behind, also after a restart', async () => {
+    const settings = { STATESVC_POLICY: policyFile('keep: {days: 0, newest: 1, rules: []}\n') };
+    const folder = join(temporaryFolder(), 'state');
+    const { daemon, saveDaysAgo } = await daemonAt({ folder, settings });
+    const homepath = join(temporaryFolder(), 'ada');
+    await daemon.call('CreateUserData', { user: 'ada', homepath });
+    await saveDaysAgo(8);
+    const before = await saveDaysAgo(1);
+    const last = await saveDaysAgo(20_000);
+    await daemon.service.close(0);
+    const again = await daemonAt({ folder, settings, tree: daemon.tree });
+    const { lines } = await again.daemon.call('GC');
+    expect(lines.at(-1)).toBe('removed 2 states');
+    expect(lines.join('\n')).toContain(`@${before}`);
+    expect(await namesOf(again.daemon)).toEqual([last]);
+  });
+
+  it.each([{ all: false }, { all: true }])(
+    'takes nothing when the clock is years ahead, and says so: %o',
+    async (request) => {
+      const { daemon, callDaysAgo, saveDaysAgo } = await daemonAt({
+        settings: { STATESVC_POLICY: policyFile(NOTHING) },
+      });
+      await saveDaysAgo(1);
+      await saveDaysAgo(400);
+      await saveDaysAgo(20, { stateName: 'manual', autosave: false });
+      // What is saved by that clock does not vouch for it.
+      const ahead = await saveDaysAgo(-3000);
+      const before = await daemon.dump();
+      const { lines } = await callDaysAgo(-3001, 'GC', request);
+      expect(lines).toEqual([
+        expect.stringMatching(
+          /^warning: the clock says 2035-.*, a year or more after .* none is removed by its age$/,
+        ),
+        'there was nothing to remove',
+      ]);
+      expect(await daemon.dump()).toEqual(before);
+      // It is put right, and what it saved stays until somebody removes it.
+      await daemon.call('GC');
+      expect(await namesOf(daemon)).toEqual([ahead, 'manual']);
+    },
+  );
 
   it('goes on when one state cannot be removed, tells it, and ends with ABORTED', async () => {
     const { daemon, saveDaysAgo } = await daemonAt({ settings: { STATESVC_POLICY: policyFile(NOTHING) } });

@@ -125,6 +125,8 @@ export interface State {
   readonly oneInstant: boolean;
   /** RFC 3339, UTC. */
   readonly createdAt: string;
+  /** Id of the state that was the newest of its series when it was saved, where the clock was behind that one's time: one of both is wrong. */
+  readonly after?: string;
   /** Where it came from, if it was not saved here. */
   readonly imported?: Import;
   readonly members: readonly Member[];

@@ -3,7 +3,7 @@ import type { Call, Context } from '../context.ts';
 import { collectionIncomplete } from '../failures.ts';
 import { type Machine, type State, savedWith, storageName } from '../model/model.ts';
 import { counted } from '../rules/machines/sizes.ts';
-import { planCollection, planForSpace } from '../rules/states/gc-plan.ts';
+import { isClockDoubted, planCollection, planForSpace } from '../rules/states/gc-plan.ts';
 import { isShortOfSpace, type Pool } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
 import { freeContent, haveDependants, removeStates } from './remove-states.ts';
@@ -21,6 +21,10 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
   const { index, policy, clock } = context;
   let removed = 0;
   let failed = 0;
+  if (isClockDoubted(index.model, clock.now()))
+    call.warning(
+      `the clock says ${clock.now().toISOString()}, a year or more after states were saved before: until it is put right, or states of a week are there, none is removed by its age`,
+    );
   for (const machine of index.model.machines) {
     await context.turns.take(machine.id, call.operation, call.signal, async () => {
       const ofMachine = ({ machine: id }: State) => id === machine.id;

@@ -100,6 +100,32 @@ describe('planCollection', () => {
     expect(collected(states)).toHaveLength(1);
   });
 
+  it('takes nothing while the clock is a year ahead of all states, or has been for less than a week', () => {
+    const year = 365 * 24;
+    const old = every(24, year + 300, year + 300 + 40 * 24);
+    const gone = hours(old);
+    expect(collected(old, { all: true })).toEqual([]);
+    expect(collected([...every(10, 0, 160), ...old])).toEqual([]);
+    // One of them, or a machine that was really not used for so long.
+    expect(collected([...every(10, 0, 180), ...old]).filter((hour) => gone.includes(hour))).toHaveLength(40);
+    expect(collected(every(24, year - 1, year + 40 * 24))).not.toEqual([]);
+    // A state from a time that has not come says nothing about the others.
+    expect(collected([ago(-9 * year), ago(0), ago(2000)])).toEqual([2000]);
+  });
+
+  it('counts what was saved while the clock was behind as newer than what was the newest then', () => {
+    const keep = { newest: 2 };
+    const behind = ago(5002, { after: '5000' });
+    expect(collected([ago(5000), ago(5001), behind], { keep })).toEqual([5001]);
+    expect(collected([ago(5000), ago(5001), ago(5003, { after: '5000' }), behind], { keep })).toEqual([
+      5001, 5000,
+    ]);
+    expect(collected([ago(4999), ago(5000), ago(5001), behind], { keep })).toEqual([5001, 5000]);
+    // By its age it is what the clock said, and what it came after may be gone.
+    expect(collected([ago(1), ago(5002, { after: '1' })])).toEqual([5002]);
+    expect(collected([ago(5001), behind, ago(5003)], { keep })).toEqual([5003]);
+  });
+
   it('keeps days that are 23 or 25 hours long apart', () => {
     for (const now of ['2026-03-30T12:00:00', '2026-10-26T12:00:00']) {
       const states = [1, 2, 3, 4, 5, 6].map((day) => {
@@ -150,4 +176,9 @@ it('planForSpace keeps what a user pinned of his own saves, and no save of the m
     ago(9, { id: '9', user: 'ada' }),
   ];
   expect(hours(planForSpace(aModel({ states }), aMachine()))).toEqual([9, 2]);
+});
+
+it('planForSpace leaves what was saved last, by a clock that was behind', () => {
+  const states = [ago(1), ago(2), ago(5000, { after: '1' }), ago(5001, { after: '1' }), ago(9)];
+  expect(hours(planForSpace(aModel({ states }), aMachine()))).toEqual([9, 2, 1, 5001]);
 });

@@ -39,6 +39,30 @@ const plan = (more: object, pools = [pool(900)], percent = 20) =>
   planSave(model, machine, { ...request, ...more }, pools, percent, choices());
 
 describe('planSave', () => {
+  it('remembers what was the newest of its series where the clock is behind that', () => {
+    const at = (id: string, createdAt: string, more: Partial<State> = {}) =>
+      aState({ id, createdAt, ...more });
+    const states = [
+      at('newest', '2026-11-21T10:00:00.002Z'),
+      at('newer', '2026-11-21T10:00:00.001Z'),
+      at('other', '2027-01-01T00:00:00.000Z', { machine: 'vault:/other' }),
+      at('anns', '2027-01-01T00:00:00.000Z', { user: 'ann' }),
+      at('with', '2027-01-01T00:00:00.000Z', { user: 'ann', system: 'newest' }),
+    ];
+    const afterOf = (user: string | undefined, given: readonly State[]) =>
+      planSave(
+        aModel({ ...model, states: given }),
+        machine,
+        { ...request, user },
+        [],
+        20,
+        choices(),
+      ).states.map(({ after }) => after);
+    expect(afterOf(undefined, states)).toEqual(['newest', undefined]);
+    expect(afterOf('ann', states)).toEqual(['anns']);
+    expect(afterOf(undefined, [at('before', '2026-11-21T10:00:00.000Z')])).toEqual([undefined, undefined]);
+  });
+
   it('takes the system, and with it the homes that are linked to the machine', () => {
     const common = {
       machine: 'vault:/etc',

@@ -95,11 +95,13 @@ export function planSave(
     kernel: machine.kernel,
     createdAt: choices.now.toISOString(),
   };
+  const newest = newestOf(model, machine, user);
+  const after = newest !== undefined && newest.createdAt > common.createdAt ? { after: newest.id } : {};
   const users = [...new Set(datasets.flatMap((dataset) => dataset.user ?? []))];
   const states: PlannedState[] =
     user === undefined
       ? [
-          { id, kind: 'system', ...common },
+          { id, kind: 'system', ...common, ...after },
           ...users.map((each) => ({
             id: choices.newId(),
             kind: 'user' as const,
@@ -108,7 +110,7 @@ export function planSave(
             ...common,
           })),
         ]
-      : [{ id, kind: 'user', user, ...common }];
+      : [{ id, kind: 'user', user, ...common, ...after }];
   return { id, name, states, datasets, budget: spaceToWrite(pools, minFreePercent) };
 }
 
@@ -131,6 +133,16 @@ function namesakes(model: Model, machine: Machine, user: string | undefined): re
     (state) =>
       state.machine === machine.id && (user === undefined || state.kind === 'system' || state.user === user),
   );
+}
+
+/** Of the machine's states, or of those that a user saved himself. */
+function newestOf({ states }: Model, machine: Machine, user: string | undefined): State | undefined {
+  return states
+    .filter((state) => state.machine === machine.id && state.user === user && state.system === undefined)
+    .reduce<State | undefined>(
+      (last, state) => (last && last.createdAt >= state.createdAt ? last : state),
+      undefined,
+    );
 }
 
 function freeName(random: readonly Uint8Array[], taken: ReadonlySet<string>, machine: string): string {
