@@ -246,7 +246,8 @@ function rows(text: string): string[][] {
   return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')]));
 }
 
-function batches(names: readonly string[]): readonly (readonly string[])[] {
+/** Names for one command each. */
+export function batches(names: readonly string[]): readonly (readonly string[])[] {
   const count = Math.ceil(names.length / BATCH);
   return Array.from({ length: count }, (_, at) => names.slice(at * BATCH, (at + 1) * BATCH));
 }

@@ -3,7 +3,7 @@ import type { KeptSave } from '../../storage.ts';
 import type { Layout } from '../layout.ts';
 import type { Properties } from '../read-properties.ts';
 import type { Tree } from '../tree.ts';
-import { datasetOf, type ZfsCommands } from '../zfs-commands.ts';
+import { batches, datasetOf, type ZfsCommands } from '../zfs-commands.ts';
 import { adoptedNames, isOfAnySave } from './adopted-names.ts';
 import { importedTrees, importOf } from './import-datasets.ts';
 import {
@@ -32,19 +32,24 @@ export interface FoundSaves {
   readonly kept: readonly KeptSave[];
 }
 
-/** What is needed of one save to tell its states. */
+/**
+ * What is needed of one save to tell its states. Each root has all of it written down, so with many users that is held once, and
+ * of a root only what is its own.
+ */
 interface Save {
   readonly outline: Outline;
-  readonly completion: Completion | undefined;
-  /** Names of the snapshots of its trees' roots, by who they are. */
-  readonly roots: ReadonlyMap<string, Root>;
+  /** The mark of the first state decides, while its snapshot is there; without that what the others say of all. */
+  completion: Completion | undefined;
+  /** Who the first state's snapshot is; undefined while no mark has told. */
+  lead: string | undefined;
+  /** Snapshots of its trees' roots, by who they are. */
+  readonly roots: Map<string, Root>;
 }
 
 /** The snapshot of a tree's root. */
 interface Root {
   readonly name: string;
   readonly note: Note;
-  readonly completion: Completion | undefined;
 }
 
 /**
@@ -61,12 +66,11 @@ export async function scanStates(
   if (roots.length === 0) return { states: [], leftovers: [], kept: [] };
   const adopted = adoptedNames(layout.systems);
   const names = (await zfs.snapshotsOf(roots)).filter((name) => isOfAnySave(name, adopted));
-  const found = await readRecords(names, zfs);
   const states: State[] = [];
   const leftovers: string[] = [];
   const kept: KeptSave[] = [];
   const imports = new Set(layout.systems.flatMap((system) => importOf(system) ?? []));
-  const saves = savesOf(found);
+  const saves = await readSaves(names, zfs);
   // Those that have no snapshot yet, or no more.
   const bare = [...imports].filter((id) => !saves.some(({ outline }) => outline.id === id));
   leftovers.push(...bare.filter((id) => !busy.has(id)));
@@ -87,10 +91,15 @@ export async function scanStates(
   return { states, leftovers, kept };
 }
 
-async function readRecords(
+/** Some at a time: all of them are as much as the square of the number of users. */
+async function* readRecords(
   names: readonly string[],
   zfs: ZfsCommands,
-): Promise<ReadonlyMap<string, Properties>> {
+): AsyncGenerator<readonly [string, Properties]> {
+  for (const batch of batches(names)) yield* await readBatch(batch, zfs);
+}
+
+async function readBatch(names: readonly string[], zfs: ZfsCommands): Promise<Map<string, Properties>> {
   const found = await zfs.properties(names, ASKED);
   const replaced = names.filter((name) => hasSecond('croft:complete', found.get(name) ?? new Map()));
   const rest = await zfs.properties(replaced, secondNames('croft:complete'));
@@ -112,10 +121,9 @@ async function doubtOf(
   const ends = new Set([...roots.values()].map(({ name }) => name.replace(/^[^@]*/, '')));
   const possible = [...ends].flatMap((end) => systems.map(({ name }) => `${name}${end}`));
   // The lead's dataset may be there and be no machine's any more.
-  const found = await readRecords(possible, zfs);
-  const own = [...found].filter(([, each]) => recordOf<Outline>('croft:state', each)?.id === outline.id);
   const scanned = new Set([...roots.values()].map(({ name }) => name));
-  for (const [name, properties] of own) {
+  for await (const [name, properties] of readRecords(possible, zfs)) {
+    if (recordOf<Outline>('croft:state', properties)?.id !== outline.id) continue;
     const parts = chunkNames('croft:complete').filter((part) => properties.get(part)?.source === 'local');
     if (parts.length === 0 || (scanned.has(name) && completionOf(properties) !== undefined)) continue;
     const isUnmarked = !parts.includes('croft:complete');
@@ -130,29 +138,33 @@ export function treesOf({ machines, homes, systems }: Layout): readonly Tree[] {
   return [...ofSystems, ...homes.flatMap(({ heads }) => heads), ...importedTrees(systems)];
 }
 
-function savesOf(found: ReadonlyMap<string, Properties>): Save[] {
-  const outlines = new Map<string, Outline>();
-  const roots = new Map<string, Map<string, Root>>();
-  for (const [name, properties] of found) {
+async function readSaves(names: readonly string[], zfs: ZfsCommands): Promise<readonly Save[]> {
+  const saves = new Map<string, Save>();
+  for await (const [name, properties] of readRecords(names, zfs)) {
     const outline = recordOf<Outline>('croft:state', properties);
     if (outline === undefined) continue;
-    outlines.set(outline.id, outline);
-    const note = (json(properties.get('croft:note')?.value ?? '') ?? {}) as Note;
-    const root = { name, note, completion: completionOf(properties) };
-    const its = roots.get(outline.id) ?? new Map<string, Root>();
-    roots.set(outline.id, its.set(identityOf(properties), root));
+    const save = saves.get(outline.id) ?? {
+      outline,
+      completion: undefined,
+      lead: undefined,
+      roots: new Map(),
+    };
+    saves.set(outline.id, save);
+    addRoot(save, name, properties);
   }
-  return [...outlines].map(([id, outline]) => {
-    const its = roots.get(id) ?? new Map<string, Root>();
-    return { outline, roots: its, completion: decisive(its) };
-  });
+  return [...saves.values()];
 }
 
-/** The mark of the first state decides, while its snapshot is there; without that what the others say of all. */
-function decisive(roots: ReadonlyMap<string, Root>): Completion | undefined {
-  const some = [...roots.values()].find(({ completion }) => completion !== undefined)?.completion;
-  const lead = roots.get(some?.snapshots[0]?.guid ?? '');
-  return lead === undefined ? some : lead.completion;
+function addRoot(save: Save, name: string, properties: Properties): void {
+  const own = identityOf(properties);
+  if (save.lead === undefined || save.lead === own) {
+    const completion = completionOf(properties);
+    save.lead ??= completion?.snapshots[0]?.guid;
+    // One that was there before and had no mark has decided, too.
+    save.completion = save.lead === own || !save.roots.has(save.lead ?? '') ? completion : undefined;
+  }
+  const note = (json(properties.get('croft:note')?.value ?? '') ?? {}) as Note;
+  save.roots.set(own, { name, note });
 }
 
 /** A mark that speaks of other snapshots than the one that bears it came from elsewhere. */
