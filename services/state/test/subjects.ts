@@ -19,6 +19,8 @@ export interface Subject {
   readonly settles?: true;
   /** It may be asked for when it has happened, and nothing is done twice. */
   readonly twice?: true;
+  /** Going on it first saves what is there, as nobody can tell who made it: asked again it may leave one save more, and nothing else. */
+  readonly savesFirst?: true;
   /** The next round begins where it has happened. */
   readonly again?: true;
   /** Fails unless what it made is what it was to be. */

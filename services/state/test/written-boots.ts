@@ -81,6 +81,7 @@ export const BOOTS: readonly Subject[] = [
     happened: ({ files }) => isGood(files, '') && isGood(files, 'ada/'),
     goesOn: true,
     twice: true,
+    savesFirst: true,
     has: { vault: /^rename its files → its files/ },
   },
   {
@@ -110,6 +111,7 @@ export const BOOTS: readonly Subject[] = [
     },
     goesOn: true,
     twice: true,
+    savesFirst: true,
     has: { btrfs: /^rename top\/@states\/work\/ID\/c\/nested → top\/@\/c\/nested/ },
   },
   {
