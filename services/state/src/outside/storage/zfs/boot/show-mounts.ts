@@ -1,3 +1,4 @@
+import { storageRefused } from '../../../../failures.ts';
 import { isBelow } from '../../../mounts.ts';
 import type { FileSystem } from '../filesystem.ts';
 import { textOf } from '../homes/home-place.ts';
@@ -24,6 +25,7 @@ export interface Shown {
 /**
  * Has this boot show what the next one will mount: what was mounted before it was known what this boot uses is unmounted, and what
  * it uses is mounted there. What somebody uses stays, with all that lies in it, and is told.
+ * @throws FAILED_PRECONDITION when all else is done, and nothing is left at a place where something was; asked again it goes on
  */
 export async function showMounts({ used, due, unused }: Wanted, zfs: ZfsCommands): Promise<Shown> {
   const wrong = await shownOf(unused);
@@ -41,16 +43,18 @@ export async function showMounts({ used, due, unused }: Wanted, zfs: ZfsCommands
     ({ name, path }) =>
       `${textOf(path)} still shows ${name}, which is in use, and not what belongs to this boot: end what uses it and call PrepareBoot again, or restart, before anybody works there`,
   );
-  for (const { name, path } of byPath(wanted)) {
+  const lost: string[] = [];
+  for (const { name, path, isMounted } of byPath(wanted)) {
     if (await isShownAt(name, path)) continue;
     const { why } = await zfs.zfs('mount', name);
     const isShown = await isShownAt(name, path);
     changed ||= isShown;
-    if (!isShown)
-      problems.push(
-        `${name} is not mounted (${why || `it is not what ${textOf(path)} shows`}): mount it with \`zfs mount ${name}\`, as the next boot does by itself`,
-      );
+    if (isShown) continue;
+    const line = `${name} is not mounted (${why || `it is not what ${textOf(path)} shows`}): mount it with \`zfs mount ${name}\`, as the next boot does by itself`;
+    const isLost = wrong.some((other) => other.path === path) || (isMounted && !(await zfs.isMounted(name)));
+    (isLost ? lost : problems).push(line);
   }
+  if (lost.length > 0) throw storageRefused('something was unmounted', [...lost, ...problems].join('; '));
   return { changed, problems };
 }
 

@@ -9,6 +9,7 @@ import { type Shown, showMounts } from './show-mounts.ts';
  * `noauto`, and what was switched so before comes back. `off` and what is `noauto` by somebody's wish stay. This boot shows the
  * same then, besides the root.
  * @param head name of the root
+ * @throws FAILED_PRECONDITION when all is switched, and something lost its mount over it
  */
 export async function switchMounts(head: string, booted: Booted, zfs: ZfsCommands): Promise<Shown> {
   const layout = layoutOf(await readFileSystems(zfs), { ...booted, dataset: head, snapshot: '' });
