@@ -137,8 +137,8 @@ async function personalThings(scene: Scene, { owner, root }: People): Promise<Th
   const wish = { name: 'spare', redirect_uris: ['https://ci.example/done'] };
   const oauthApplication = (await made(owner, 'POST', '/user/applications/oauth2', wish)).id;
   const grant = await scene.sql.row<{ id: number }>`
-    insert into :schema.oauth_grants (application_id, user_id, scopes, created_at, updated_at)
-    select ${oauthApplication}, id, '{all}', now(), now() from :schema.users where login = 'owner' returning id`;
+    insert into :schema.oauth_grants (application_id, user_id, created_at, updated_at)
+    select ${oauthApplication}, id, now(), now() from :schema.users where login = 'owner' returning id`;
   const token = (await made(owner, 'POST', '/users/owner/tokens', { name: 'spare', scopes: ['all'] })).id;
   return {
     userHook,
