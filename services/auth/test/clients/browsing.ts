@@ -6,7 +6,7 @@ export interface Browsing {
   consent(url: string): Promise<URL>;
 }
 
-/** As browsers do it, up to the redirect, which is not followed. */
+/** As browsers do it, up to what sends them on, which is not followed. */
 export function browse(): Browsing {
   let cookie = '';
   async function open(url: string, body?: URLSearchParams): Promise<Response> {
@@ -27,7 +27,7 @@ export function browse(): Browsing {
       for (const [, name = '', value = ''] of inputs) form.set(name, value);
       const action = /<form method="post" action="([^"]+)">/.exec(html)?.[1];
       if (action === undefined) throw new Error(`nothing was asked: ${html}`);
-      return await redirectOf(await open(new URL(action, url).href, form));
+      return await onwardOf(await open(new URL(action, url).href, form));
     },
   };
 }
@@ -36,4 +36,12 @@ async function redirectOf(answer: Response): Promise<URL> {
   const location = answer.headers.get('location');
   if (location === null) throw new Error(`${answer.status} ${await answer.text()}`);
   return new URL(location);
+}
+
+/** The answer to a form is a page, which leads on by itself. */
+async function onwardOf(answer: Response): Promise<URL> {
+  const html = await answer.text();
+  const target = /<meta http-equiv="refresh" content="0;url=([^"]+)">/.exec(html)?.[1];
+  if (target === undefined) throw new Error(`${answer.status} leads nowhere: ${html}`);
+  return new URL(target.replaceAll('&amp;', '&'));
 }
