@@ -33,6 +33,7 @@ let known = { sub: '', email: '' };
 let tried: string[] = [];
 
 const auth = createServer(async (question, answer) => {
+  if (question.url?.startsWith('/logout') === true) return answer.writeHead(204).end();
   if (question.method === 'POST') {
     const { email } = (await json(question)) as { email: string };
     tried.push(email);
