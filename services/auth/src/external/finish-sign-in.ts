@@ -1,5 +1,6 @@
 import { Failure } from '@croft/failure';
-import { onwardPage, type Page } from '@croft/http';
+import type { Page } from '@croft/http';
+import { backToApplication } from '../caller/back-to-application.ts';
 import type { Origin } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { errorDialect } from '../error-json.ts';
@@ -46,15 +47,8 @@ export type Onward =
 export async function finishSignIn(context: AuthContext, back: Return): Promise<Onward> {
   const next = await finish(context, back);
   if (next.status === 200 || !(CONFIRMATION_FIELD in back.fields)) return next;
-  // From our own page, whose policy would stop where the application redirects to.
-  const { url: target, ...rest } = next;
-  const page = onwardPage({
-    heading: 'Back to the application',
-    text: 'You are sent on.',
-    target,
-    isAtOnce: true,
-  });
-  return { ...rest, status: 200, page };
+  const { url, ...rest } = next;
+  return { ...rest, status: 200, page: backToApplication(url) };
 }
 
 async function finish(context: AuthContext, back: Return): Promise<Onward> {

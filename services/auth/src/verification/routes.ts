@@ -1,5 +1,6 @@
-import { type App, onwardPage, PAGE_HEADERS } from '@croft/http';
+import { type App, PAGE_HEADERS } from '@croft/http';
 import { z } from 'zod';
+import { backToApplication } from '../caller/back-to-application.ts';
 import { originOf, redirectWishOf } from '../caller/origin.ts';
 import type { AuthContext } from '../context.ts';
 import { bodyIsNoJson } from '../failures.ts';
@@ -88,12 +89,7 @@ export function verificationRoutes(app: App, context: AuthContext): void {
         const { type = '', token = '', redirect_to: parameter } = request.query;
         if (!context.settings.MAILER_LINK_CONFIRM_PAGE) throw bodyIsNoJson('unexpected end of JSON input');
         const link = { type, token, redirect: redirectWishOf(request, parameter), origin: originOf(request) };
-        const page = onwardPage({
-          heading: 'Back to the application',
-          text: 'You are sent on.',
-          target: await followLink(context, link),
-          isAtOnce: true,
-        });
+        const page = backToApplication(await followLink(context, link));
         return reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' }).send(page);
       }
       const { token_hash: tokenHash, redirect_to: redirectTo, password, ...fields } = request.body;
