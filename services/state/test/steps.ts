@@ -80,7 +80,7 @@ interface Calls {
 export function interceptCalls({ owner, name, failed }: Calls): void {
   const textsOf = ([call, args]: unknown[]) => [String(call), ...(args as string[])];
   intercept(owner as Owner, name, textsOf, async (mode, _name, _args, go) => {
-    if (mode === 'stop') return await new Promise(() => {});
+    if (mode === 'stop') return await never();
     if (mode === 'lie') await go();
     return failed;
   });
@@ -109,6 +109,10 @@ export async function interceptSteps(tell: Told): Promise<void> {
   syncBuiltinESMExports();
 }
 
+/** Who waits for what never ends. If they were collected, Node would close the files they have open, and warn, before the kill. */
+const kept: unknown[] = [];
+const never = () => new Promise((resolve) => kept.push(resolve));
+
 /** What a call that does not happen does instead. */
 type Instead = (mode: Watch['mode'], name: string, args: unknown[], go: () => unknown) => unknown;
 
@@ -129,11 +133,12 @@ function intercept(
 
 const asPromise: Instead = (mode, name) =>
   // Neither done nor refused: the process is dead to whoever waits.
-  mode === 'stop' ? new Promise(() => {}) : Promise.reject(failure(name));
+  mode === 'stop' ? never() : Promise.reject(failure(name));
 
 const asCallback: Instead = (mode, name, args) => {
   const callback = args.at(-1) as (error: Error) => void;
   if (mode === 'fail') setImmediate(callback, failure(name));
+  else kept.push(callback);
 };
 
 const asProgram: Instead = (mode, _name, args, go) => {
