@@ -8,7 +8,6 @@ export const readRef = (bare: string, ref: string) =>
 
 /** Options of a merge queue whose merges are tested first. */
 export const REQUIRED = { enable_status_check: true, status_check_contexts: ['ci'] };
-/** Within how long something comes that a test waits for. */
 
 /** A forge with people of whom the first makes repositories with merge queues. */
 export function useMergeQueues(options: ForgeUnderTest = {}) {
@@ -27,6 +26,12 @@ export function useMergeQueues(options: ForgeUnderTest = {}) {
     const at = `/repos/ada/${name}`;
     const protection = { rule_name: 'main', enable_push: true, enable_merge_queue: true, ...options };
     expect((await ada.call('POST', `${at}/branch_protections`, protection)).status).toBe(201);
+    /** The merge ahead of the branch, once it is written down, which comes after its ref. */
+    const madeNow = async (number: number): Promise<string | undefined> => {
+      const ref = await readRef(bare, `refs/queue/main/${number}`);
+      const rows = await scene.sql.rows`select from :schema.merge_queue where commit_sha = ${ref}`;
+      return rows.length > 0 ? ref : undefined;
+    };
     return {
       at,
       tree,
@@ -41,16 +46,14 @@ export function useMergeQueues(options: ForgeUnderTest = {}) {
       isMerged: async (number: number) =>
         (await ada.call('GET', `${at}/pulls/${number}/merge`)).status === 204,
       list: async () => (await ada.call('GET', `${at}/merge_queue/main`)).items,
-      /** Waits until the merge ahead of the branch is written down, which comes after its ref, and gives its commit. */
+      madeNow,
+      /** Waits for it, or for one that is another than the other. */
       made: async (number: number, other?: string) => {
-        const read = async () => {
-          const ref = await readRef(bare, `refs/queue/main/${number}`);
-          const rows = await scene.sql.rows`select from :schema.merge_queue where commit_sha = ${ref}`;
-          return rows.length > 0 && ref !== other ? ref : '';
-        };
-        let sha = '';
-        await expect.poll(async () => (sha = await read())).not.toBe('');
-        return sha;
+        let sha: string | undefined;
+        await expect
+          .poll(async () => (sha = await madeNow(number)) !== other && sha !== undefined)
+          .toBe(true);
+        return sha ?? '';
       },
       report: async (sha: string, state: string, context = 'ci') => {
         expect((await ada.call('POST', `${at}/statuses/${sha}`, { state, context })).status).toBe(201);

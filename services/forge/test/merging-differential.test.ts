@@ -17,6 +17,7 @@ import { ownGit } from './own-git.ts';
  * trees are the same, and so is whether there are conflicts, and in which files.
  */
 const HISTORIES = 240;
+const SEEDS = Array.from({ length: HISTORIES }, (_, seed) => seed);
 const REPOSITORY = 1;
 const stack = new AsyncDisposableStack();
 const ada: Signature = { name: 'Ada', email: 'ada@example.test', at: new Date('2026-01-02T03:04:05Z') };
@@ -25,6 +26,8 @@ let git: Git;
 let plain: Git;
 let work: string;
 let bare: string;
+/** Of each history: what has main, what has the topic, and what is before that. */
+let tips: string[];
 
 beforeAll(async () => {
   const folder = stack.use(await temporaryFolder()).path;
@@ -36,16 +39,17 @@ beforeAll(async () => {
   work = join(folder, 'work');
   bare = join(folder, `${REPOSITORY}.git`);
   await command(folder, 'init', '-q', '-b', 'main', work);
-  const seeds = Array.from({ length: HISTORIES }, (_, seed) => seed);
-  execFileSync('git', ['-C', work, 'fast-import', '--quiet'], { input: seeds.map(importOf).join('') });
+  execFileSync('git', ['-C', work, 'fast-import', '--quiet'], { input: SEEDS.map(importOf).join('') });
   await command(folder, 'clone', '-q', '--bare', work, bare);
+  const names = SEEDS.flatMap((seed) => [`main-${seed}`, `topic-${seed}`, `topic-${seed}^`]);
+  tips = (await command(bare, 'rev-parse', ...names)).split('\n');
 });
 afterAll(async () => {
   await command(bare, 'fsck', '--strict');
   await stack.disposeAsync();
 });
 
-const tip = (branch: string) => command(bare, 'rev-parse', `refs/heads/${branch}`);
+const tipsOf = (seed: number) => tips.slice(3 * seed, 3 * seed + 3) as [string, string, string];
 const treeOf = (folder: string, commit: string) => command(folder, 'rev-parse', `${commit}^{tree}`);
 
 /** What git itself makes of it in the work tree: a tree, or conflicts, which need not be in files. */
@@ -77,29 +81,22 @@ async function byHand(
 
 let several = 0;
 it('the best common ancestors are those that git finds, in its order', async () => {
-  const histories = await Promise.all(
-    Array.from({ length: HISTORIES }, async (_, seed) => [
-      await tip(`main-${seed}`),
-      await tip(`topic-${seed}`),
-    ]),
-  );
-  const [[elsewhere = ''] = []] = histories;
-  for (const [main = '', topic = ''] of histories) {
-    for (const [one, other] of [
+  const [elsewhere] = tipsOf(0);
+  for (const [main, topic, earlier] of SEEDS.map(tipsOf)) {
+    for (const [a, b] of [
       [main, topic],
       [topic, main],
       [main, main],
-      [main, `${topic}^`],
+      [main, earlier],
       [elsewhere, topic],
-    ]) {
-      const [a, b] = await Promise.all([one, other].map((name) => command(bare, 'rev-parse', `${name}`)));
-      const all = await command(bare, 'merge-base', '--all', `${a}`, `${b}`).catch(() => '');
-      const ours = await listMergeBases(git, REPOSITORY, `${a}`, `${b}`);
+    ] as const) {
+      const all = await command(bare, 'merge-base', '--all', a, b).catch(() => '');
+      const ours = await listMergeBases(git, REPOSITORY, a, b);
       expect(ours).toEqual(all === '' ? [] : all.split('\n'));
-      expect(await findMergeBase(git, REPOSITORY, `${a}`, `${b}`)).toBe(all.split('\n')[0] || undefined);
+      expect(await findMergeBase(git, REPOSITORY, a, b)).toBe(all.split('\n')[0] || undefined);
       if (ours.length > 1) several++;
-      const gained = (await command(bare, 'rev-list', `${a}`, `^${b}`)).split('\n').filter((id) => id !== '');
-      const walked = await walkNewCommits(git, REPOSITORY, `${a}`, [`${b}`]);
+      const gained = (await command(bare, 'rev-list', a, `^${b}`)).split('\n').filter((id) => id !== '');
+      const walked = await walkNewCommits(git, REPOSITORY, a, [b]);
       expect(walked?.toSorted()).toEqual(gained.toSorted());
     }
   }
@@ -108,8 +105,8 @@ it('the best common ancestors are those that git finds, in its order', async () 
 
 let clean = 0;
 let withoutFiles = 0;
-it.each(Array.from({ length: HISTORIES }, (_, seed) => seed))('history %i: as git does it', async (seed) => {
-  const [main, topic] = [await tip(`main-${seed}`), await tip(`topic-${seed}`)];
+it.each(SEEDS)('history %i: as git does it', async (seed) => {
+  const [main, topic] = tipsOf(seed);
 
   const merged = await byHand(main, 'merge', '-q', '--no-ff', '-m', 'm', topic);
   for (const one of seed % 4 === 0 ? [git, plain] : [git]) {

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { type Daemon, startDaemon, temporaryFolder } from './daemon.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -48,48 +48,43 @@ function start(daemon: Daemon, ...words: string[]): { child: ChildProcess; ended
   };
 }
 
-describe('a restore that somebody ends', () => {
-  it.each([
+it('a restore or an export that somebody ends gives the folder back as it was', async () => {
+  const daemon = await daemonWithLargeState();
+  const folder = temporaryFolder();
+  if (isRoot) chownSync(folder, 65_534, 65_534);
+  const facts = () => {
+    const { uid, gid, mode } = statSync(folder);
+    return [uid, gid, mode & 0o7777, readdirSync(folder)];
+  };
+  const before = facts();
+  for (const [signal, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('by %s gives the folder back as it was', async (signal, code) => {
-    const daemon = await daemonWithLargeState();
-    const folder = temporaryFolder();
-    if (isRoot) chownSync(folder, 65_534, 65_534);
-    const facts = () => {
-      const { uid, gid, mode } = statSync(folder);
-      return [uid, gid, mode & 0o7777, readdirSync(folder)];
-    };
-    const before = facts();
+  ] as const) {
     const { child, ended } = start(daemon, 'restore', 'large', folder);
     await expect.poll(() => existsSync(join(folder, 'large'))).toBe(true);
     child.kill(signal);
     // As npm does, which hands on what the terminal has sent already.
     child.kill(signal);
-    expect(await ended()).toEqual([
-      code,
-      null,
-      expect.stringMatching(
-        new RegExp(
-          `^croft state: interrupted: nothing of large was restored, and ${folder} is as it was\n$`,
-          'm',
-        ),
-      ),
-    ]);
+    const said = `^croft state: interrupted: nothing of large was restored, and ${folder} is as it was\n$`;
+    expect(await ended()).toEqual([code, null, expect.stringMatching(new RegExp(said, 'm'))]);
     expect(facts()).toEqual(before);
-  });
+  }
 
-  it('leaves nothing of a folder that was made for it', async () => {
-    const daemon = await daemonWithLargeState();
-    const place = temporaryFolder();
-    const folder = join(place, 'a/b');
-    const { child, ended } = start(daemon, 'restore', 'large', folder);
-    await expect.poll(() => existsSync(join(folder, 'large'))).toBe(true);
-    child.kill('SIGINT');
-    expect(await ended()).toMatchObject([130, null, expect.any(String)]);
-    expect(readdirSync(place)).toEqual([]);
-  });
+  const made = start(daemon, 'restore', 'large', join(folder, 'a/b'));
+  await expect.poll(() => existsSync(join(folder, 'a/b/large'))).toBe(true);
+  made.child.kill('SIGINT');
+  expect(await made.ended()).toMatchObject([130, null, expect.any(String)]);
+  expect(facts()).toEqual(before);
+
+  const file = join(folder, 'large.tar');
+  const { child, ended } = start(daemon, 'export', 'large', '-o', file);
+  await expect.poll(() => existsSync(file)).toBe(true);
+  child.kill('SIGINT');
+  const said = new RegExp(`^croft state: interrupted: ${file} was not written\\n$`, 'm');
+  expect(await ended()).toEqual([130, null, expect.stringMatching(said)]);
+  expect(facts()).toEqual(before);
 });
 
 it('a save that somebody ends is taken back, and he is told so', async () => {
@@ -108,19 +103,4 @@ it('a save that somebody ends is taken back, and he is told so', async () => {
   ]);
   await expect.poll(isSaving).toBe(false);
   expect((await daemon.dump()).machines[0]?.states.map(({ name }) => name)).toEqual(['large']);
-});
-
-it('an export that somebody ends leaves no half of a file', async () => {
-  const daemon = await daemonWithLargeState();
-  const folder = temporaryFolder();
-  const file = join(folder, 'large.tar');
-  const { child, ended } = start(daemon, 'export', 'large', '-o', file);
-  await expect.poll(() => existsSync(file)).toBe(true);
-  child.kill('SIGINT');
-  expect(await ended()).toEqual([
-    130,
-    null,
-    expect.stringMatching(new RegExp(`^croft state: interrupted: ${file} was not written\\n$`, 'm')),
-  ]);
-  expect(readdirSync(folder)).toEqual([]);
 });
