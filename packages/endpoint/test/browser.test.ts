@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findChromium, skipWithout } from '@croft/testing';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { buildPackage } from '../build.ts';
 import { calls } from './support/calls.ts';
 import { startEchoServer } from './support/echo-server.ts';
-import { findChromium, skipWithout } from './support/programs.ts';
 
 test('every call of a user works in Chromium, on a page that allows nothing but its own script', async (context) => {
   const executablePath = findChromium() ?? skipWithout(context, 'chromium');

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
+import { skipWithout } from '@croft/testing';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildPackage } from '../build.ts';
 import { calls } from './support/calls.ts';
 import { startEchoServer } from './support/echo-server.ts';
-import { findNode, skipWithout } from './support/programs.ts';
+import { findNode } from './support/programs.ts';
 
 // A project that has the built package installed
 const folder = mkdtempSync(join(tmpdir(), 'croft-endpoint-'));

@@ -7,7 +7,7 @@ export { type JournaledDisk, mountJournaledDisk, mountSmallDisk } from './disks.
 export { diskFolder, git, gitEnvironment, temporaryFolder } from './git.ts';
 export { capturedMails, type Mail, parseMail } from './mail.ts';
 export { canMount, withOwnMounts, works } from './own-mounts.ts';
-export { findProgram, hasProgram, skipWithout } from './programs.ts';
+export { findChromium, findProgram, hasProgram, skipWithout } from './programs.ts';
 export {
   type ReceivedMail,
   type SmtpPort,

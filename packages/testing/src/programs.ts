@@ -17,6 +17,9 @@ export function findProgram(...names: string[]): string | undefined {
     .find((path) => existsSync(path));
 }
 
+/** The path of Debian's or somebody else's Chromium. */
+export const findChromium = () => findProgram('chromium', 'chromium-browser', 'google-chrome');
+
 /** Skips a test for want of something, except where .ci/run has brought it. */
 export function skipWithout(context: TestContext, what: string): never {
   if (TEST_EVERYTHING === '1') throw new Error(`${what} is missing`);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { findProgram, skipWithout } from '@croft/testing';
+import { findChromium, skipWithout } from '@croft/testing';
 import { chromium } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { useForge } from './forge.ts';
@@ -9,7 +9,7 @@ import { oauthSteps } from './oauth-scene.ts';
 
 const scene = useForge();
 const steps = oauthSteps(scene);
-const executablePath = findProgram('chromium', 'chromium-browser', 'google-chrome');
+const executablePath = findChromium();
 
 /** A program that sends everybody on to another site of its own, as many do. */
 async function openProgram(): Promise<{ port: number } & AsyncDisposable> {

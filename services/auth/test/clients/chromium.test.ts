@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
-import { skipWithout } from '@croft/testing';
+import { findChromium, skipWithout } from '@croft/testing';
 import type { Session } from '@supabase/auth-js';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PASSWORD, someone } from '../harness.ts';
 import { tested, testedMethods } from './cases.ts';
-import { type Application, findChromium, startApplication, watchRequests } from './chromium.ts';
+import { type Application, startApplication, watchRequests } from './chromium.ts';
 import type { PageOptions } from './chromium-page.ts';
 import { openRunner, type Runner } from './chromium-runner.ts';
 import { configurationNames, type Fleet, startFleet } from './fleet.ts';

@@ -1,23 +1,10 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { SourceMapPayload } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-
-// oxlint-disable-next-line node/no-process-env -- what the machine has
-const { PATH = '' } = process.env;
-
-/** The path of Debian's or somebody else's Chromium. */
-export function findChromium(): string | undefined {
-  const folders = [...PATH.split(delimiter), '/usr/local/bin', '/usr/bin'];
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  return names
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find((path) => existsSync(path));
-}
 
 /** An application on an origin of its own, and the browser people open it with. */
 export interface Application extends AsyncDisposable {
