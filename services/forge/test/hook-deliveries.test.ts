@@ -92,6 +92,16 @@ describe('a delivery', () => {
     }
   });
 
+  it('has a text of any length, also where many have it at once', async () => {
+    await make('long');
+    const types = Array.from({ length: 12 }, (_, at) => (at % 2 === 0 ? 'json' : 'form'));
+    for (const content_type of types) await hookUp('long', ['issues'], {}, { content_type });
+    const body = '% "'.repeat(100_000);
+    await ada.call('POST', '/repos/ada/long/issues', { title: 'long', body });
+    const payloads = await receiver.take('issues', types.length);
+    for (const payload of payloads) expect(payload).toMatchObject({ issue: { body } });
+  });
+
   it('has empty signatures without a secret', async () => {
     await make('unsigned');
     await hookUp('unsigned', ['issues'], {}, { secret: '' });
@@ -187,6 +197,19 @@ describe('a delivery', () => {
       .poll(() => deliveries(hook))
       .toMatchObject([{ succeeded: false, response: { status: 307 } }]);
     expect(slow.deliveries).toEqual([]);
+  });
+
+  it('goes where its hook leads by then, and takes its turn there', async () => {
+    await make('led-on');
+    slow.answer = (_delivery, response) => response.writeHead(500).end();
+    const hook = await hookUp('led-on', ['issues'], {}, { url: slow.url });
+    await ada.call('POST', '/repos/ada/led-on/issues', { title: 'x' });
+    const lanes = () => scene.sql.rows`select lane from :schema.outbox where last_error is not null`;
+    await expect.poll(lanes).toEqual([{ lane: new URL(slow.url).host }]);
+    expect((await ada.call('PATCH', hook, { config: { url: receiver.url } })).status).toBe(200);
+    expect(await lanes()).toEqual([{ lane: new URL(receiver.url).host }]);
+    await hurry();
+    await receiver.take('issues');
   });
 
   it('waits for nobody: a receiver that hangs does not hold up the others', async () => {

@@ -257,6 +257,39 @@ describe('the API of webhooks', () => {
     });
   });
 
+  it('has a limit also for those who come at once', async () => {
+    const ada = person('ada');
+    const path = hooksOf(await make(ada, 'crowded'));
+    const made = await Promise.all(Array.from({ length: 60 }, () => ada.call('POST', path, hook())));
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(50);
+    expect(made.filter(({ status }) => status === 422)).toHaveLength(10);
+    const { headers } = await ada.call('GET', path);
+    expect(headers.get('x-total-count')).toBe('50');
+  });
+
+  it('keeps what two change at once, a new secret among it', async () => {
+    const ada = person('ada');
+    const path = hooksOf(await make(ada, 'changed-at-once'));
+    const { body } = await ada.call('POST', path, hook());
+    const row = () =>
+      scene.sql.row<{ secret: string; events: string[]; active: boolean }>`
+        select encode(secret, 'hex') as secret, events, active from :schema.hooks where id = ${body.id}`;
+    for (let round = 0; round < 10; round++) {
+      const before = await row();
+      const events = round % 2 === 0 ? ['create'] : ['push'];
+      const active = round % 2 !== 0;
+      const changed = await Promise.all(
+        [{ config: { secret: `rotated-${round}` } }, { events }, { active }].map((change) =>
+          ada.call('PATCH', `${path}/${body.id}`, change),
+        ),
+      );
+      expect(changed.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const after = await row();
+      expect(after).toMatchObject({ events, active });
+      expect(after?.secret).not.toBe(before?.secret);
+    }
+  });
+
   it('tells its secrets to nobody: no answer, no table, no log', async () => {
     const ada = person('ada');
     const path = hooksOf(await make(ada, 'discreet'));

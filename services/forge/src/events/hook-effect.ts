@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { type OutgoingAnswer, OutgoingFailed } from '@croft/http/outgoing';
-import { type Deliver, inBatches } from '@croft/sql';
+import { Slots } from '@croft/runtime';
+import { type Deliver, inBatches, type OutboxRow } from '@croft/sql';
 import type { Context } from '../context.ts';
 import { isWorthRetrying, writeHookRequest } from '../rules/events/hook-request.ts';
 import * as deliveries from '../store/events/hook-deliveries.ts';
@@ -13,6 +15,9 @@ const KEPT_ANSWER_BYTES = 64 * 1024;
 const MOST = 64;
 /** Deliveries that end within this time are written down together. */
 const GATHER_MS = 5;
+/** Of payloads that are not loaded with others, which may have a dozen megabytes each, and three times as many in a form. */
+const LARGE_AT_ONCE = 8;
+const LARGE_WAITING = 200;
 /** Less than what an outbox allows a delivery. */
 const MAX_TIMEOUT_MS = 20_000;
 
@@ -30,22 +35,40 @@ export function hookEffect(context: Context): Deliver {
       return ends;
     },
   );
+  const large = new Slots({ slots: LARGE_AT_ONCE, line: { places: LARGE_WAITING, refuse: tooMany } });
   return async (row, signal) => {
-    const id = deliveryOf(row);
-    const delivery = await load(id);
+    const delivery = await load(deliveryOf(row));
     // Its hook was deleted, or somebody else brought it to its end.
     if (delivery === undefined || delivery.delivered_at !== null) return;
-    const request = prepare(context, delivery);
+    if (delivery.payload !== null) return await send(row, delivery, delivery.payload, signal);
+    const release = await large.take(row.lane);
+    try {
+      // Whoever waits for an answer has his turn between two of them.
+      await setImmediate();
+      const payload = await deliveries.findPayload(database.autocommit(), delivery.id);
+      if (payload !== undefined) return await send(row, delivery, payload, signal);
+    } finally {
+      release();
+    }
+  };
+
+  async function send(
+    row: OutboxRow,
+    delivery: deliveries.DeliveryWithHook,
+    payload: string,
+    signal: AbortSignal,
+  ): Promise<'finished'> {
+    const { id, hook } = delivery;
+    const request = prepare(context, delivery, payload);
     if (request === undefined) {
       const error = 'the secret was sealed with another at-rest key';
-      await end({ ...NOTHING, attempts: row.attempts, error }, false);
-      return 'finished';
+      return await end({ ...NOTHING, attempts: row.attempts, error }, false);
     }
     const { headers, body, authorization } = request;
     const attempt = { ...NOTHING, attempts: row.attempts, request_headers: headers };
     try {
       const answer = await webhooks.http(
-        delivery.hook.url,
+        hook.url,
         {
           method: 'POST',
           body,
@@ -70,14 +93,16 @@ export function hookEffect(context: Context): Deliver {
         await deliveries.recordAttempt(database.autocommit(), id, attempted);
         throw new TryAgain(attempted.error ?? '');
       }
-      await end(attempted, attempted.error === null);
+      return await end(attempted, attempted.error === null);
+    }
+    async function end(attempted: deliveries.Attempt, succeeded: boolean): Promise<'finished'> {
+      await recordEnd({ ...attempted, id, outbox_id: row.id, succeeded });
       return 'finished';
     }
-    function end(attempted: deliveries.Attempt, succeeded: boolean): Promise<unknown> {
-      return recordEnd({ ...attempted, id, outbox_id: row.id, succeeded });
-    }
-  };
+  }
 }
+
+const tooMany = () => new TryAgain('too many large payloads are under way');
 
 /** The receiver may do better later. */
 class TryAgain extends Error {
@@ -93,7 +118,7 @@ const NOTHING = {
 };
 
 /** What is sent; undefined when the secrets cannot be opened. */
-function prepare(context: Context, delivery: deliveries.DeliveryWithHook) {
+function prepare(context: Context, delivery: deliveries.DeliveryWithHook, payload: string) {
   const secrets = openSecrets(context, delivery);
   if (secrets === undefined) return undefined;
   const request = writeHookRequest({
@@ -101,7 +126,7 @@ function prepare(context: Context, delivery: deliveries.DeliveryWithHook) {
     event: delivery.event,
     eventType: delivery.event_type,
     contentType: delivery.hook.content_type === 'form' ? 'form' : 'json',
-    payload: delivery.payload,
+    payload,
     secret: secrets.secret,
     target: targetOf(delivery),
   });

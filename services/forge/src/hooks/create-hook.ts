@@ -53,7 +53,7 @@ export async function createHook(
     active: wanted.active,
     name: wanted.name,
   };
-  const made = await hooks.insert(database.autocommit(), scope, hook, MAX_HOOKS);
+  const made = await database.transaction((tx) => hooks.insert(tx, scope, hook, MAX_HOOKS));
   if (made === undefined) throw unacceptable(`there are ${MAX_HOOKS} webhooks already`);
   return made;
 }

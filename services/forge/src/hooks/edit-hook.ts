@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { changeLane } from '../events/send-to-hooks.ts';
 import { notFound } from '../failures.ts';
 import {
   checkAuthorization,
@@ -21,36 +22,41 @@ export interface HookEdit {
 }
 
 /**
- * Changes a hook: all that is asked for or nothing.
+ * Changes a hook: all that is asked for or nothing, and nothing of what somebody else changes at the same time.
  * @throws 422 for values nothing can be sent with, 404 when it went away meanwhile
  */
 export async function editHook(
   { database, webhooks: { sealing } }: Context,
-  hook: hooks.HookRow,
+  hookId: number,
   wanted: HookEdit,
 ): Promise<hooks.HookRow> {
   const config = readHookConfig(wanted.config ?? {});
-  const branchFilter = wanted.branchFilter ?? hook.branch_filter;
-  checkBranchFilter(branchFilter);
+  if (typeof wanted.branchFilter === 'string') checkBranchFilter(wanted.branchFilter);
   checkAuthorization(wanted.authorization ?? '');
   checkHookName(wanted.name ?? '');
-  const url = config.url ?? hook.url;
-  // Whoever may change where it goes was never told what it is sent with, and the header says it in clear.
-  const header = new URL(url).origin === new URL(hook.url).origin ? hook.authorization_header : null;
+  const events = wanted.events ? readHookEvents(wanted.events) : undefined;
   const seal = (text: string | null | undefined, before: Buffer | null) => {
     if (text === undefined || text === null) return before;
     return text === '' ? null : sealing.seal(text);
   };
-  const changed = await hooks.update(database.autocommit(), hook.id, {
-    url,
-    content_type: config.contentType ?? hook.content_type,
-    secret: seal(config.secret, hook.secret),
-    authorization_header: seal(wanted.authorization, header),
-    events: wanted.events ? readHookEvents(wanted.events) : hook.events,
-    branch_filter: branchFilter,
-    active: wanted.active ?? hook.active,
-    name: wanted.name ?? hook.name,
+  return await database.transaction(async (tx) => {
+    const hook = await hooks.lock(tx, hookId);
+    if (hook === undefined) throw notFound();
+    const [before, after] = [new URL(hook.url), new URL(config.url ?? hook.url)];
+    // What waits goes to the new host as well, and takes its turn there.
+    if (after.host !== before.host) await changeLane(tx, hookId, after.host);
+    // Whoever may change where it goes was never told what it is sent with, and the header says it in clear.
+    const header = after.origin === before.origin ? hook.authorization_header : null;
+    const changed = await hooks.update(tx, hookId, {
+      url: config.url ?? hook.url,
+      content_type: config.contentType ?? hook.content_type,
+      secret: seal(config.secret, hook.secret),
+      authorization_header: seal(wanted.authorization, header),
+      events: events ?? hook.events,
+      branch_filter: wanted.branchFilter ?? hook.branch_filter,
+      active: wanted.active ?? hook.active,
+      name: wanted.name ?? hook.name,
+    });
+    return changed ?? hook;
   });
-  if (changed === undefined) throw notFound();
-  return changed;
 }

@@ -99,8 +99,8 @@ export function hookEndpoints<Shape extends z.ZodRawShape>(
       body: z.object({ config: config.nullish(), ...settings }),
       answers: { 200: hookSchema, ...refusals, 422: errorSchema },
       async handle({ params, body, caller }, context) {
-        const hook = await findHook(context, caller, hookPath(params));
-        const changed = await editHook(context, hook, {
+        const { id } = await findHook(context, caller, hookPath(params));
+        const changed = await editHook(context, id, {
           config: body.config,
           events: body.events,
           active: body.active,

@@ -45,7 +45,12 @@ it('has empty signatures without a secret', () => {
   });
 });
 
-it('puts the payload into a form', () => {
+it('puts the payload into a form, byte by byte as browsers do', () => {
+  const every = Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code)).join('');
+  for (const payload of [every, '\u{1f600} 語\u2028', ''])
+    expect(writeHookRequest({ ...hook, contentType: 'form', payload }).body.text).toBe(
+      new URLSearchParams({ payload }).toString(),
+    );
   const { body } = writeHookRequest({ ...hook, contentType: 'form' });
   expect(body.type).toBe('application/x-www-form-urlencoded');
   expect(new URLSearchParams(body.text).get('payload')).toBe(hook.payload);

@@ -25,10 +25,7 @@ export function writeHookRequest(hook: HookRequest): {
   const body =
     hook.contentType === 'json'
       ? { type: 'application/json', text: hook.payload }
-      : {
-          type: 'application/x-www-form-urlencoded',
-          text: new URLSearchParams({ payload: hook.payload }).toString(),
-        };
+      : { type: 'application/x-www-form-urlencoded', text: `payload=${formEncoded(hook.payload)}` };
   const digest = (algorithm: string) =>
     hook.secret === '' ? '' : createHmac(algorithm, hook.secret).update(hook.payload).digest('hex');
   const sha256 = digest('sha256');
@@ -49,6 +46,31 @@ export function writeHookRequest(hook: HookRequest): {
   headers['X-GitHub-Hook-Installation-Target-Type'] = hook.target;
   return { headers, body };
 }
+
+/** A value as a form has it, byte by byte: three megabytes take `URLSearchParams` half a second, in which nobody is served. */
+function formEncoded(value: string): string {
+  const bytes = Buffer.from(value);
+  const encoded = Buffer.allocUnsafe(3 * bytes.length);
+  let end = 0;
+  // Not `for … of`, which takes several times as long.
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (IS_PLAIN[byte] === 1) encoded[end++] = byte;
+    else if (byte === 0x20) encoded[end++] = 0x2b;
+    else {
+      encoded[end++] = 0x25;
+      encoded[end++] = HEX[byte >> 4] as number;
+      encoded[end++] = HEX[byte & 15] as number;
+    }
+  }
+  return encoded.toString('latin1', 0, end);
+}
+
+const HEX = Buffer.from('0123456789ABCDEF');
+/** By byte, what a form has as it is (WHATWG URL, `application/x-www-form-urlencoded` percent-encode set). */
+const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[\w*.-]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
 
 /** Whether it makes sense to send the same again: the receiver is overloaded or broken, and did not say no. */
 export function isWorthRetrying(status: number): boolean {

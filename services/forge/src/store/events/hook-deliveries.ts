@@ -12,10 +12,11 @@ export type Attempt = Pick<
 >;
 
 /** A delivery with its hook. */
-export type DeliveryWithHook = DeliveryRow & { hook: Pick<HookRow, 'type' | 'url' | 'content_type'> } & Pick<
-    HookRow,
-    'secret' | 'authorization_header' | 'repository_id'
-  > & { owner_kind: string | null };
+export type DeliveryWithHook = Pick<DeliveryRow, 'id' | 'uuid' | 'event' | 'event_type' | 'delivered_at'> & {
+  /** Null when it is large: it is loaded when it is its turn. */
+  payload: string | null;
+  hook: Pick<HookRow, 'type' | 'url' | 'content_type'>;
+} & Pick<HookRow, 'secret' | 'authorization_header' | 'repository_id'> & { owner_kind: string | null };
 
 /** Something that is to be sent to some hooks. */
 export interface NewDeliveries {
@@ -46,10 +47,22 @@ export function insertAll(
     returning id, hook_id`;
 }
 
+/** In bytes: what is longer is not loaded along with dozens of others. */
+const LARGE_PAYLOAD = 64 * 1024;
+
+/** What a delivery says; undefined when it is gone. */
+export async function findPayload(tx: Tx, id: number): Promise<string | undefined> {
+  const row = await tx.row<{ payload: string }>`
+    select payload from :schema.hook_deliveries where id = ${id}`;
+  return row?.payload;
+}
+
 /** Deliveries and where they go, by their ids. */
 export async function mapWithHooks(tx: Tx, ids: readonly number[]): Promise<Map<number, DeliveryWithHook>> {
   const rows = await tx.rows<DeliveryWithHook>`
-    select d.*, jsonb_build_object('type', h.type, 'url', h.url, 'content_type', h.content_type) as hook, h.secret,
+    select d.id, d.uuid, d.event, d.event_type, d.delivered_at,
+      case when octet_length(d.payload) < ${LARGE_PAYLOAD} then d.payload end as payload,
+      jsonb_build_object('type', h.type, 'url', h.url, 'content_type', h.content_type) as hook, h.secret,
       h.authorization_header, h.repository_id, o.kind as owner_kind
     from :schema.hook_deliveries d join :schema.hooks h on h.id = d.hook_id
       left join :schema.users o on o.id = h.owner_id
@@ -120,6 +133,14 @@ export async function count(tx: Tx, hookId: number): Promise<number> {
 export function find(tx: Tx, hookId: number, id: number): Promise<DeliveryRow | undefined> {
   return tx.row<DeliveryRow>`
     select * from :schema.hook_deliveries where id = ${id} and hook_id = ${hookId}`;
+}
+
+/** Puts the rows of the outbox that wait for a hook into another lane. */
+export async function changeLane(tx: Tx, topic: string, hookId: number, lane: string): Promise<void> {
+  await tx.run`
+    update :schema.outbox set lane = ${lane}
+    where topic = ${topic} and (payload->>'delivery')::bigint in (
+      select id from :schema.hook_deliveries where hook_id = ${hookId} and delivered_at is null)`;
 }
 
 /**

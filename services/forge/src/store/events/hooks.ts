@@ -40,14 +40,21 @@ export function find(tx: Tx, scope: HookScope, id: number): Promise<HookRow | un
       and owner_id is not distinct from ${scope.ownerId}`;
 }
 
-/** Adds a hook; undefined when the place has as many as it may. */
-export function insert(
+/** The hook with an id, for whoever changes it next: nobody else does until the end of the transaction. */
+export function lock(tx: Tx, id: number): Promise<HookRow | undefined> {
+  return tx.row<HookRow>`select * from :schema.hooks where id = ${id} for no key update`;
+}
+
+/** Adds a hook, in a transaction; undefined when the place has as many as it may. */
+export async function insert(
   tx: Tx,
   scope: HookScope,
   hook: HookChange & { type: string },
   most: number,
 ): Promise<HookRow | undefined> {
-  return tx.row<HookRow>`
+  const place = `croft hooks ${scope.repositoryId} ${scope.ownerId}`;
+  await tx.run`select pg_advisory_xact_lock(hashtextextended(${place}, 0))`;
+  return await tx.row<HookRow>`
     insert into :schema.hooks (repository_id, owner_id, type, url, content_type, secret, authorization_header, events,
       branch_filter, active, name, created_at, updated_at)
     select ${scope.repositoryId}::bigint, ${scope.ownerId}::bigint, ${hook.type}, ${hook.url}, ${hook.content_type},
@@ -58,7 +65,7 @@ export function insert(
     returning *`;
 }
 
-/** Writes the changed hook; undefined when it went away. */
+/** Writes the changed hook, which whoever does it has locked. */
 export function update(tx: Tx, id: number, hook: HookChange): Promise<HookRow | undefined> {
   return tx.row<HookRow>`
     update :schema.hooks set url = ${hook.url}, content_type = ${hook.content_type}, secret = ${hook.secret},
