@@ -66,6 +66,8 @@ export interface RefEvent {
   after: string;
   /** As in a push: what stands on it follows. */
   restacked?: boolean;
+  /** As in a push: whose commits it brought; without it those of who moved it. */
+  authorId?: number | null;
 }
 
 /** What happened to a repository as a whole. */

@@ -59,7 +59,8 @@ export async function mergeUpstream(
     const result = await plan(before);
     if (result === 'up-to-date') return { moves: [], result };
     const after = result === 'fast-forward' ? tip : await merge(before);
-    const move = { ref, before, after };
+    // What the parent has anybody may have written.
+    const move = { ref, before, after, authorId: null };
     await checkArrived(context, found.repository, move, rules);
     return { moves: [move], result };
   }

@@ -39,7 +39,7 @@ function happeningsOf(pull: pulls.PullOnBranch, merge: merges.MergeIntent, by: '
   const closed: Happening = { kind: 'issue', action: 'closed', issueId: pull.issue_id, ...place };
   if (by === 'hand' || merge.base_sha === merge.commit_sha) return [closed];
   const moved = { ref: branchRef(merge.base_branch), before: merge.base_sha, after: merge.commit_sha };
-  return [closed, { kind: 'ref', ...moved, ...place }];
+  return [closed, { kind: 'ref', ...moved, authorId: pull.poster_id, ...place }];
 }
 
 /** At start: finishes or abandons the merges that a crash interrupted. */

@@ -137,7 +137,7 @@ async function prepare(context: Context, caller: Caller, { pullId, head, rules, 
   if (mergeBase === undefined) throw unrelatedHistories(style);
   if (mergeBase === base) return { moves: [], result: undefined };
   const after = await write(context, caller, pull, { id, style, before, base });
-  const move = { ref, before, after };
+  const move = { ref, before, after, authorId: pull.poster_id };
   const refusal = after === before ? undefined : await refuseArrived(context, head.repository, move, rules);
   if (refusal !== undefined) throw headProtected(refusal);
   return { moves: after === before ? [] : [move], result: undefined };

@@ -103,6 +103,28 @@ export async function findTargetsFrom(
   });
 }
 
+/**
+ * What is left of the wishes of a text that somebody else makes come true: in other repositories than its own, those that its
+ * author may fulfil himself. Otherwise a stranger would do by what he proposes whatever those may who merge it.
+ * @param targets of that text
+ * @param author null is nobody: whoever wrote it is gone, or not known
+ */
+export async function limitToAuthor(
+  context: Context,
+  targets: readonly Target[],
+  author: { authorId: number | null; repositoryId: number },
+  text: string,
+): Promise<Target[]> {
+  const { authorId, repositoryId } = author;
+  const isElsewhere = (target: Target) => target.action !== 'none' && target.repository_id !== repositoryId;
+  if (!targets.some(isElsewhere)) return [...targets];
+  const his = authorId === null ? [] : await findTargets(context, authorId, repositoryId, text);
+  const changeable = new Set(his.filter(({ mayChange }) => mayChange).map(({ id }) => id));
+  return targets.map((target) =>
+    isElsewhere(target) && !changeable.has(target.id) ? { ...target, action: 'none' } : target,
+  );
+}
+
 /** Repositories by the names in a text; those that serve only reads are left out. */
 async function findPlaces(
   { database }: Context,

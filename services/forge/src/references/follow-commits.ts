@@ -8,9 +8,10 @@ import { type CommitData, parseCommit } from '../outside/git/reading/parse-commi
 import { branchRef, NO_COMMIT, readRef } from '../outside/git/refs.ts';
 import { readReferences } from '../rules/texts/references.ts';
 import * as references from '../store/issues/references.ts';
+import type { RefMove } from '../store/repositories/pushes.ts';
 import type * as repositories from '../store/repositories/repositories.ts';
 import { changeByCommit } from './change-by-commit.ts';
-import { findTargetsFrom, type Source, type Target } from './find-targets.ts';
+import { findTargetsFrom, limitToAuthor, type Source, type Target } from './find-targets.ts';
 
 /** The newest of what a branch got; whoever imports a history does not mean to speak to anybody. */
 const MAX_COMMITS = 50;
@@ -21,15 +22,15 @@ const MAX_SUBJECT = 255;
 
 /**
  * Tells of the commits that came to a branch in the timelines of the issues their messages name, in the name of whoever
- * moved the branch. On the default branch, `closes #1` closes what he may close, and `reopens #1` opens it again. Doing it
- * again does nothing again.
+ * moved the branch. On the default branch, `closes #1` closes what he may close, and `reopens #1` opens it again; in other
+ * repositories, where the commits are somebody else's, what that one may, too. Doing it again does nothing again.
  * @param findSource says in whose name; asked where a message names something, which few do
  * @param signal ends it between two references
  */
 export async function followCommits(
   context: Context,
   repository: repositories.RepositoryRow,
-  { ref, before, after }: { ref: string; before: string; after: string },
+  { ref, before, after, authorId }: RefMove,
   findSource: () => Promise<Source | undefined>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -42,7 +43,12 @@ export async function followCommits(
   let room = MAX_REFERENCES;
   for (const commit of telling) {
     signal.throwIfAborted();
-    for (const target of (await findTargetsFrom(context, source, commit.message)).slice(0, room)) {
+    const found = await findTargetsFrom(context, source, commit.message);
+    const targets =
+      authorId === undefined
+        ? found
+        : await limitToAuthor(context, found, { authorId, repositoryId: repository.id }, commit.message);
+    for (const target of targets.slice(0, room)) {
       signal.throwIfAborted();
       room--;
       await noteCommit(context, source.writer.userId, commit, target, isDefault);

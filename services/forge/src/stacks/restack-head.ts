@@ -101,7 +101,7 @@ async function restack(
     const whole = await trySquash(git, id, { from: upstream, to: before, onto });
     if (!whole.isClean || whole.tree !== rebased.tree)
       return { moves: [], result: 'its commits one by one do not give all that it changes' };
-    const move = { ref, before, after: rebased.tip, restacked: true };
+    const move = { ref, before, after: rebased.tip, restacked: true, authorId: pull.poster_id };
     const refusal = await refuseArrived(context, found.repository, move, rules);
     return { moves: refusal === undefined ? [move] : [], result: undefined };
   };

@@ -9,6 +9,11 @@ export interface RefMove {
   after: string;
   /** A head that was rebased because what it stood on was merged: what stands on it follows. */
   restacked?: boolean;
+  /**
+   * Who answers for the commits it brings besides who moves it: the poster of the pull request that they are of, and null where
+   * that is nobody we know. Without it they are the mover's own.
+   */
+  authorId?: number | null;
 }
 
 /** What a push does. */
