@@ -381,6 +381,43 @@ describe('merged pull requests', () => {
   });
 });
 
+describe('a merge that is followed again', () => {
+  it('does nothing to what somebody opened or closed meanwhile', async () => {
+    const closed = await issue('ada/tools', 'Closed by it');
+    const opened = await issue('ada/tools', 'Opened by it');
+    await ada.call('PATCH', `/repos/ada/tools/issues/${opened}`, { state: 'closed' });
+    await git(tree, 'checkout', '-q', '-B', 'again', 'main');
+    await commit(tree, { 'again.txt': 'x' }, 'again');
+    await git(tree, 'push', '-q', '-f', 'origin', 'again');
+    const body = `closes #${closed}, reopens #${opened}`;
+    const pull = { title: 'Again', body, head: 'again', base: 'main' };
+    const { number } = (await ada.call('POST', '/repos/ada/tools/pulls', pull)).body;
+    const merge = `/repos/ada/tools/pulls/${number}/merge`;
+    expect((await ada.call('POST', merge, { Do: 'merge' })).status).toBe(200);
+    await settled();
+    const states = async () => [await stateOf('ada/tools', closed), await stateOf('ada/tools', opened)];
+    expect(await states()).toEqual(['closed', 'open']);
+    await ada.call('PATCH', `/repos/ada/tools/issues/${closed}`, { state: 'open' });
+    await ada.call('PATCH', `/repos/ada/tools/issues/${opened}`, { state: 'closed' });
+    await settled();
+    const before = [await timeline('ada/tools', closed), await timeline('ada/tools', opened)];
+    // As after a failure between what it does and the end of its announcement.
+    const told = () => scene.sql.row<{ id: number }>`
+      select count(*) from :schema.told t join :schema.issues i on i.id = (t.payload->>'issueId')::bigint
+      where i.title = 'Again' and t.payload->>'action' = 'closed'`;
+    const row = await told();
+    await scene.sql.run`
+      insert into :schema.outbox (topic, payload, created_at, run_at, lane)
+      select 'happening', t.payload, now(), now(), ''
+      from :schema.told t join :schema.issues i on i.id = (t.payload->>'issueId')::bigint
+      where i.title = 'Again' and t.payload->>'action' = 'closed'`;
+    await settled();
+    expect(await told()).not.toEqual(row);
+    expect(await states()).toEqual(['open', 'closed']);
+    expect([await timeline('ada/tools', closed), await timeline('ada/tools', opened)]).toEqual(before);
+  });
+});
+
 describe('merged pull requests into another branch', () => {
   it('close what their text says they close, too; commits there do not', async () => {
     const [named, committed] = [

@@ -31,7 +31,7 @@ export async function followMerge(
     signal.throwIfAborted();
     const { action } = target;
     if (action === 'none' || !target.mayChange) continue;
-    const by = { actorId, commitSha, repositoryId: merged.repository_id };
+    const by = { actorId, commitSha, repositoryId: merged.repository_id, mergedIssueId: merged.id };
     await context.database.transaction((inside) => changeByCommit(inside, target.id, action, by));
   }
 }

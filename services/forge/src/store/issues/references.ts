@@ -45,6 +45,19 @@ export async function add(tx: Tx, entry: ReferenceEntry): Promise<boolean> {
   return changed > 0;
 }
 
+/** What the entry of an end or a new beginning has in its details that the text of a merged pull request brought about. */
+export const mergeMark = (mergedIssueId: number) => ({ merged_issue_id: mergedIssueId });
+
+/** Whether that text has done so: afterwards others decide. For whoever holds the issue. */
+export async function isMergeFollowed(tx: Tx, issueId: number, mergedIssueId: number): Promise<boolean> {
+  const row = await tx.row`
+    select from :schema.comments
+    where issue_id = ${issueId} and kind in ('close', 'reopen')
+      and details @> ${JSON.stringify(mergeMark(mergedIssueId))}::jsonb
+    limit 1`;
+  return row !== undefined;
+}
+
 /** Forgets that a text was told of: it is gone. */
 export async function removeOf(tx: Tx, key: string): Promise<void> {
   await tx.run`delete from :schema.comments where details->>'ref_key' = ${key} and details ? 'ref_key'`;
