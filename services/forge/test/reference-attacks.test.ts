@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { git } from '@croft/testing';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { commit, type Person, pushedRepository, useForge } from './forge.ts';
+import { referenceScene } from './reference-scene.ts';
 
 const scene = useForge();
+const { issue, timeline, stateOf, settled } = referenceScene(scene, () => ada);
 let ada: Person; // owns tools, which everybody reads, and secret, which nobody does
 let eve: Person; // proposes from a fork, and owns evil
 let forked: string;
@@ -18,32 +20,17 @@ beforeAll(async () => {
   await git(scene.folder, 'clone', '-q', eve.remote('eve/tools'), forked);
 });
 
-async function issue(repository: string, title: string, who = ada): Promise<number> {
-  const made = await who.call('POST', `/repos/${repository}/issues`, { title });
-  expect(made.status, made.text).toBe(201);
-  return made.body.number;
-}
 /** An issue that was closed. */
 async function done(repository: string, title: string): Promise<number> {
   const number = await issue(repository, title);
   await ada.call('PATCH', `/repos/${repository}/issues/${number}`, { state: 'closed' });
   return number;
 }
-const stateOf = async (repository: string, number: number) =>
-  (await ada.call('GET', `/repos/${repository}/issues/${number}`)).body['state'];
 /** What happened to an issue besides being named. */
 const changes = async (repository: string, number: number) =>
-  (await ada.call('GET', `/repos/${repository}/issues/${number}/timeline`)).items
+  (await timeline(repository, number))
     .map((entry) => entry['type'])
     .filter((type) => type === 'close' || type === 'reopen');
-/** Waits until everything that was announced is worked off. */
-async function settled(): Promise<void> {
-  await vi.waitFor(
-    async () =>
-      expect(await scene.sql.rows`select id from :schema.outbox where topic = 'happening'`).toEqual([]),
-    { timeout: 60_000, interval: 50 },
-  );
-}
 /** A pull request of eve's from her fork, with one commit. */
 async function propose(
   branch: string,

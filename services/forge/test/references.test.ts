@@ -1,17 +1,19 @@
 import { silentLog } from '@croft/runtime';
 import { openDatabase } from '@croft/sql';
 import { git } from '@croft/testing';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../src/context.ts';
 import { Links } from '../src/links.ts';
 import { findSources } from '../src/references/find-targets.ts';
 import { followCommits } from '../src/references/follow-commits.ts';
 import type { RepositoryRow } from '../src/store/repositories/repositories.ts';
-import { type Body, commit, type Person, pushedRepository, useForge } from './forge.ts';
+import { commit, type Person, pushedRepository, useForge } from './forge.ts';
 import { recordHappenings } from './happenings.ts';
 import { ownGit } from './own-git.ts';
+import { referenceScene } from './reference-scene.ts';
 
 const scene = useForge();
+const { issue, comment, timeline, references, stateOf, settled } = referenceScene(scene, () => ada);
 let ada: Person; // owns tools and secret
 let wim: Person; // writes to tools
 let rob: Person; // reads tools
@@ -31,31 +33,6 @@ beforeAll(async () => {
   await ada.call('PUT', '/repos/ada/tools/collaborators/wim', { permission: 'write' });
   await recordHappenings(scene);
 });
-
-async function issue(repository: string, title: string, body = '', who = ada): Promise<number> {
-  const made = await who.call('POST', `/repos/${repository}/issues`, { title, body });
-  expect(made.status, made.text).toBe(201);
-  return made.body.number;
-}
-async function comment(repository: string, number: number, body: string, who = ada): Promise<number> {
-  const made = await who.call('POST', `/repos/${repository}/issues/${number}/comments`, { body });
-  expect(made.status, made.text).toBe(201);
-  return made.body.id;
-}
-const timeline = async (repository: string, number: number, who = ada) =>
-  (await who.call('GET', `/repos/${repository}/issues/${number}/timeline?limit=50`)).items;
-/** Waits until everything that was announced is worked off. */
-async function settled(): Promise<void> {
-  await vi.waitFor(
-    async () =>
-      expect(await scene.sql.rows`select id from :schema.outbox where topic = 'happening'`).toEqual([]),
-    { timeout: 60_000, interval: 50 },
-  );
-}
-const references = async (repository: string, number: number, who = ada): Promise<Body[]> =>
-  (await timeline(repository, number, who)).filter((one) => String(one['type']).endsWith('_ref'));
-const stateOf = async (repository: string, number: number) =>
-  (await ada.call('GET', `/repos/${repository}/issues/${number}`)).body['state'];
 
 /** The commit that closed an issue, as its timeline keeps it, and as it was announced. */
 async function commitsOf(repository: string, number: number): Promise<unknown[]> {
@@ -84,7 +61,7 @@ describe('texts that name an issue', () => {
     const found = await references('ada/tools', target);
     expect(found).toMatchObject([
       { type: 'issue_ref', user: { login: 'rob' }, ref_issue: { title: 'Source' }, ref_action: 'none' },
-      { type: 'comment_ref', user: { login: 'wim' }, ref_comment: { id }, ref_action: 'closes' },
+      { type: 'comment_ref', user: { login: 'wim' }, ref_comment: { id }, ref_action: 'none' },
     ]);
     expect(found).toHaveLength(2);
     // Saying is not doing.
@@ -470,7 +447,7 @@ describe('what a review says', () => {
       {
         type: 'comment_ref',
         user: { login: 'wim' },
-        ref_action: 'closes',
+        ref_action: 'none',
         ref_issue: { number },
         ref_comment: { body: `closes #${whole}`, user: { login: 'wim' } },
       },

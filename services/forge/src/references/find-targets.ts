@@ -1,3 +1,4 @@
+import type { Tx } from '@croft/sql';
 import { type Caller, callerOf } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { accessTo, mayRead, mayWrite, type VisibleRepository } from '../repositories/find-repository.ts';
@@ -82,24 +83,55 @@ export async function findTargetsFrom(
   if (named.length === 0) return [];
   const tx = context.database.autocommit();
   const places = await findPlaces(context, writer, source, named);
-  const wanted = named.flatMap(({ repository, number, action }) => {
-    const found = places.get(placeOf(repository));
-    return found === undefined ? [] : [{ found, number, action }];
-  });
-  const pairs = wanted.map(({ found, number }) => ({ repositoryId: found.repository.id, number }));
-  return (await references.listTargets(tx, pairs)).flatMap((target) => {
-    const matching = wanted.filter(
-      ({ found, number }) => found.repository.id === target.repository_id && number === target.number,
-    );
-    const [first] = matching;
+  const found = await findIssues(tx, places, ({ repository }) => repository.id, named);
+  return found.flatMap(({ place, ...target }) => {
     const unit = target.is_pull ? 'pulls' : 'issues';
-    if (first === undefined || !mayRead(first.found, unit)) return [];
-    const isWriter = mayWrite(first.found, unit);
+    if (!mayRead(place, unit)) return [];
+    const isWriter = mayWrite(place, unit);
     if (target.locked && !isWriter) return [];
+    const mayChange = isWriter || target.poster_id === writer.userId;
+    return [{ ...target, sourceRepositoryId: source.repository.id, mayChange }];
+  });
+}
+
+/**
+ * What a text wants of all that it names, by their ids, whoever may know of them: for those of which was told, who are to be told
+ * that it names them no more.
+ */
+export async function findNamed(
+  { database, links }: Context,
+  repositoryId: number,
+  text: string,
+): Promise<Map<number, ReferenceAction>> {
+  const tx = database.autocommit();
+  const named = readReferences(text, links.root);
+  const places = new Map([[placeOf(undefined), repositoryId]]);
+  for (const [place, { owner, name }] of othersOf(named)) {
+    const row = await repositories.findByName(tx, owner, name, 0);
+    if (row !== undefined) places.set(place, row.id);
+  }
+  const found = await findIssues(tx, places, (id) => id, named);
+  return new Map(found.map(({ id, action }) => [id, action]));
+}
+
+/** The issues that are named in some places, with what is wanted of each. */
+async function findIssues<Place>(
+  tx: Tx,
+  places: ReadonlyMap<string, Place>,
+  idOf: (place: Place) => number,
+  named: readonly Reference[],
+): Promise<(references.ReferenceTarget & { place: Place; action: ReferenceAction })[]> {
+  const wanted = named.flatMap(({ repository, number, action }) => {
+    const place = places.get(placeOf(repository));
+    return place === undefined ? [] : [{ place, repositoryId: idOf(place), number, action }];
+  });
+  return (await references.listTargets(tx, wanted)).flatMap((target) => {
+    const matching = wanted.filter(
+      ({ repositoryId, number }) => repositoryId === target.repository_id && number === target.number,
+    );
     // The same issue may be named in two ways.
     const action = matching.find((one) => one.action !== 'none')?.action ?? 'none';
-    const mayChange = isWriter || target.poster_id === writer.userId;
-    return [{ ...target, action, sourceRepositoryId: source.repository.id, mayChange }];
+    return matching.slice(0, 1).map(({ place }) => ({ ...target, place, action }));
   });
 }
 
@@ -134,14 +166,20 @@ async function findPlaces(
 ): Promise<Map<string, VisibleRepository>> {
   const places = new Map<string, VisibleRepository>();
   if (!source.repository.archived) places.set(placeOf(undefined), source);
-  const others = new Map(named.map(({ repository }) => [placeOf(repository), repository]));
-  for (const [place, other] of [...others].slice(0, MAX_REPOSITORIES + 1)) {
-    if (other === undefined) continue;
-    const row = await repositories.findByName(database.autocommit(), other.owner, other.name, writer.userId);
+  for (const [place, { owner, name }] of othersOf(named)) {
+    const row = await repositories.findByName(database.autocommit(), owner, name, writer.userId);
     const found = row && accessTo(row, writer);
     if (found !== undefined && !found.repository.archived) places.set(place, found);
   }
   return places;
+}
+
+/** The names of other repositories by place, of no more than are looked up. */
+function othersOf(named: readonly Reference[]): Map<string, { owner: string; name: string }> {
+  const others = named.flatMap(({ repository }) =>
+    repository === undefined ? [] : [[placeOf(repository), repository] as const],
+  );
+  return new Map([...new Map(others)].slice(0, MAX_REPOSITORIES));
 }
 
 const placeOf = (repository: Reference['repository']) =>

@@ -95,8 +95,8 @@ async function noteCommit(
   isDefault: boolean,
 ): Promise<void> {
   // On another branch it is an intention, which counts when the commit arrives.
-  const action = isDefault ? target.action : 'none';
-  const change = target.mayChange && !target.is_pull ? action : 'none';
+  const action = isDefault && !target.is_pull ? target.action : 'none';
+  const change = target.mayChange ? action : 'none';
   const note = (tx: Tx) =>
     references.add(tx, {
       issueId: target.id,

@@ -29,16 +29,17 @@ export async function followHappening(
   }
   if (issue === undefined) return;
   if (kind === 'comment') {
-    if (happening.action !== 'deleted')
-      await followComment(context, actorId, issue, happening.commentId, signal);
+    const saying = { actorId, issue, isNew: happening.action === 'created' };
+    if (happening.action !== 'deleted') await followComment(context, saying, happening.commentId, signal);
   } else if (kind === 'review') {
-    await followReview(context, actorId, issue, happening.reviewId, signal);
+    await followReview(context, { actorId, issue, isNew: true }, happening.reviewId, signal);
   } else if (kind === 'issue') {
     const { action, changes, formerBase } = happening;
     const isWritten = action === 'opened' || changes?.title !== undefined || changes?.body !== undefined;
     if (issue.pull_id !== null && formerBase !== undefined)
       await restackHead(context, issue.pull_id, formerBase, actorId);
-    if (isWritten) await followIssueText(context, actorId, issue, signal);
+    const saying = { actorId, issue, isNew: action === 'opened' };
+    if (isWritten) await followIssueText(context, saying, signal);
     if (action === 'closed' && issue.merged_at !== null) await followMerge(context, issue, signal);
   }
 }

@@ -26,7 +26,10 @@ export const commentKey = (id: number) => `comment:${id}`;
 /** Key of a commit in a repository. */
 export const commitKey = (repositoryId: number, sha: string) => `commit:${repositoryId}:${sha}`;
 
-/** Tells of a text; false when that was done, unless the text wants something now. Deadlocks cannot be: one row each. */
+/**
+ * Tells of a text, as it is now; false when that was done. What a commit wants it does not take back: on another branch it may
+ * mean nothing. Deadlocks cannot be: one row each.
+ */
 export async function add(tx: Tx, entry: ReferenceEntry): Promise<boolean> {
   const details = {
     ref_key: entry.key,
@@ -41,8 +44,31 @@ export async function add(tx: Tx, entry: ReferenceEntry): Promise<boolean> {
     values (${entry.issueId}, ${entry.kind}, ${entry.posterId}, ${entry.body ?? ''}, ${JSON.stringify(details)}, ${tx.now}, ${tx.now})
     on conflict ((details->>'ref_key'), issue_id) where details ? 'ref_key'
     do update set details = excluded.details, updated_at = excluded.updated_at
-      where known.details->>'ref_action' = 'none' and excluded.details->>'ref_action' <> 'none'`;
+      where known.details->>'ref_action' <> excluded.details->>'ref_action'
+        and (known.details->>'ref_action' = 'none' or known.kind <> 'commit_ref')`;
   return changed > 0;
+}
+
+/** What was told of a text. */
+export interface ToldReference {
+  id: number;
+  issue_id: number;
+  action: ReferenceEntry['action'] | 'neutered';
+}
+
+/** Where a text was told of. */
+export function listOf(tx: Tx, key: string): Promise<ToldReference[]> {
+  return tx.rows<ToldReference>`
+    select id, issue_id, details->>'ref_action' as action from :schema.comments
+    where details->>'ref_key' = ${key} and details ? 'ref_key' order by id`;
+}
+
+/** Says of one of them what the text wants now; `neutered` is that it does not name the issue any more. */
+export async function updateAction(tx: Tx, id: number, action: ToldReference['action']): Promise<void> {
+  await tx.run`
+    update :schema.comments
+    set details = details || jsonb_build_object('ref_action', ${action}::text), updated_at = ${tx.now}
+    where id = ${id}`;
 }
 
 /** What the entry of an end or a new beginning has in its details that the text of a merged pull request brought about. */
