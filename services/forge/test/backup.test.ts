@@ -39,7 +39,7 @@ beforeAll(async () => {
   for (let number = 1; number <= 12; number++)
     await cast.ada.call('POST', '/repos/ada/garden/issues', {
       title: `'quoted' \\ "number" ${number} \u{1f331}`,
-      body: 'a\tb\r\nc $1 :schema ${x}',
+      body: 'a\tb\r\nc\u2028d\u2029e\u0085 $1 :schema ${x}',
     });
   await cast.ada.call('PATCH', '/repos/ada/garden/issues/3', { state: 'closed' });
   await cast.ada.call('POST', '/repos/ada/garden/pulls', { title: 'next', head: 'next', base: 'main' });
@@ -50,7 +50,7 @@ beforeAll(async () => {
     select r.id, u.id, now() from :schema.repositories r, :schema.users u where r.name = 'garden' and u.kind = 'person'`;
   const attachment = await scene.sql.row<{ id: number }>`
     insert into :schema.attachments (uuid, repository_id, issue_id, name, size_bytes, stored, created_at)
-    select gen_random_uuid(), repository_id, id, 'a.txt', 8, true, now() from :schema.issues limit 1 returning id`;
+    select gen_random_uuid(), repository_id, id, ${'a\u2028.txt'}, 8, true, now() from :schema.issues limit 1 returning id`;
   attached = String(attachment?.id);
   await mkdir(join(scene.dataFolder, 'attachments'), { recursive: true });
   await writeFile(join(scene.dataFolder, 'attachments', attached), 'attached');

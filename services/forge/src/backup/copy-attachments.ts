@@ -1,11 +1,10 @@
-import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, readdir } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { StartError } from '@croft/runtime';
 import type { Database } from '@croft/sql';
 import { unlessMissing } from '../outside/unless-missing.ts';
 import * as attachments from '../store/tracking/attachments.ts';
+import { readLines } from './read-lines.ts';
 
 /**
  * Copies the files of attachments. They never change once they are there; one that was removed meanwhile is missed by nobody who
@@ -38,8 +37,8 @@ export async function copyAttachments(
 /** Complete files, as the saved rows have them. */
 async function listStored(backup: string): Promise<number[]> {
   const ids: number[] = [];
-  const lines = createInterface({ input: createReadStream(join(backup, 'tables', 'attachments.jsonl')) });
-  for await (const line of lines) {
+  await using file = await open(join(backup, 'tables', 'attachments.jsonl'));
+  for await (const line of readLines(file)) {
     const { id, stored } = JSON.parse(line) as { id: number; stored: boolean };
     if (stored) ids.push(id);
   }

@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { StartError } from '@croft/runtime';
 import type { Tx } from '@croft/sql';
 import * as catalogue from '../store/upkeep/catalogue.ts';
 import type { Manifest } from './manifest.ts';
+import { readLines } from './read-lines.ts';
 
 /** Bytes of rows that one statement brings in; a single row may be larger. */
 const BATCH_BYTES = 1024 * 1024;
@@ -61,12 +61,7 @@ export async function loadTable(
   await using file = await open(join(folder, `${table.name}.jsonl`)).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? damaged(table.name, 'it is missing') : error;
   });
-  // Not by its `line` events: those do not wait for the database.
-  const lines = createInterface({
-    input: file.createReadStream(),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
-  for await (const line of lines) {
+  for await (const line of readLines(file)) {
     rows++;
     batch.push(line);
     bytes += line.length;
