@@ -247,6 +247,29 @@ describe('topics', () => {
       '1',
     ]);
   });
+
+  it('are counted beyond their last page, too', async () => {
+    for (const [query, total] of [
+      ['q=gard&page=9', '1'],
+      ['q=gard&page=2&limit=1', '1'],
+      ['q=none', '0'],
+    ]) {
+      const { status, body, headers } = await cast.ada.call('GET', `/topics/search?${query}`);
+      expect([query, status, body['topics'], headers.get('x-total-count')]).toEqual([query, 200, [], total]);
+    }
+  });
+
+  it('whose number would be the smallest there is are found', async () => {
+    const hash = await scene.sql.row`select hashtext('geo7xig') as hash`;
+    expect(hash).toEqual({ hash: -2_147_483_648 });
+    expect((await cast.ada.call('PUT', '/repos/ada/alpha/topics/geo7xig')).status).toBe(204);
+    const { status, body } = await cast.stranger.call('GET', '/topics/search?q=geo7xig');
+    expect([status, body['topics']]).toEqual([
+      200,
+      [expect.objectContaining({ topic_name: 'geo7xig', id: expect.any(Number) })],
+    ]);
+    expect((await cast.ada.call('DELETE', '/repos/ada/alpha/topics/geo7xig')).status).toBe(204);
+  });
 });
 
 it('licences and gitignore templates are listed with their texts', async () => {

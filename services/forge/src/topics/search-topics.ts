@@ -13,13 +13,13 @@ export async function searchTopics(
 ): Promise<ListPage> {
   const page = pageOf(context, query);
   const tx = context.database.autocommit();
-  const found = await topics.search(tx, viewerOf(caller), (query.q ?? '').trim(), page);
-  const items = found.map((topic) => ({
+  const { total, rows } = await topics.search(tx, viewerOf(caller), (query.q ?? '').trim(), page);
+  const items = rows.map((topic) => ({
     id: topic.id,
     topic_name: topic.topic,
     repo_count: topic.repositories,
     created: wireTime(topic.created_at),
     updated: wireTime(topic.updated_at),
   }));
-  return { page, total: found[0]?.total ?? 0, items };
+  return { page, total, items };
 }

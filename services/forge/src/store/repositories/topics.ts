@@ -15,26 +15,36 @@ export async function lock(tx: Tx, repositoryId: number): Promise<string[] | und
 
 /** A topic and how much somebody may know of it. */
 export interface FoundTopic {
+  /** A number that stays the same, from 0 to 2147483647. */
   id: number;
   topic: string;
   repositories: number;
   created_at: Date;
   updated_at: Date;
-  total: number;
 }
 
-/** Topics with a part in their name, of repositories that the viewer may know of; the most used first. */
-export function search(
+/**
+ * Topics with a part in their name, of repositories that the viewer may know of, the most used first: a page of them, and how many
+ * there are in all.
+ */
+export async function search(
   tx: Tx,
   viewer: { userId: number; seesAll: boolean; publicOnly: boolean },
   part: string,
   page: { limit: number; offset: number },
-): Promise<FoundTopic[]> {
-  return tx.rows<FoundTopic>`
-    select abs(hashtext(topic))::int as id, topic, count(*) as repositories, min(r.created_at) as created_at,
-      max(r.updated_at) as updated_at, count(*) over () as total
-    from :schema.visible_repositories(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}) r,
-      unnest(r.topics) topic
-    where position(lower(${part}) in topic) > 0
-    group by topic order by count(*) desc, topic limit ${page.limit} offset ${page.offset}`;
+): Promise<{ total: number; rows: FoundTopic[] }> {
+  const rows = await tx.rows<FoundTopic & { total: number; id: number | null }>`
+    with found as materialized (
+      select topic, count(*) as repositories, min(r.created_at) as created_at, max(r.updated_at) as updated_at
+      from :schema.visible_repositories(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}) r,
+        unnest(r.topics) topic
+      where position(lower(${part}) in topic) > 0
+      group by topic
+    )
+    select (select count(*) from found) as total, hashtext(p.topic) & 2147483647 as id, p.*
+    from (values (1)) as one left join (
+      select * from found order by repositories desc, topic limit ${page.limit} offset ${page.offset}) p on true
+    order by p.repositories desc, p.topic`;
+  // An empty page is one row that has nothing but the total.
+  return { total: rows[0]?.total ?? 0, rows: rows.filter(({ id }) => id !== null) };
 }
