@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { git } from '@croft/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FLUSH, packetLine } from '../src/rules/git/push-request.ts';
 import { type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 import { recordHappenings } from './happenings.ts';
+import { NONE, pushByHand } from './push-by-hand.ts';
 import { rowsOf } from './rows-of.ts';
 
 // Deletions that clients of git do not send: git itself deletes without comparing where it does not know the old id.
 
 const scene = useForge();
-const NONE = '0'.repeat(40);
 const INVENTED = '1'.repeat(40);
 let ada: Person;
 let tree: string;
@@ -28,23 +26,8 @@ beforeAll(async () => {
   await recordHappenings(scene);
 });
 
-const EMPTY_PACK = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
-
-/** A push by hand, of what is there already. */
-async function push(commands: readonly string[], capabilities = 'report-status delete-refs') {
-  const brings = commands.some((command) => command.slice(41, 81) !== NONE);
-  const pack = brings ? [EMPTY_PACK, createHash('sha1').update(EMPTY_PACK).digest()] : [];
-  const lines = commands.map((line, index) => packetLine(index === 0 ? `${line}\0${capabilities}` : line));
-  const answer = await fetch(`${scene.address}/ada/work.git/git-receive-pack`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${ada.token}`,
-      'content-type': 'application/x-git-receive-pack-request',
-    },
-    body: Buffer.concat([...lines, FLUSH, ...pack]),
-  });
-  return await answer.text();
-}
+const push = (commands: readonly string[], capabilities?: string) =>
+  pushByHand(scene, ada, 'ada/work', commands, capabilities);
 
 const TABLES = ['repositories', 'issues', 'pulls', 'comments', 'releases', 'pushes', 'told'];
 const everything = async () => [await git(bare, 'for-each-ref'), await rowsOf(scene, ...TABLES)];

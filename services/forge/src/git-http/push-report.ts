@@ -33,8 +33,9 @@ export async function readReport(
   }
   const report: PushReport = { unpack: undefined, refs: new Map() };
   for await (const line of packets([Buffer.concat(parts)])) {
-    const text = line.toString().trimEnd();
-    const [, verb, ref = '', reason] = /^(ok|ng) (\S+)(?: (.*))?$/s.exec(text) ?? [];
+    const text = line.toString().replace(/\n$/, '');
+    // Names have no space of ASCII, and may have any other.
+    const [, verb, ref = '', reason] = /^(ok|ng) ([^ ]+)(?: (.*))?$/s.exec(text) ?? [];
     if (text.startsWith('unpack ')) report.unpack = text;
     else if (verb !== undefined) report.refs.set(ref, verb === 'ok' ? undefined : (reason ?? 'failed'));
   }

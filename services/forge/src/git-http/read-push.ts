@@ -1,4 +1,5 @@
 import { unacceptable } from '../failures.ts';
+import { isRefName } from '../rules/git/branch-name.ts';
 import { FLUSH, type PushCommand, packetLine, readPushLine } from '../rules/git/push-request.ts';
 
 /** What comes before the pack of a push, its commands and options: a hundred thousand refs take 15 MB. */
@@ -9,6 +10,7 @@ const MAX_COMMANDS = 100_000;
 
 /** The request of a push: read so far, and the pack, which is still to come. */
 export interface PushRequest {
+  /** No two of a ref: what became of each is known by its name. */
   commands: PushCommand[];
   capabilities: ReadonlySet<string>;
   /** What the client says with `-o`, a text each. */
@@ -20,11 +22,12 @@ export interface PushRequest {
 
 /**
  * Reads the request of a push up to its pack.
- * @throws 422 for what is no such request
+ * @throws 422 for what is no such request, a name that no ref can have, and a ref named twice
  */
 export async function readPush(body: AsyncGenerator<Buffer>): Promise<PushRequest> {
   const reader = new PacketReader(body);
   const commands: PushCommand[] = [];
+  const refs = new Set<string>();
   const shallow: string[] = [];
   let capabilities = '';
   for (let line = await reader.next(); line !== undefined; line = await reader.next()) {
@@ -34,6 +37,11 @@ export async function readPush(body: AsyncGenerator<Buffer>): Promise<PushReques
       shallow.push(read.shallow);
       continue;
     }
+    const { ref } = read.command;
+    // git's report could not be told apart from one of another ref.
+    if (!isRefName(ref)) throw unacceptable(`[]: no ref can have the name ${JSON.stringify(ref)}`);
+    if (refs.has(ref)) throw unacceptable(`[]: ${ref} is named twice`);
+    refs.add(ref);
     if (commands.length === 0) capabilities = read.capabilities ?? '';
     commands.push(read.command);
     if (commands.length > MAX_COMMANDS)

@@ -6,15 +6,21 @@
  */
 export function isBranchName(name: string): boolean {
   return (
-    name !== '' &&
     name.length <= 255 &&
-    !/[\u0000-\u0020\u007f~^:?*[\\]/.test(name) &&
-    !/\.\.|@\{|\/\/|^\/|\/$|\.$|^-|^@$|^HEAD$|^refs\//.test(name) &&
-    name.split('/').every(isFileName)
+    isRefName(name) &&
+    !/^-|^HEAD$|^refs\//.test(name) &&
+    name.split('/').every((part) => Buffer.byteLength(part) <= MAX_BYTES)
   );
 }
 
 /** Each part is a file or a folder, of which the lock has five letters more than a file system's 255 bytes may hold. */
-const isFileName = (part: string) =>
-  !part.startsWith('.') && !part.endsWith('.lock') && Buffer.byteLength(part) <= MAX_BYTES;
 const MAX_BYTES = 250;
+
+/** Whether a ref can have the name at all, `refs/heads/main` as well as `main`: git-check-ref-format --allow-onelevel. */
+export function isRefName(name: string): boolean {
+  return (
+    !/[\u0000-\u0020\u007f~^:?*[\\]/.test(name) &&
+    !/\.\.|@\{|\.$|^@$/.test(name) &&
+    name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  );
+}
