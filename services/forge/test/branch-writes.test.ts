@@ -155,6 +155,22 @@ describe('branches', () => {
     expect(body).toMatchObject({ state: 'open', head: { ref: 'new/name', sha: await tip('new/name') } });
   });
 
+  it('are not pushed to by a move to where they are', async () => {
+    const { status } = await ada.call('POST', branches, { new_branch_name: 'staying', old_ref_name: 'main' });
+    expect(status).toBe(201);
+    const before = [await git(bare, 'show-ref'), await events()];
+    const head = await tip('staying');
+    for (const body of [
+      { new_commit_id: head },
+      { new_commit_id: head, old_commit_id: head },
+      { new_commit_id: 'main', force: true },
+    ])
+      expect((await ada.call('PUT', `${branches}/staying`, body)).status).toBe(204);
+    expect([await git(bare, 'show-ref'), await events()]).toEqual(before);
+    expect(await scene.sql.rows`select id from :schema.pushes`).toEqual([]);
+    await ada.call('DELETE', `${branches}/staying`);
+  });
+
   it('are moved to a commit, forward or with force', async () => {
     const [first, second] = [await tip('main~1'), await tip('main')];
     await ada.call('POST', branches, { new_branch_name: 'moving', old_ref_name: first });

@@ -19,7 +19,7 @@ export interface BranchTarget {
 }
 
 /**
- * Moves a branch to a commit of the repository.
+ * Moves a branch to a commit of the repository. Where it is there already nothing happens, and nobody is told of it.
  * @throws 403 when protected, 404, 409 when it is not where the caller believes, 422 when that would lose commits
  */
 export async function updateBranch(
@@ -43,7 +43,7 @@ export async function updateBranch(
     await checkArrived(context, found.repository, move, rules);
     if (!force && !(await hasCommit(git, id, after, before)))
       throw unacceptable('the branch would lose commits; force moves it all the same');
-    return { moves: [move], result: undefined };
+    return { moves: after === before ? [] : [move], result: undefined };
   };
   await moveInTurn(context, id, caller.userId, prepare, headMoved);
 }
