@@ -4,6 +4,10 @@ import { UnrecordedPushes } from './git-http/unrecorded-pushes.ts';
 import { QueueBell } from './merge-queue/bell.ts';
 
 const WAITING_PER_SLOT = 8;
+/** Whoever waits longer may be long gone. */
+const PATIENCE_MS = 5 * 60_000;
+/** Requests of megabytes that are read at once. */
+const LONG_FETCHES = 4;
 
 /** Waiting lines of the service: merges into one branch, and git programs serving clients. */
 export class Queues {
@@ -13,13 +17,17 @@ export class Queues {
   readonly pushes = new UnrecordedPushes();
   /** Of git programs that serve clients. */
   readonly clients: Slots;
+  /** Of requests to fetch that take much memory, until a program has them. */
+  readonly longFetches: Slots;
   readonly #tails = new Map<string, Promise<unknown>>();
   readonly #tracked = new Set<Promise<void>>();
 
   /** @param programs of git that serve clients at once */
   constructor(programs: number) {
     const refuse = () => busy('git requests');
-    this.clients = new Slots({ slots: programs, line: { places: programs * WAITING_PER_SLOT, refuse } });
+    const line = (slots: number) => ({ places: slots * WAITING_PER_SLOT, patienceMs: PATIENCE_MS, refuse });
+    this.clients = new Slots({ slots: programs, line: line(programs) });
+    this.longFetches = new Slots({ slots: LONG_FETCHES, line: line(LONG_FETCHES) });
   }
 
   /** Runs work with the same key one after the other, in the order of the calls, and tells it whether it had to wait. */

@@ -10,13 +10,14 @@ const MAX_INFLATED_BYTES = 32 * 1024 * 1024;
 
 /**
  * The body of a git request as git wrote it, counted.
- * @throws while it is read: 408 when nothing comes for the idle time, 413 when it grows too large, and 422 when it is
- *   not what its encoding says
+ * @param limits `totalMs` until it has come as a whole, for ever by default
+ * @throws while it is read: 408 when nothing comes for the idle time or it takes longer than it may in all, 413 when it grows
+ *   too large, and 422 when it is not what its encoding says
  */
 export async function* plainBody(
   body: Readable,
   encoding: string | undefined,
-  { maxBytes, idleMs }: { maxBytes: number; idleMs: number },
+  { maxBytes, idleMs, totalMs }: { maxBytes: number; idleMs: number; totalMs?: number },
 ): AsyncGenerator<Buffer> {
   const zipped = /^x?-?gzip$/.test(encoding ?? '');
   if (!zipped && encoding !== undefined && encoding !== 'identity') {
@@ -24,7 +25,8 @@ export async function* plainBody(
   }
   const limit = zipped ? Math.min(maxBytes, MAX_INFLATED_BYTES) : maxBytes;
   let bytes = 0;
-  for await (const chunk of zipped ? inflated(punctual(body, idleMs)) : punctual(body, idleMs)) {
+  const sent = punctual(body, idleMs, totalMs);
+  for await (const chunk of zipped ? inflated(sent) : sent) {
     bytes += (chunk as Buffer).length;
     if (bytes > limit) throw tooLarge(`the request is larger than ${limit} bytes`);
     yield chunk as Buffer;
@@ -54,14 +56,20 @@ function giveBack({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
-/** A body whose sender does not fall asleep; the time a reader takes does not count. */
-async function* punctual(body: Readable, idleMs: number): AsyncGenerator<Buffer> {
+/** A body whose sender does not fall asleep; of the idle time what a reader takes does not count. */
+async function* punctual(
+  body: Readable,
+  idleMs: number,
+  totalMs = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Buffer> {
+  const end = performance.now() + totalMs;
   const chunks = body[Symbol.asyncIterator]();
   let ended = false;
   try {
     for (;;) {
+      if (performance.now() >= end) throw timedOut();
       const late = Promise.withResolvers<never>();
-      const timer = setTimeout(() => late.reject(timedOut()), idleMs);
+      const timer = setTimeout(() => late.reject(timedOut()), Math.min(idleMs, end - performance.now()));
       const next = await Promise.race([chunks.next(), late.promise]).finally(() => clearTimeout(timer));
       ended = next.done === true;
       if (next.done) return;

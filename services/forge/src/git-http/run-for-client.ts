@@ -9,7 +9,7 @@ const LOOKS = 4;
  * the idle time it is ended.
  * @param share whose share of the slots it takes from
  * @param held gives back a slot that the client has already
- * @throws 503 when too many clients wait for a slot
+ * @throws 503 when too many clients wait for a slot, or it did for too long
  */
 export async function runForClient<Output extends { readonly bytesRead: number }>(
   { queues, settings, log }: Context,

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type { DirectBody } from '@croft/http';
 import type { Context } from '../context.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
@@ -8,11 +7,9 @@ import { startFetch } from '../outside/git/smart-http.ts';
 import { readProtocol, speaksVersion2 } from '../rules/git/git-protocol.ts';
 import type { GitVisitor } from './admit-git.ts';
 import { checkWants, WantRefused } from './check-wants.ts';
-import { feed, plainBody } from './request-body.ts';
+import { readFetch } from './read-fetch.ts';
+import { feed } from './request-body.ts';
 import { runForClient } from './run-for-client.ts';
-
-/** Wants and haves of a fetch: a hundred thousand refs take 5 MB. */
-const MAX_FETCH_REQUEST_BYTES = 32 * 1024 * 1024;
 
 /** A request for one of git's programs. */
 export interface GitCall {
@@ -21,22 +18,21 @@ export interface GitCall {
   onGone(listener: () => void): void;
 }
 
-/** Connects a client that fetches with the git program for it, without keeping anything of what passes. */
+/** Connects a client that fetches with the git program for it, without keeping anything of what it gets. */
 export async function serveFetch(
   context: Context,
   { found: { repository }, share }: GitVisitor,
   call: GitCall,
 ): Promise<DirectBody> {
-  const { git, settings } = context;
+  const { git } = context;
   const protocol = readProtocol('git-upload-pack', call.headers['git-protocol']);
-  const limits = { maxBytes: MAX_FETCH_REQUEST_BYTES, idleMs: settings.GIT_IDLE_TIMEOUT };
-  let request: AsyncIterable<Buffer> = plainBody(call.body, encodingOf(call), limits);
+  const { body, done } = await readFetch(context, share, {
+    body: call.body,
+    encoding: encodingOf(call),
+  });
   const start = async () => {
-    if (speaksVersion2(protocol)) {
-      const body = await buffer(request);
-      await checkWants(git, repository.id, body);
-      request = Readable.from([body], { objectMode: false });
-    }
+    // As git does by itself in older versions only.
+    if (speaksVersion2(protocol)) await checkWants(git, repository.id, body);
     return await startFetch(git, repository.id, { protocol });
   };
   let program: RunningProgram<DirectOutput>;
@@ -47,6 +43,8 @@ export async function serveFetch(
     const { answer } = error;
     const chunk = { memory: answer, start: 0, end: answer.length };
     return { copyTo: async (target) => void target.take(chunk, () => {}) };
+  } finally {
+    done();
   }
   call.onGone(() => program.kill());
   void program.exited.then((exit) => {
@@ -56,6 +54,7 @@ export async function serveFetch(
         'git ended with an error',
       );
   });
+  const request = Readable.from([body], { objectMode: false });
   const fed = program.stdin === undefined ? Promise.resolve() : feed(request, program.stdin);
   try {
     // Until git says something, a bad request can still be answered as one.
