@@ -263,8 +263,8 @@ describe('a pull request that cannot follow', () => {
 describe('a push that was not recorded', () => {
   const never = new AbortController().signal;
   /** As the round does it in some minutes. */
-  const later = () => {
-    const now = new Date(Date.now() + 10 * 60_000);
+  const later = (minutes = 10) => {
+    const now = new Date(Date.now() + minutes * 60_000);
     return takeUpPushes({ ...context, clock: { now: () => now } }, never);
   };
   const told = async () =>
@@ -316,6 +316,33 @@ describe('a push that was not recorded', () => {
     expect(await left()).toHaveLength(1);
     await allow();
     await later();
+    expect(await left()).toEqual([]);
+    expect(await command(forks.bare, 'rev-parse', `refs/pull/${number}/head`)).toBe(move.after);
+  });
+
+  it('is looked at again ever more rarely, and several times a day at least', async () => {
+    const number = await pull('refused-often');
+    const move = await moveOn('refused-often');
+    const allow = await refuseHeads();
+    await recordPush(context, await beginPush(context, work, ada.userId, { moves: [move] }), [move]);
+    const tries = async () =>
+      (await scene.sql.row<{ again: number }>`select (details->>'again')::int as again from :schema.pushes`)
+        ?.again;
+    for (const [minutes, expected] of [
+      [10, 2],
+      [10, 3],
+      // Ten minutes by now, then twenty.
+      [9, 3],
+      [11, 4],
+      [19, 4],
+      [21, 5],
+    ] as const) {
+      await later(minutes);
+      expect([minutes, await tries()]).toEqual([minutes, expected]);
+    }
+    await scene.sql.run`update :schema.pushes set details = jsonb_set(details, '{again}', '1000000')`;
+    await allow();
+    await later(6 * 60);
     expect(await left()).toEqual([]);
     expect(await command(forks.bare, 'rev-parse', `refs/pull/${number}/head`)).toBe(move.after);
   });

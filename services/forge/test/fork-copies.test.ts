@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -96,6 +96,44 @@ it('of pull requests with the same head the commits of a push are copied once', 
   for (const one of numbers)
     await expect.poll(() => git(bare, 'rev-parse', `refs/pull/${one}/head`)).toBe(next);
   expect(await copies()).toHaveLength(1);
+});
+
+it('of commits that cannot be copied nothing stays', async () => {
+  const number = await open('cut');
+  const before = await headOf(number);
+  const objects = join(bare, 'objects');
+  const quarantines = async () =>
+    (await readdir(objects)).filter((name) => name.startsWith('tmp_objdir-copies'));
+  const files = async () => [...(await readdir(join(objects, 'pack'))).sort(), ...(await quarantines())];
+  const there = await files();
+  const script = await readFile(program.command, 'utf8');
+  // As one that is killed in the middle.
+  await writeFile(
+    program.command,
+    `#!/bin/sh
+case "$*" in *pack-objects*--revs*)
+  for one in "$@"; do case "$one" in --git-dir=*) objects="\${one#--git-dir=}/objects";; esac; done
+  pack="\${GIT_OBJECT_DIRECTORY:-$objects}/pack"; mkdir -p "$pack"; echo half > "$pack/tmp_pack_half"; touch ${folder}/cut; exit 1;;
+esac
+exec git "$@"
+`,
+  );
+  await git(forked, 'checkout', '-q', 'cut');
+  await commit(forked, { cut: '2' }, 'more');
+  await git(forked, 'push', '-q', 'origin', 'cut');
+  expect(await readdir(folder)).toContain('cut');
+  expect(await files()).toEqual(there);
+  expect([await headOf(number), await git(bare, 'rev-parse', `refs/pull/${number}/head`)]).toEqual([
+    before,
+    before,
+  ]);
+  await writeFile(program.command, script);
+  const next = await commit(forked, { cut: '3' }, 'even more');
+  await git(forked, 'push', '-q', 'origin', 'cut');
+  await git(forked, 'checkout', '-q', 'main');
+  expect(await git(bare, 'rev-parse', `refs/pull/${number}/head`)).toBe(next);
+  expect(await quarantines()).toEqual([]);
+  await scene.sql.run`delete from :schema.pushes`;
 });
 
 it('one that cannot be copied keeps no other from following, and is tried again at the next start', async () => {

@@ -108,7 +108,7 @@ const LEFT_MS = 5 * 60_000;
 export async function takeUpPushes(context: Context, closing: AbortSignal): Promise<void> {
   const { clock, database, log, queues } = context;
   const tx = database.autocommit();
-  for (const id of await pushes.listBefore(tx, new Date(clock.now().getTime() - LEFT_MS))) {
+  for (const id of await pushes.listLeft(tx, clock.now(), LEFT_MS)) {
     if (closing.aborted) return;
     const push = queues.pushes.isUnderWay(id) ? undefined : await pushes.takeUp(tx, id);
     if (push === undefined) continue;

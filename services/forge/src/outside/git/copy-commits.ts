@@ -1,13 +1,17 @@
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertOutsideTransaction } from '@croft/runtime';
 import { objectsOf } from './environment.ts';
-import type { Git } from './git.ts';
+import { type Git, quarantined } from './git.ts';
 import { sync } from './repository.ts';
+
+/** A fork may be gigabytes ahead. */
+const TIMEOUT_MS = 30 * 60_000;
 
 /**
  * Gives a repository a commit of another one with everything below it, as far as none of its refs leads there already:
- * one pack, complete and on the disk before it has its name. Only the id of a commit reaches git, which reads the other
- * folder's objects for as long as this takes; no ref moves.
+ * one pack, complete and on the disk before it has its name; of one that does not get so far nothing stays. Only the id of a
+ * commit reaches git, which reads the other folder's objects for as long as this takes; no ref moves.
  */
 export async function copyCommit(
   git: Git,
@@ -16,9 +20,16 @@ export async function copyCommit(
 ): Promise<void> {
   assertOutsideTransaction('copying commits');
   const packs = join(git.folderOf(to), 'objects', 'pack');
+  const quarantine = git.quarantineFor(to, 'copies');
   const wanted = await wantedOf(git, to, commit);
   const args = ['pack-objects', '--revs', '--non-empty', '--quiet', join(packs, 'pack')];
-  await git.output(to, args, wanted, objectsOf(git, from));
+  const environment = quarantined([git.folderOf(to), git.folderOf(from)], quarantine);
+  await mkdir(quarantine);
+  try {
+    await git.output(to, args, wanted, environment, { timeoutMs: TIMEOUT_MS });
+  } finally {
+    await rm(quarantine, { recursive: true, force: true });
+  }
   await sync(packs);
 }
 

@@ -153,8 +153,9 @@ export class Git {
     args: readonly string[],
     input?: string | Buffer,
     environment: Record<string, string> = {},
+    limits: RunLimits = {},
   ): Promise<Buffer> {
-    const { stdout, ...exit } = await this.run(repositoryId, args, input, environment);
+    const { stdout, ...exit } = await this.run(repositoryId, args, input, environment, limits);
     if (exit.code !== 0) throw new GitFailed(repositoryId, args, exit);
     return stdout;
   }
@@ -255,13 +256,13 @@ export class Git {
   }
 
   /**
-   * A folder for the objects of merges, yet to be made. What trials write goes with it; what a merge wrote is moved into
-   * the repository, so it is on the same disk.
+   * A folder for new objects, yet to be made. What trials write goes with it; what a merge or a copy wrote is moved into the
+   * repository, so it is on the same disk.
    */
-  quarantineFor(repositoryId: number, topic: 'trials' | 'merges'): string {
+  quarantineFor(repositoryId: number, topic: 'trials' | 'merges' | 'copies'): string {
     return topic === 'trials'
       ? join(this.#broker.folder, `trials-${++this.#quarantines}`)
-      : join(this.folderOf(repositoryId), 'objects', `tmp_objdir-merge-${randomUUID()}`);
+      : join(this.folderOf(repositoryId), 'objects', `tmp_objdir-${topic}-${randomUUID()}`);
   }
 
   async #tryMerges(folder: string, quarantine: string): Promise<Conversation> {

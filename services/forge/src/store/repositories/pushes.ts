@@ -102,11 +102,16 @@ export function list(tx: Tx): Promise<PushRow[]> {
   return tx.rows<PushRow>`select * from :schema.pushes order by id`;
 }
 
-/** Pushes that began before some moment and were not ended, oldest first. */
-export async function listBefore(tx: Tx, before: Date): Promise<number[]> {
-  const rows = await tx.rows<{
-    id: number;
-  }>`select id from :schema.pushes where started_at < ${before} order by id`;
+/**
+ * Pushes that began some time ago and were not ended, oldest first. What was often looked at again for nothing waits longer each
+ * time, up to 64 times as long.
+ * @param waitMs how long the others wait
+ */
+export async function listLeft(tx: Tx, now: Date, waitMs: number): Promise<number[]> {
+  const rows = await tx.rows<{ id: number }>`
+    select id from :schema.pushes
+    where started_at + ${waitMs}::float8 * power(2, least(greatest(coalesce((details->>'again')::bigint, 0) - 2, 0), 6))
+      * interval '1 millisecond' < ${now} order by id`;
   return rows.map(({ id }) => id);
 }
 
