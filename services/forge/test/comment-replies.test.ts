@@ -171,6 +171,27 @@ describe('nothing is answered', () => {
     expect(await stored()).toEqual(before);
   });
 
+  it('where an entry comes from what the caller may not read: as where there is none', async () => {
+    const { ada, bob } = work;
+    await ada.call('POST', '/user/repos', { name: 'secret', private: true });
+    await ada.call('POST', '/repos/ada/secret/issues', { title: 'Hidden' });
+    const blocker = { owner: 'ada', repo: 'secret', index: 1 };
+    expect((await ada.call('POST', `${work.at}/issues/${number}/dependencies`, blocker)).status).toBe(201);
+    const { items } = await ada.call('GET', `${work.at}/issues/${number}/timeline`);
+    const id = items.find((entry) => entry['type'] === 'add_dependency')?.id ?? 0;
+    const before = await stored();
+    for (const path of [
+      (entry: number) => repliesTo(number, entry),
+      (entry: number) => `${work.at}/pulls/comments/${entry}/resolve`,
+    ]) {
+      const hidden = await bob.call('POST', path(id), { body: 'x' });
+      const missing = await bob.call('POST', path(987654321), { body: 'x' });
+      expect([hidden.status, hidden.text]).toEqual([404, missing.text]);
+      expect((await ada.call('POST', path(id), { body: 'x' })).status).toBe(400);
+    }
+    expect(await stored()).toEqual(before);
+  });
+
   it('in a locked conversation but by writers, nor in an archive', async () => {
     const { ada, bob, writer } = work;
     await ada.call('PUT', `${work.at}/issues/${number}/lock`, {});

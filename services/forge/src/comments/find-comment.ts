@@ -7,8 +7,10 @@ import {
   mayWrite,
   type VisibleRepository,
 } from '../repositories/find-repository.ts';
+import { viewerOf } from '../rules/access/permission.ts';
 import { readId } from '../rules/requests/read-id.ts';
-import * as comments from '../store/issues/comments.ts';
+import type * as comments from '../store/issues/comments.ts';
+import * as timeline from '../store/issues/timeline.ts';
 
 /** What a path says of a comment. */
 export interface CommentPath {
@@ -33,7 +35,7 @@ export async function findComment(
 ): Promise<VisibleComment> {
   const found = await findRepository(context, caller, path);
   const tx = context.database.autocommit();
-  const comment = await comments.findById(tx, found.repository.id, readId(path.id));
+  const comment = await timeline.findById(tx, found.repository.id, readId(path.id), viewerOf(caller));
   if (comment === undefined || !mayRead(found, unitOf(comment.issue_is_pull))) throw notFound();
   return { ...found, comment };
 }

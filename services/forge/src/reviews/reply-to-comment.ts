@@ -3,9 +3,10 @@ import type { Context } from '../context.ts';
 import { badRequest, notFound, unacceptable } from '../failures.ts';
 import { findPull } from '../pulls/find-pull.ts';
 import { mayRead } from '../repositories/find-repository.ts';
+import { viewerOf } from '../rules/access/permission.ts';
 import { checkText } from '../rules/issues/text-limits.ts';
 import { readId } from '../rules/requests/read-id.ts';
-import * as comments from '../store/issues/comments.ts';
+import * as timeline from '../store/issues/timeline.ts';
 import * as reviewComments from '../store/reviews/review-comments.ts';
 import * as reviews from '../store/reviews/reviews.ts';
 import { checkMayReview, isOfficial } from './check-may-review.ts';
@@ -34,7 +35,7 @@ export async function replyToComment(
   const official = await isOfficial(context, caller, found);
   const rows = await context.database.transaction(async (tx) => {
     const pull = await holdPull(tx, found);
-    const answered = await comments.findById(tx, pull.repository_id, answeredId);
+    const answered = await timeline.findById(tx, pull.repository_id, answeredId, viewerOf(caller));
     if (answered?.issue_id !== pull.issue_id) throw notFound();
     const place = await reviewComments.findPlace(tx, answeredId);
     if (place === undefined) throw badRequest('it is no comment on a line of code');

@@ -1,10 +1,9 @@
 import type { Caller } from '../caller/caller.ts';
+import { findComment } from '../comments/find-comment.ts';
 import type { Context } from '../context.ts';
 import { badRequest, forbidden, notFound } from '../failures.ts';
 import { findPull } from '../pulls/find-pull.ts';
-import { checkNotArchived, findRepository, mayWrite } from '../repositories/find-repository.ts';
-import { readId } from '../rules/requests/read-id.ts';
-import * as comments from '../store/issues/comments.ts';
+import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
 import * as reviewComments from '../store/reviews/review-comments.ts';
 import { isOfficial } from './check-may-review.ts';
 import { holdPull } from './hold-pull.ts';
@@ -20,10 +19,8 @@ export async function resolveComment(
   path: { owner: string; repo: string; id: string },
   isSettled: boolean,
 ): Promise<void> {
-  const { repository } = await findRepository(context, caller, path, 'pulls');
-  const tx = context.database.autocommit();
-  const comment = await comments.findById(tx, repository.id, readId(path.id));
-  if (comment === undefined || !comment.issue_is_pull) throw notFound();
+  const { comment } = await findComment(context, caller, path);
+  if (!comment.issue_is_pull) throw notFound();
   if (comment.kind !== 'code') throw badRequest('it is no comment on a line of code');
   const found = await findPull(context, caller, { ...path, index: String(comment.issue_number) });
   const may =

@@ -52,7 +52,7 @@ export type CommentWithIssue = CommentRow & {
   issue_locked: boolean;
 };
 
-/** An entry of any kind that everybody may see, in a repository. */
+/** An entry of any kind in a repository, but what is pending; whoever asks for one sees it by `timeline.findById`. */
 export function findById(tx: Tx, repositoryId: number, id: number): Promise<CommentWithIssue | undefined> {
   return tx.row<CommentWithIssue>`
     select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked

@@ -1,6 +1,7 @@
-import { fragment, type Tx } from '@croft/sql';
+import { type Fragment, fragment, type Tx } from '@croft/sql';
 import type { TeamRow } from '../people/teams.ts';
 import { leftOver } from '../read-slice.ts';
+import { readableOf } from '../readable.ts';
 import {
   type ChangedBetween,
   type CommentSlice,
@@ -23,9 +24,40 @@ export interface Reader {
 }
 
 /**
- * A page of everything that happened to an issue but comments on lines, which their reviews have, oldest first, and how much there is. What is told of texts and
- * commits elsewhere is for those who may read these: visibility is part of the statement.
+ * Begins a statement: `shown` are those of some entries `c` that their viewer may see. What is told of texts and commits
+ * elsewhere is for those who may read these.
  */
+const shown = (viewer: Reader, which: Fragment) => fragment`
+  told as materialized (
+    select c.id, c.details ?| array['dependent_issue', 'ref_key'] as is_of_elsewhere,
+      case when c.kind = 'commit_ref' then (c.details->>'ref_repository_id')::bigint else s.repository_id end
+        as repository_id,
+      case when c.kind = 'commit_ref' then 'code' when s.is_pull then 'pulls' else 'issues' end as unit
+    from :schema.comments c left join :schema.issues s
+      on s.id = coalesce((c.details->>'dependent_issue')::bigint, (c.details->>'ref_issue_id')::bigint)
+    where ${which} and not c.details ? ${PENDING}::text
+  ), sources as materialized (
+    ${readableOf(viewer, fragment`select repository_id from told where is_of_elsewhere`)}
+  ), shown as materialized (
+    select t.id from told t left join sources u using (repository_id)
+    where not t.is_of_elsewhere or case t.unit when 'code' then u.code when 'pulls' then u.pulls else u.issues end
+  )`;
+
+/** An entry of any kind in a repository, as far as the viewer may see it. */
+export function findById(
+  tx: Tx,
+  repositoryId: number,
+  id: number,
+  viewer: Reader,
+): Promise<CommentWithIssue | undefined> {
+  return tx.row<CommentWithIssue>`
+    with ${shown(viewer, fragment`c.id = ${id}`)}
+    select c.*, i.number as issue_number, i.is_pull as issue_is_pull, i.locked_at is not null as issue_locked
+    from shown join :schema.comments c using (id) join :schema.issues i on i.id = c.issue_id
+    where i.repository_id = ${repositoryId}`;
+}
+
+/** A page of everything that happened to an issue but comments on lines, which their reviews have, oldest first, and how much there is. */
 export async function list(
   tx: Tx,
   issueId: number,
@@ -33,27 +65,14 @@ export async function list(
   { since, before }: ChangedBetween,
   page: { limit: number; offset: number; bytes: number },
 ): Promise<CommentSlice> {
+  const which = fragment`
+    c.issue_id = ${issueId} and c.kind <> 'code'
+    and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null}::timestamptz)
+    and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null}::timestamptz)`;
   const found = fragment`
-    with seen as materialized (
-      select c.id from :schema.comments c
-      where c.issue_id = ${issueId} and not c.details ? ${PENDING}::text and c.kind <> 'code'
-        and (${since ?? null}::timestamptz is null or c.updated_at >= ${since ?? null}::timestamptz)
-        and (${before ?? null}::timestamptz is null or c.updated_at <= ${before ?? null}::timestamptz)
-        and case
-          when c.details ? 'dependent_issue' then exists (select from :schema.issues s
-            where s.id = (c.details->>'dependent_issue')::bigint
-            and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, s.repository_id,
-              case when s.is_pull then 'pulls' else 'issues' end))
-          when not c.details ? 'ref_key' then true
-          when c.kind = 'commit_ref' then :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
-            ${viewer.publicOnly}, (c.details->>'ref_repository_id')::bigint, 'code')
-          else exists (select from :schema.issues s where s.id = (c.details->>'ref_issue_id')::bigint
-            and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, s.repository_id,
-              case when s.is_pull then 'pulls' else 'issues' end))
-          end
-    )
-    select (select count(*) from seen) as total,
-      array(select id from seen order by id limit ${page.limit} offset ${page.offset}) as ids`;
+    with ${shown(viewer, which)}
+    select (select count(*) from shown) as total,
+      array(select id from shown order by id limit ${page.limit} offset ${page.offset}) as ids`;
   return await readEntries(tx, found, page.bytes, REFERRED_TO);
 }
 
