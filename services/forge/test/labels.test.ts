@@ -228,6 +228,24 @@ describe('labels of an issue', () => {
     expect(names(both.items)).toEqual(['priority/low']);
   });
 
+  it('stay when another is taken away, also where they became exclusive meanwhile', async () => {
+    const [low, high, other] = [
+      await label({ name: 'size/low' }),
+      await label({ name: 'size/high' }),
+      await label({ name: 'sized' }),
+    ];
+    const number = await issue();
+    const at = `${path}/issues/${number}/labels`;
+    await owner.call('POST', at, { labels: [low.id, high.id, other.id] });
+    for (const { id } of [low, high])
+      expect((await owner.call('PATCH', `${path}/labels/${id}`, { exclusive: true })).status).toBe(200);
+    expect((await owner.call('DELETE', `${at}/${other.id}`)).status).toBe(204);
+    expect(names((await reader.call('GET', at)).items)).toEqual(['size/high', 'size/low']);
+    expect((await timeline(number)).map(({ body }) => body)).toEqual(['1', '1', '1', '']);
+    expect((await owner.call('DELETE', `${at}/${low.id}`)).status).toBe(204);
+    expect(names((await reader.call('GET', at)).items)).toEqual(['size/high']);
+  });
+
   it('that are unknown or of another repository are dropped', async () => {
     const { id } = await label({ name: 'elsewhere' }, '/repos/owner/other');
     const number = await issue();

@@ -61,8 +61,7 @@ export async function removeIssueLabel(
   await context.database.transaction(async (tx) => {
     const current = await issues.lockById(tx, found.issue.id);
     if (current === undefined) throw notFound();
-    const kept = current.labels.filter((one) => one.id !== label.id);
-    const after = await applyLabels(tx, current, caller.userId, { how: 'replace', labels: kept });
+    const after = await applyLabels(tx, current, caller.userId, { how: 'remove', labels: [label] });
     if (after.changed) await issues.touch(tx, current.id);
   });
 }
@@ -72,12 +71,12 @@ export async function applyLabels(
   tx: Tx,
   issue: issues.IssueWithPull,
   doerId: number,
-  wanted: { how: 'add' | 'replace' | 'clear'; labels: readonly labels.LabelCard[] },
+  wanted: { how: WantedLabels['how'] | 'remove'; labels: readonly labels.LabelCard[] },
 ): Promise<{ labels: labels.LabelCard[]; changed: boolean }> {
   const { result, added, removed } = planLabels(
     issue.labels,
     wanted.labels,
-    wanted.how === 'add' ? 'add' : 'replace',
+    wanted.how === 'clear' ? 'replace' : wanted.how,
   );
   const changed = added.length + removed.length > 0;
   if (!changed) return { labels: result, changed };

@@ -35,6 +35,7 @@ describe('labels of an issue', () => {
     ['adding', [bug], [low], 'add', [bug, low], [low], []],
     ['adding what is there', [bug], [bug], 'add', [bug], [], []],
     ['replacing', [bug, low], [low], 'replace', [low], [], [bug]],
+    ['taking away', [low, urgent, bug], [bug, open], 'remove', [low, urgent], [], [bug]],
     ['clearing', [bug, low], [], 'replace', [], [], [bug, low]],
     ['an exclusive one takes the place of its scope', [bug, low], [high], 'add', [bug, high], [high], [low]],
     ['one that is not exclusive stays beside', [open], [high], 'add', [open, high], [high], []],

@@ -38,12 +38,16 @@ export interface LabelPlan<Label> {
   removed: Label[];
 }
 
-/** Adds labels to those an issue has, or replaces them; of an exclusive scope the last one stays. */
+/** Adds labels to those an issue has, or replaces them, where of an exclusive scope the last one stays; or takes some away, and no others. */
 export function planLabels<Label extends LabelLike>(
   current: readonly Label[],
   wanted: readonly Label[],
-  how: 'add' | 'replace',
+  how: 'add' | 'replace' | 'remove',
 ): LabelPlan<Label> {
+  if (how === 'remove') {
+    const kept = without(current, wanted);
+    return { result: kept, added: [], removed: without(current, kept) };
+  }
   const result = new Map((how === 'add' ? current : []).map((label) => [label.id, label]));
   // A request can name as many as there are: each is looked at once.
   const holders = Map.groupBy(result.values(), exclusiveScopeOf);
