@@ -4,6 +4,8 @@ import { type Person, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 
 const clock = fixedClock('2026-03-01T00:00:00Z');
+/** Whoever may read tracks time. */
+const FOR_READERS = { internal_tracker: { allow_only_contributors_to_track_time: false } };
 const scene = useForge({ clock });
 let ada: Person;
 let wim: Person;
@@ -18,6 +20,7 @@ beforeAll(async () => {
   await ada.call('POST', '/user/repos', { name: 'tools' });
   await ada.call('POST', '/user/repos', { name: 'secret', private: true });
   await ada.call('PUT', '/repos/ada/tools/collaborators/wim', { permission: 'write' });
+  for (const name of ['tools', 'secret']) await ada.call('PATCH', `/repos/ada/${name}`, FOR_READERS);
 });
 
 const at = '/repos/ada/tools/issues';
@@ -203,9 +206,8 @@ describe('tracked time', () => {
       issue: (await rob.call('GET', `${at}/${number}`)).body,
     });
     await done(200, wim, 'POST', path, { time: 60 });
-    await done(200, wim, 'POST', path, { time: 1, user_name: 'ada' });
-    await refused(403, rob, 'POST', path, { time: 1, user_name: 'ada' });
-    await refused(404, wim, 'POST', path, { time: 1, user_name: 'nobody' });
+    await done(200, root, 'POST', path, { time: 1, user_name: 'ada' });
+    await refused(404, ada, 'POST', path, { time: 1, user_name: 'nobody' });
     for (const time of [0, -5]) await refused(400, rob, 'POST', path, { time });
     for (const time of [1e12, '5', null, 1.5]) await refused(422, rob, 'POST', path, { time });
     await refused(422, rob, 'POST', path, { time: 1, created: 'yesterday' });
@@ -243,6 +245,23 @@ describe('tracked time', () => {
     ]);
   });
 
+  it('of others is noted by administrators of the repository or the site only', async () => {
+    const path = `${at}/${await issue('Their work')}/times`;
+    // Nobody who only writes could take it back.
+    for (const who of [rob, wim])
+      for (const name of ['ada', 'nobody'])
+        await refused(403, who, 'POST', path, { time: 1, user_name: name });
+    await done(200, wim, 'POST', path, { time: 2, user_name: 'WIM' });
+    await done(204, ada, 'PUT', '/repos/ada/tools/collaborators/rob', { permission: 'admin' });
+    for (const [index, who] of [ada, rob, root].entries()) {
+      const { body } = await done(200, who, 'POST', path, { time: 3 + index, user_name: 'wim' });
+      expect(body['user_name']).toBe('wim');
+    }
+    await done(204, ada, 'DELETE', '/repos/ada/tools/collaborators/rob');
+    expect((await done(200, wim, 'GET', path)).items.map((one) => one['time'])).toEqual([2, 3, 4, 5]);
+    await done(204, wim, 'DELETE', path);
+  });
+
   it('of repositories one may no longer read is not shown', async () => {
     const number = await issue('Once shared', 'secret');
     await done(204, ada, 'PUT', '/repos/ada/secret/collaborators/rob', { permission: 'read' });
@@ -260,6 +279,7 @@ describe('tracked time', () => {
   it('is not noted where a stopwatch of before may write no more', async () => {
     const hidden = await issue('Hidden now', 'secret');
     await done(201, ada, 'POST', '/user/repos', { name: 'shelf' });
+    await done(200, ada, 'PATCH', '/repos/ada/shelf', FOR_READERS);
     const old = await issue('Old', 'shelf');
     const [open, next] = [await issue('Open'), await issue('Next')];
     await done(204, ada, 'PUT', '/repos/ada/secret/collaborators/rob', { permission: 'read' });

@@ -233,6 +233,33 @@ describe('what is told of a dependency', () => {
     expect(await kindsSeenBy(stranger, a)).toEqual(['add_dependency']);
   });
 
+  it('is not written where the conversation about what is waited for is locked, but by writers', async () => {
+    await stranger.call('POST', '/user/repos', { name: 'own' });
+    const own = (await stranger.call('POST', '/repos/stranger/own/issues', { title: 'mine' })).body.number;
+    const quiet = await issue();
+    await ada.call('PUT', `/repos/ada/one/issues/${quiet}/lock`);
+    const entries = () => kindsSeenBy(ada, quiet);
+    for (const [method, status] of [
+      ['POST', 201],
+      ['DELETE', 200],
+    ] as const) {
+      const blocker = { index: quiet, owner: 'ada', repo: 'one' };
+      const path = `/repos/stranger/own/issues/${own}`;
+      expect((await stranger.call(method, `${path}/dependencies`, blocker)).status).toBe(status);
+      expect(await entries()).toEqual(['lock']);
+      const told = (await stranger.call('GET', `${path}/timeline`)).items;
+      expect(told.at(-1)?.['type']).toBe(method === 'POST' ? 'add_dependency' : 'remove_dependency');
+      const waiting = { index: own, owner: 'stranger', repo: 'own' };
+      const other = await stranger.call(method, `/repos/ada/one/issues/${quiet}/blocks`, waiting);
+      expect(other.status).toBe(method === 'POST' ? 422 : 404);
+      expect(await entries()).toEqual(['lock']);
+    }
+    const a = await issue();
+    expect((await depend(a, quiet, writer)).status).toBe(201);
+    expect((await writer.call('DELETE', at(a), { index: quiet })).status).toBe(200);
+    expect(await entries()).toEqual(['lock', 'add_dependency', 'remove_dependency']);
+  });
+
   it('is not written where the issue that is waited for is in an archived repository: 423', async () => {
     const [a, old, before] = [await issue(), await issue('two'), await issue('two')];
     const on = (index: number) => ({ index, owner: 'ada', repo: 'two' });

@@ -59,6 +59,15 @@ const done = async (status: number, who: Person, method: string, path: string, b
 };
 
 describe('internal_tracker', () => {
+  it('lets contributors only track time at first', async () => {
+    const { body } = await done(201, cast.ada, 'POST', '/user/repos', { name: 'fresh' });
+    expect(body['internal_tracker']).toEqual({ ...ALL, allow_only_contributors_to_track_time: true });
+    await done(201, cast.ada, 'POST', '/repos/ada/fresh/issues', { title: 'Do it' });
+    await refused(403, cast.stranger, 'POST', '/repos/ada/fresh/issues/1/times', { time: 60 });
+    await refused(403, cast.stranger, 'POST', '/repos/ada/fresh/issues/1/stopwatch/start');
+    await done(200, cast.ada, 'POST', '/repos/ada/fresh/issues/1/times', { time: 60 });
+  });
+
   it('is shown to everybody, changed by administrators, one by one, and kept', async () => {
     expect(await shown()).toEqual(ALL);
     const { body } = await edit(cast.admin, { internal_tracker: { enable_time_tracker: false } });
@@ -197,6 +206,43 @@ describe('where only contributors track time', () => {
       await done(201, cast.writer, 'POST', `${at}/issues/${number}/stopwatch/start`);
     expect((await done(200, cast.writer, 'GET', `${at}/issues/${first}/times`)).items).toHaveLength(1);
     await done(204, cast.writer, 'DELETE', `${at}/issues/${second}/stopwatch/delete`);
+  });
+});
+
+describe('in a locked conversation', () => {
+  it('only writers note and forget time, and run stopwatches', async () => {
+    const number = await issue(cast.reader);
+    const path = `${at}/issues/${number}`;
+    const { body } = await done(200, cast.reader, 'POST', `${path}/times`, { time: 30 });
+    await done(201, cast.reader, 'POST', `${path}/stopwatch/start`);
+    await done(204, cast.writer, 'PUT', `${path}/lock`);
+    for (const who of [cast.reader, cast.stranger])
+      for (const [method, rest, sent] of [
+        ['POST', 'times', { time: 60 }],
+        ['DELETE', 'times'],
+        ...(who === cast.reader ? ([['DELETE', `times/${body.id}`]] as const) : []),
+        ['POST', 'stopwatch/start'],
+        ['POST', 'stopwatch/stop'],
+        ['DELETE', 'stopwatch/delete'],
+      ] as const)
+        expect(await refused(403, who, method, `${path}/${rest}`, sent)).toBe('the conversation is locked');
+    await done(200, cast.writer, 'POST', `${path}/times`, { time: 60 });
+    await done(201, cast.writer, 'POST', `${path}/stopwatch/start`);
+    await done(201, cast.writer, 'POST', `${path}/stopwatch/stop`);
+    await done(204, cast.writer, 'DELETE', `${path}/times`);
+  });
+
+  it('a stopwatch that another one ends notes nothing but a writer’s', async () => {
+    const [number, other] = [await issue(), await issue()];
+    for (const who of [cast.reader, cast.writer])
+      await done(201, who, 'POST', `${at}/issues/${number}/stopwatch/start`);
+    await done(204, cast.ada, 'PUT', `${at}/issues/${number}/lock`);
+    for (const who of [cast.reader, cast.writer]) {
+      await done(201, who, 'POST', `${at}/issues/${other}/stopwatch/start`);
+      await done(204, who, 'DELETE', `${at}/issues/${other}/stopwatch/delete`);
+    }
+    const { items } = await done(200, cast.ada, 'GET', `${at}/issues/${number}/times`);
+    expect(items.map((one) => one['user_name'])).toEqual(['writer']);
   });
 });
 

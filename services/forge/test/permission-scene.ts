@@ -310,6 +310,9 @@ async function buildIssues(scene: Scene, owner: Person, place: PlaceName, first:
   await made(owner, 'POST', `${at}/1/blocks`, { index: 3 });
   await made(owner, 'POST', `${at}/1/pin`);
   await scene.sql.run`
+    update :schema.repositories r set only_contributors_track_time = false from :schema.issues i
+    where i.id = ${issue} and r.id = i.repository_id`;
+  await scene.sql.run`
     insert into :schema.tracked_times (issue_id, user_id, seconds, created_at)
     select ${issue}, id, 60, now() from :schema.users where kind = 'person'`;
   await scene.sql.run`

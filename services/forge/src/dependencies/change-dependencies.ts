@@ -1,8 +1,9 @@
 import type { Caller } from '../caller/caller.ts';
+import { moderates } from '../comments/find-comment.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, repositoryArchived, unacceptable } from '../failures.ts';
 import { findIssue, type NumberedPath, type VisibleIssue } from '../issues/find-issue.ts';
-import { checkNotArchived, mayWrite } from '../repositories/find-repository.ts';
+import { checkNotArchived } from '../repositories/find-repository.ts';
 import { viewerOf } from '../rules/access/permission.ts';
 import { readIndex } from '../rules/requests/read-id.ts';
 import * as comments from '../store/issues/comments.ts';
@@ -40,19 +41,19 @@ export async function changeDependencies(
   const other = letsGo ? undefined : await findIssue(context, caller, named);
   const waiting = side === 'blocks' && other !== undefined ? other : own;
   if (!waiting.repository.has_dependencies) throw notFound();
-  if (!mayWrite(waiting, waiting.issue.is_pull ? 'pulls' : 'issues')) {
+  if (!moderates(waiting, waiting.issue)) {
     throw forbidden('user should have a permission to write to the issue that waits');
   }
   const blocker =
     other === undefined
       ? await findWaitedFor(context, caller, own, named)
       : endOf(side === 'dependencies' ? other : own);
-  // Both timelines tell of it, of a hidden one unless it is archived: that is hidden, too.
+  // Both timelines tell of it, but of a hidden one that is archived, which is hidden, too, and of one that is locked.
   checkNotArchived(waiting);
   if (blocker.archived && !blocker.isHidden) throw repositoryArchived();
   const told = [
     { issueId: waiting.issue.id, on: blocker.id },
-    ...(blocker.archived ? [] : [{ issueId: blocker.id, on: waiting.issue.id }]),
+    ...(blocker.archived || blocker.isLocked ? [] : [{ issueId: blocker.id, on: waiting.issue.id }]),
   ];
   await context.database.transaction(async (tx) => {
     await dependencies.lockAll(tx);
@@ -78,10 +79,11 @@ export async function changeDependencies(
   });
 }
 
-const endOf = ({ issue, repository }: VisibleIssue): dependencies.WaitedFor => ({
+const endOf = ({ issue, ...found }: VisibleIssue): dependencies.WaitedFor => ({
   id: issue.id,
-  archived: repository.archived,
+  archived: found.repository.archived,
   isHidden: false,
+  isLocked: issue.locked_at !== null && !moderates(found, issue),
 });
 
 /** Looked for among what the issue waits for only, so the answer tells of nothing else. */

@@ -1,9 +1,10 @@
+import type { Tx } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
-import { moderates } from '../comments/find-comment.ts';
+import { locked, moderates } from '../comments/find-comment.ts';
 import type { Context } from '../context.ts';
 import { forbidden, notFound, trackingDisabled } from '../failures.ts';
 import { findIssue, type NumberedPath, type VisibleIssue } from '../issues/find-issue.ts';
-import { checkNotArchived } from '../repositories/find-repository.ts';
+import { checkAdmin, checkNotArchived } from '../repositories/find-repository.ts';
 import { decideTracking } from '../rules/issues/time-tracking.ts';
 import { readId } from '../rules/requests/read-id.ts';
 import { durationText } from '../rules/texts/duration-text.ts';
@@ -23,7 +24,7 @@ export interface SpentTime {
 
 /**
  * Notes time that was spent on an issue: whoever may read may do it unless that is for contributors, for others only
- * writers.
+ * administrators.
  * @throws 400, 403, 404, 422, 423
  */
 export async function addTime(
@@ -36,7 +37,7 @@ export async function addTime(
   const seconds = checkSeconds(spent.seconds);
   const userId = await findWorker(context, caller, found, spent.userName);
   return await context.database.transaction(async (tx) => {
-    if ((await comments.holdIssue(tx, found.issue.id)) === undefined) throw notFound();
+    await holdToTrack(tx, found);
     const at = spent.at ?? tx.now;
     const row = await trackedTimes.insert(tx, { issueId: found.issue.id, userId, seconds, at });
     await comments.add(tx, {
@@ -55,8 +56,10 @@ export async function addTime(
  * @throws 400, 403, 404 when there is none, 423
  */
 export async function resetTimes(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
-  const { issue } = await findIssueToTrack(context, caller, path);
+  const found = await findIssueToTrack(context, caller, path);
+  const { issue } = found;
   await context.database.transaction(async (tx) => {
+    await holdToTrack(tx, found);
     const seconds = await trackedTimes.deleteOf(tx, issue.id, caller.userId);
     if (seconds === 0) throw notFound();
     await tellRemoval(tx, issue.id, caller.userId, seconds);
@@ -72,13 +75,15 @@ export async function deleteTime(
   caller: Caller,
   path: NumberedPath & { id: string },
 ): Promise<void> {
-  const { issue } = await findIssueToTrack(context, caller, path);
+  const found = await findIssueToTrack(context, caller, path);
+  const { issue } = found;
   const tracked = await trackedTimes.findById(context.database.autocommit(), issue.id, readId(path.id));
   if (tracked === undefined) throw notFound();
   if (tracked.user_id !== caller.userId && !caller.isAdmin) {
     throw forbidden('only who spent a time and site administrators delete it');
   }
   await context.database.transaction(async (tx) => {
+    await holdToTrack(tx, found);
     const removed = await trackedTimes.deleteById(tx, issue.id, tracked.id);
     if (removed === undefined) throw notFound();
     await tellRemoval(tx, issue.id, caller.userId, removed.seconds);
@@ -105,6 +110,16 @@ export async function findIssueToTrack(
   return found;
 }
 
+/**
+ * Holds the issue until the transaction ends, in which its timeline is written.
+ * @throws 403 where the conversation is locked, for all but writers, 404
+ */
+export async function holdToTrack(tx: Tx, found: VisibleIssue): Promise<void> {
+  const issue = await comments.holdIssue(tx, found.issue.id);
+  if (issue === undefined) throw notFound();
+  if (issue.locked && !moderates(found, issue)) throw locked();
+}
+
 async function findWorker(
   { database }: Context,
   caller: Caller,
@@ -112,18 +127,13 @@ async function findWorker(
   name: string,
 ): Promise<number> {
   if (name === '' || name.toLowerCase() === caller.user.login_key) return caller.userId;
-  if (!moderates(found, found.issue)) throw forbidden('only writers note the time of others');
+  checkAdmin(found);
   const user = await users.findByLogin(database.autocommit(), name);
   if (user === undefined || user.kind !== 'person') throw notFound();
   return user.id;
 }
 
-async function tellRemoval(
-  tx: Parameters<typeof comments.add>[0],
-  issueId: number,
-  posterId: number,
-  seconds: number,
-): Promise<void> {
+async function tellRemoval(tx: Tx, issueId: number, posterId: number, seconds: number): Promise<void> {
   const body = `- ${durationText(seconds)}`;
   await comments.add(tx, { issueId, kind: 'delete_time_manual', posterId, body });
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { forbidden, notFound, stopwatchMissing, stopwatchRuns } from '../failures.ts';
+import { forbidden, stopwatchMissing, stopwatchRuns } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { viewerOf } from '../rules/access/permission.ts';
@@ -11,19 +11,20 @@ import { MAX_SECONDS } from '../rules/texts/spent-time.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as stopwatches from '../store/tracking/stopwatches.ts';
 import * as trackedTimes from '../store/tracking/tracked-times.ts';
-import { findIssueToTrack } from './change-times.ts';
+import { findIssueToTrack, holdToTrack } from './change-times.ts';
 import { stopwatchJson } from './tracking-json.ts';
 
 /**
  * Starts the caller's stopwatch on an issue; one that runs on another is stopped, for nobody does two things at once.
- * Nothing is noted of it where the caller may write no more: in an archived repository, in one he may not read, and where
- * he may not note time.
+ * Nothing is noted of it where the caller may write no more: in an archived repository, in one he may not read, in a locked
+ * conversation, and where he may not note time.
  * @throws 403, 404, 409 when it runs already, 423
  */
 export async function startStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
-  const { issue } = await findIssueForStopwatch(context, caller, path);
+  const found = await findIssueForStopwatch(context, caller, path);
+  const { issue } = found;
   await context.database.transaction(async (tx) => {
-    if ((await comments.holdIssue(tx, issue.id)) === undefined) throw notFound();
+    await holdToTrack(tx, found);
     if (!(await stopwatches.start(tx, issue.id, caller.userId))) throw stopwatchRuns();
     const others = await stopwatches.takeOthers(tx, issue.id, viewerOf(caller));
     for (const other of others.filter((one) => mayStillTrack(one, caller.userId)))
@@ -37,9 +38,10 @@ export async function startStopwatch(context: Context, caller: Caller, path: Num
  * @throws 403, 404, 409 when none runs, 423
  */
 export async function stopStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
-  const { issue } = await findIssueForStopwatch(context, caller, path);
+  const found = await findIssueForStopwatch(context, caller, path);
+  const { issue } = found;
   await context.database.transaction(async (tx) => {
-    if ((await comments.holdIssue(tx, issue.id)) === undefined) throw notFound();
+    await holdToTrack(tx, found);
     const taken = await stopwatches.take(tx, issue.id, caller.userId);
     if (taken === undefined) throw stopwatchMissing('stop');
     await note(tx, issue.id, caller.userId, taken.started_at);
@@ -51,9 +53,10 @@ export async function stopStopwatch(context: Context, caller: Caller, path: Numb
  * @throws 403, 404, 409 when none runs, 423
  */
 export async function cancelStopwatch(context: Context, caller: Caller, path: NumberedPath): Promise<void> {
-  const { issue } = await findIssueForStopwatch(context, caller, path);
+  const found = await findIssueForStopwatch(context, caller, path);
+  const { issue } = found;
   await context.database.transaction(async (tx) => {
-    if ((await comments.holdIssue(tx, issue.id)) === undefined) throw notFound();
+    await holdToTrack(tx, found);
     if ((await stopwatches.take(tx, issue.id, caller.userId)) === undefined) throw stopwatchMissing('cancel');
     await comments.add(tx, { issueId: issue.id, kind: 'cancel_tracking', posterId: caller.userId });
   });
@@ -72,7 +75,8 @@ export async function listStopwatches(
 }
 
 function mayStillTrack(taken: stopwatches.TakenStopwatch, userId: number): boolean {
-  return taken.is_open && decideTracking(taken, { userId, isWriter: taken.is_writer }, taken) === 'allowed';
+  const isOpen = taken.is_open && (taken.is_writer || !taken.is_locked);
+  return isOpen && decideTracking(taken, { userId, isWriter: taken.is_writer }, taken) === 'allowed';
 }
 
 /** Where no time is noted that is 403 here, as in the reference. */

@@ -51,6 +51,8 @@ export interface WaitedFor {
   archived: boolean;
   /** Whether the viewer may not read it. */
   isHidden: boolean;
+  /** Whether its conversation goes on without the viewer. */
+  isLocked: boolean;
 }
 
 /** What an issue waits for and a path names or named once, for the viewer to read or not. */
@@ -66,7 +68,10 @@ export function findWaitedFor(
       union select user_id from :schema.former_logins where login_key = lower(${path.owner})
     )
     select i.id, r.archived, not :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, r.id,
-      case when i.is_pull then 'pulls' else 'issues' end) as "isHidden"
+      case when i.is_pull then 'pulls' else 'issues' end) as "isHidden",
+      i.locked_at is not null and not (${viewer.seesAll}::boolean or exists (select from :schema.grants g
+        where g.repository_id = r.id and g.user_id = ${viewer.userId}
+          and case when i.is_pull then g.pulls else g.issues end >= 2)) as "isLocked"
     from :schema.dependencies d join :schema.issues i on i.id = d.blocked_by
       join :schema.repositories r on r.id = i.repository_id
       cross join lateral (select r.owner_id in (select id from owners) and r.name_key = lower(${path.repo})) n (now)

@@ -56,6 +56,7 @@ export interface TakenStopwatch {
   poster_id: number | null;
   assignee_ids: number[];
   is_writer: boolean;
+  is_locked: boolean;
   /** Whether he may read the issue, in a repository that is not archived. */
   is_open: boolean;
 }
@@ -67,6 +68,7 @@ export function takeOthers(tx: Tx, issueId: number, viewer: Reader): Promise<Tak
     where s.user_id = ${viewer.userId} and s.issue_id <> ${issueId} and i.id = s.issue_id and r.id = i.repository_id
     returning s.issue_id, s.started_at, r.tracks_time, r.only_contributors_track_time, i.poster_id,
       array(select user_id from :schema.issue_assignees a where a.issue_id = i.id) as assignee_ids,
+      i.locked_at is not null as is_locked,
       (${viewer.seesAll}::boolean or exists (select from :schema.grants g where g.repository_id = r.id
         and g.user_id = ${viewer.userId} and case when i.is_pull then g.pulls else g.issues end >= 2)) as is_writer,
       not r.archived and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
