@@ -246,6 +246,48 @@ describe('in a locked conversation', () => {
   });
 });
 
+describe('whoever closes an issue', () => {
+  const types = async (number: number) =>
+    (await cast.ada.call('GET', `${at}/issues/${number}/timeline`)).items.map((one) => one['type']);
+  const running = async (who: Person) => (await who.call('GET', '/user/stopwatches')).items.length;
+  const close = { state: 'closed' };
+
+  it('stops his stopwatch on it and notes the time, and nobody else’s', async () => {
+    const number = await issue(cast.reader);
+    const path = `${at}/issues/${number}`;
+    for (const who of [cast.reader, cast.writer]) await done(201, who, 'POST', `${path}/stopwatch/start`);
+    await done(201, cast.reader, 'PATCH', path, close);
+    expect(await types(number)).toEqual(['start_tracking', 'start_tracking', 'close', 'stop_tracking']);
+    const { items } = await done(200, cast.ada, 'GET', `${path}/times`);
+    expect(items.map((one) => one['user_name'])).toEqual(['reader']);
+    expect([await running(cast.reader), await running(cast.writer)]).toEqual([0, 1]);
+    // What is closed can be worked on, and is closed once.
+    await done(201, cast.reader, 'POST', `${path}/stopwatch/start`);
+    await done(201, cast.reader, 'PATCH', path, close);
+    expect(await running(cast.reader)).toBe(1);
+    for (const who of [cast.reader, cast.writer]) await done(204, who, 'DELETE', `${path}/stopwatch/delete`);
+  });
+
+  it('notes nothing where nobody tracks time any more', async () => {
+    const number = await issue(cast.reader);
+    await done(201, cast.reader, 'POST', `${at}/issues/${number}/stopwatch/start`);
+    await set({ enable_time_tracker: false });
+    await done(201, cast.reader, 'PATCH', `${at}/issues/${number}`, close);
+    await set(ALL);
+    expect(await types(number)).toEqual(['start_tracking', 'close']);
+    expect((await done(200, cast.ada, 'GET', `${at}/issues/${number}/times`)).items).toEqual([]);
+    expect(await running(cast.reader)).toBe(0);
+  });
+
+  it('keeps it running where closing is refused', async () => {
+    const [number, blocker] = [await issue(), await issue()];
+    await done(201, cast.ada, 'POST', `${at}/issues/${number}/dependencies`, { index: blocker });
+    await done(201, cast.ada, 'POST', `${at}/issues/${number}/stopwatch/start`);
+    await refused(412, cast.ada, 'PATCH', `${at}/issues/${number}`, close);
+    await done(204, cast.ada, 'DELETE', `${at}/issues/${number}/stopwatch/delete`);
+  });
+});
+
 describe('without dependencies', () => {
   const depends = (number: number) => `${at}/issues/${number}/dependencies`;
   const close = { state: 'closed' };

@@ -12,6 +12,7 @@ import type { MilestoneRow } from '../store/issues/milestones.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import { finishStopwatch } from '../tracking/stopwatch.ts';
 import { tellEdit } from './tell-edit.ts';
 import { assigneeEntry } from './timeline-entries.ts';
 
@@ -60,6 +61,8 @@ export async function changeIssue(tx: Tx, issueId: number, edit: IssueEdit): Pro
   };
   await issues.update(tx, issueId, change);
   const told = await tellEdit(tx, current, change, edit.actorId);
+  const worker = { userId: edit.actorId, isWriter: edit.isWriter };
+  if (transition === 'close') await finishStopwatch(tx, current, worker);
   const assigned = edit.assignees && (await assign(tx, current, edit.assignees, edit.actorId));
   const labelled = edit.labels && { how: 'replace' as const, labels: edit.labels };
   if (labelled) await applyLabels(tx, current, edit.actorId, labelled);

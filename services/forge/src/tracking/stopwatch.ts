@@ -5,7 +5,7 @@ import { forbidden, stopwatchMissing, stopwatchRuns } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { viewerOf } from '../rules/access/permission.ts';
-import { decideTracking } from '../rules/issues/time-tracking.ts';
+import { decideTracking, type Worker } from '../rules/issues/time-tracking.ts';
 import { durationText } from '../rules/texts/duration-text.ts';
 import { MAX_SECONDS } from '../rules/texts/spent-time.ts';
 import * as comments from '../store/issues/comments.ts';
@@ -60,6 +60,17 @@ export async function cancelStopwatch(context: Context, caller: Caller, path: Nu
     if ((await stopwatches.take(tx, issue.id, caller.userId)) === undefined) throw stopwatchMissing('cancel');
     await comments.add(tx, { issueId: issue.id, kind: 'cancel_tracking', posterId: caller.userId });
   });
+}
+
+/** Stops the stopwatch of somebody who is done with an issue, if one runs; its time is noted where he may track it. */
+export async function finishStopwatch(
+  tx: Tx,
+  issue: { id: number; poster_id: number | null; assignee_ids: readonly number[] },
+  worker: Worker,
+): Promise<void> {
+  const taken = await stopwatches.take(tx, issue.id, worker.userId);
+  if (taken !== undefined && decideTracking(taken, worker, issue) === 'allowed')
+    await note(tx, issue.id, worker.userId, taken.started_at);
 }
 
 /** The caller's stopwatches that run. */

@@ -20,10 +20,19 @@ export async function start(tx: Tx, issueId: number, userId: number): Promise<bo
   return made > 0;
 }
 
+/** When a stopwatch was started, and the switches of its repository. */
+export interface EndedStopwatch {
+  started_at: Date;
+  tracks_time: boolean;
+  only_contributors_track_time: boolean;
+}
+
 /** Takes a stopwatch away; undefined when none runs. */
-export function take(tx: Tx, issueId: number, userId: number): Promise<{ started_at: Date } | undefined> {
-  return tx.row<{ started_at: Date }>`
-    delete from :schema.stopwatches where user_id = ${userId} and issue_id = ${issueId} returning started_at`;
+export function take(tx: Tx, issueId: number, userId: number): Promise<EndedStopwatch | undefined> {
+  return tx.row<EndedStopwatch>`
+    delete from :schema.stopwatches s using :schema.issues i, :schema.repositories r
+    where s.user_id = ${userId} and s.issue_id = ${issueId} and i.id = s.issue_id and r.id = i.repository_id
+    returning s.started_at, r.tracks_time, r.only_contributors_track_time`;
 }
 
 /** Somebody's stopwatches on issues he may still read, the first one started first, and how many there are. */
@@ -48,11 +57,8 @@ export async function listOf(
 }
 
 /** A stopwatch that was taken away, with what decides whether its owner may still note its time. */
-export interface TakenStopwatch {
+export interface TakenStopwatch extends EndedStopwatch {
   issue_id: number;
-  started_at: Date;
-  tracks_time: boolean;
-  only_contributors_track_time: boolean;
   poster_id: number | null;
   assignee_ids: number[];
   is_writer: boolean;
