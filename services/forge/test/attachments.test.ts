@@ -3,6 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Body, type Person, useForge } from './forge.ts';
+import { recordHappenings } from './happenings.ts';
+import { rowsOf } from './rows-of.ts';
 
 const LIMIT = 200_000;
 const scene = useForge({
@@ -23,6 +25,7 @@ beforeAll(async () => {
   byRob = (await rob.call('POST', `${at}`, { title: 'R' })).body.number;
   comment = (await rob.call('POST', `${at}/${issue}/comments`, { body: 'c' })).body.id;
   await ada.call('POST', '/repos/ada/secret/issues', { title: 'S' });
+  await recordHappenings(scene);
 });
 
 const at = '/repos/ada/tools/issues';
@@ -181,6 +184,48 @@ describe('an attachment', () => {
     expect(await files()).toHaveLength(1);
     expect((await rob.call('DELETE', `${at}/comments/${id}`)).status).toBe(204);
     expect(await stored()).toEqual({ files: [], rows: [] });
+  });
+});
+
+describe('what has the file', () => {
+  it.each(['issue', 'comment'])('of an %s changed when it came, got another name and went', async (kind) => {
+    const made = await rob.call('POST', at, { title: 'Changes', body: 'the words' });
+    const on = `${at}/${made.body.number}`;
+    const words = (await rob.call('POST', `${on}/comments`, { body: 'the words' })).body.id;
+    const path = kind === 'issue' ? `${on}/assets` : `${at}/comments/${words}/assets`;
+    const about =
+      kind === 'issue'
+        ? { kind, issueId: made.body.id, changes: { body: { from: 'the words' } } }
+        : { kind, issueId: made.body.id, commentId: words, from: 'the words' };
+    const state = () => rowsOf(scene, 'issues', 'comments', 'told');
+    /** What changed since the beginning of time, and what was told of it. */
+    const during = async (work: () => Promise<unknown>) => {
+      await scene.sql.run`update :schema.issues set updated_at = '2020-01-01' where id = ${made.body.id}`;
+      await scene.sql.run`update :schema.comments set updated_at = '2020-01-01' where id = ${words}`;
+      await scene.sql.run`delete from :schema.told`;
+      await work();
+      const [row] = await scene.sql.rows`
+        select i.updated_at > '2021-01-01' as issue, c.updated_at > '2021-01-01' as comment
+        from :schema.issues i, :schema.comments c where i.id = ${made.body.id} and c.id = ${words}`;
+      const told = await scene.sql.rows<{ payload: object }>`select payload from :schema.told`;
+      return { ...row, told: told.map(({ payload }) => payload) };
+    };
+    const changed = { issue: true, comment: kind === 'comment' };
+    let id = 0;
+    const sent = await during(async () => {
+      id = (await send(ada, path, 'x')).body.id;
+    });
+    expect(sent).toEqual({ ...changed, told: [expect.objectContaining({ ...about, action: 'edited' })] });
+    const renamed = await during(() => ada.call('PATCH', `${path}/${id}`, { name: 'b.txt' }));
+    expect(renamed).toEqual({ ...changed, told: [] });
+    expect(await during(() => ada.call('DELETE', `${path}/${id}`))).toEqual({ ...changed, told: [] });
+    const before = await state();
+    expect((await send(ada, path, Buffer.alloc(LIMIT + 1))).status).toBe(413);
+    expect((await send(eve, path, 'x')).status).toBe(403);
+    expect((await ada.call('PATCH', `${path}/${id}`, { name: 'c.txt' })).status).toBe(404);
+    expect((await ada.call('DELETE', `${path}/${id}`)).status).toBe(404);
+    expect(await state()).toEqual(before);
+    await ada.call('DELETE', on);
   });
 });
 

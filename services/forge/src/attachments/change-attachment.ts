@@ -6,6 +6,7 @@ import { readId } from '../rules/requests/read-id.ts';
 import * as attachments from '../store/tracking/attachments.ts';
 import { findHolder, findHolderToWrite, type HolderPath, limitsOf } from './find-holder.ts';
 import { removeFiles } from './remove-files.ts';
+import { touchHolder } from './touch-holder.ts';
 
 /** What a path says of an attachment. */
 export type AttachmentPath = HolderPath & { attachment: string };
@@ -43,12 +44,16 @@ export async function renameAttachment(
   path: AttachmentPath,
   wanted: string,
 ): Promise<attachments.AttachmentRow> {
-  const { place } = await findHolderToWrite(context, caller, path);
+  const holder = await findHolderToWrite(context, caller, path);
+  const { place } = holder;
   const row = await find(context, place, path.attachment);
   if (wanted === '') return row;
   const name = cleanFileName(wanted);
   checkFileType(name, limitsOf(context.settings, place).endings);
-  await attachments.rename(context.database.autocommit(), row.id, name);
+  await context.database.transaction(async (tx) => {
+    await touchHolder(tx, holder);
+    if (!(await attachments.rename(tx, row.id, name))) throw notFound();
+  });
   return { ...row, name };
 }
 
@@ -61,9 +66,12 @@ export async function deleteAttachment(
   caller: Caller,
   path: AttachmentPath,
 ): Promise<void> {
-  const { place } = await findHolderToWrite(context, caller, path);
-  const row = await find(context, place, path.attachment);
-  if (!(await attachments.deleteById(context.database.autocommit(), row.id))) throw notFound();
+  const holder = await findHolderToWrite(context, caller, path);
+  const row = await find(context, holder.place, path.attachment);
+  await context.database.transaction(async (tx) => {
+    await touchHolder(tx, holder);
+    if (!(await attachments.deleteById(tx, row.id))) throw notFound();
+  });
   await removeFiles(context, [row]);
 }
 

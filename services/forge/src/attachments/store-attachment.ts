@@ -9,6 +9,7 @@ import { checkFileType, cleanFileName } from '../rules/files/file-name.ts';
 import * as attachments from '../store/tracking/attachments.ts';
 import { attachmentFile, attachmentFolder } from './attachment-file.ts';
 import { type Holder, limitsOf } from './find-holder.ts';
+import { touchHolder } from './touch-holder.ts';
 
 /** A file that somebody sends. */
 export interface SentFile {
@@ -26,10 +27,11 @@ export interface SentFile {
 export async function storeAttachment(
   context: Context,
   caller: Caller,
-  { found, place }: Holder,
+  holder: Holder,
   sent: SentFile,
 ): Promise<attachments.AttachmentRow> {
   const { database, settings } = context;
+  const { found, place } = holder;
   const name = cleanFileName(sent.name);
   const { most, bytes, endings } = limitsOf(settings, place);
   checkFileType(name, endings);
@@ -46,7 +48,10 @@ export async function storeAttachment(
     await mkdir(attachmentFolder(context), { recursive: true, mode: 0o700 });
     const size = await write(path, sent, bytes);
     await sync(attachmentFolder(context));
-    if (!(await attachments.markStored(database.autocommit(), row.id, size))) throw notFound();
+    await database.transaction(async (tx) => {
+      await touchHolder(tx, holder, caller.userId);
+      if (!(await attachments.markStored(tx, row.id, size))) throw notFound();
+    });
     return { ...row, stored: true, size_bytes: size };
   } catch (error) {
     await rm(path, { force: true }).catch(() => {});

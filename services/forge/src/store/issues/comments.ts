@@ -244,6 +244,11 @@ export async function holdText(tx: Tx, id: number): Promise<boolean> {
   return held !== undefined;
 }
 
+/** Notes that something about a comment changed, besides its text. */
+export async function touch(tx: Tx, id: number): Promise<void> {
+  await tx.run`update :schema.comments set updated_at = ${tx.now} where id = ${id}`;
+}
+
 /** Writes a changed text, which of a review stands in its own row as well. */
 export async function updateBody(tx: Tx, id: number, body: string): Promise<void> {
   await tx.run`

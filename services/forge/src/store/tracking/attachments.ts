@@ -129,9 +129,9 @@ export async function markStored(tx: Tx, id: number, sizeBytes: number): Promise
   );
 }
 
-/** Gives a file another name. */
-export async function rename(tx: Tx, id: number, name: string): Promise<void> {
-  await tx.run`update :schema.attachments set name = ${name} where id = ${id}`;
+/** Gives a file another name; false when it is gone. */
+export async function rename(tx: Tx, id: number, name: string): Promise<boolean> {
+  return (await tx.run`update :schema.attachments set name = ${name} where id = ${id}`) > 0;
 }
 
 /** Counts a download. */
