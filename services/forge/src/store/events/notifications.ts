@@ -1,6 +1,7 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import type { Viewer } from '../../viewer.ts';
+import { readableOf } from '../readable.ts';
 import type { RepositoryWithAccess } from '../repositories/repositories.ts';
 import * as repositories from '../repositories/repositories.ts';
 
@@ -97,6 +98,13 @@ export async function notify(tx: Tx, notice: Notice): Promise<void> {
     where notifications.event_id < excluded.event_id`;
 }
 
+/** What somebody may read of the repositories his threads are of. */
+const sourcesOf = (viewer: Viewer) =>
+  readableOf(
+    viewer,
+    fragment`select distinct repository_id from :schema.notifications where user_id = ${viewer.userId}`,
+  );
+
 /** A page of somebody's threads, the latest first; those about what he may not read any more are not there. */
 export async function list(
   tx: Tx,
@@ -104,17 +112,17 @@ export async function list(
   page: { limit: number; offset: number },
 ): Promise<ThreadRow[]> {
   const rows = await tx.rows<ThreadRow>`
+    with sources as materialized (${sourcesOf(filter)})
     select n.*, i.number, i.title, i.is_pull, i.closed_at is not null as closed, p.merged_at is not null as merged
-    from :schema.notifications n join :schema.issues i on i.id = n.issue_id
-      left join :schema.pulls p on p.issue_id = i.id
+    from :schema.notifications n join sources u on u.repository_id = n.repository_id
+      join :schema.issues i on i.id = n.issue_id left join :schema.pulls p on p.issue_id = i.id
     where n.user_id = ${filter.userId}
       and (${filter.repositoryId}::bigint is null or n.repository_id = ${filter.repositoryId}::bigint)
       and n.status = any(${filter.statuses}::text[])
       and case when i.is_pull then 'pull' else 'issue' end = any(${filter.kinds}::text[])
       and (${filter.since}::timestamptz is null or n.updated_at >= ${filter.since}::timestamptz)
       and (${filter.before}::timestamptz is null or n.updated_at <= ${filter.before}::timestamptz)
-      and :schema.may_read_unit(${filter.userId}, ${filter.seesAll}, ${filter.publicOnly}, n.repository_id,
-        case when i.is_pull then 'pulls' else 'issues' end)
+      and case when i.is_pull then u.pulls else u.issues end
     order by n.updated_at desc, n.id desc limit ${page.limit} offset ${page.offset}`;
   return await withRepositories(tx, rows, filter.userId);
 }
@@ -122,16 +130,17 @@ export async function list(
 /** How many threads the whole list has. */
 export async function count(tx: Tx, filter: ThreadFilter): Promise<number> {
   const row = await tx.row<{ count: number }>`
+    with sources as materialized (${sourcesOf(filter)})
     select count(*)
-    from :schema.notifications n join :schema.issues i on i.id = n.issue_id
+    from :schema.notifications n join sources u on u.repository_id = n.repository_id
+      join :schema.issues i on i.id = n.issue_id
     where n.user_id = ${filter.userId}
       and (${filter.repositoryId}::bigint is null or n.repository_id = ${filter.repositoryId}::bigint)
       and n.status = any(${filter.statuses}::text[])
       and case when i.is_pull then 'pull' else 'issue' end = any(${filter.kinds}::text[])
       and (${filter.since}::timestamptz is null or n.updated_at >= ${filter.since}::timestamptz)
       and (${filter.before}::timestamptz is null or n.updated_at <= ${filter.before}::timestamptz)
-      and :schema.may_read_unit(${filter.userId}, ${filter.seesAll}, ${filter.publicOnly}, n.repository_id,
-        case when i.is_pull then 'pulls' else 'issues' end)`;
+      and case when i.is_pull then u.pulls else u.issues end`;
   return row?.count ?? 0;
 }
 
@@ -153,15 +162,14 @@ export async function setStatus(tx: Tx, id: number, status: string): Promise<voi
 /** Gives all threads of a filter another status and returns the newest of them. */
 export async function mark(tx: Tx, filter: ThreadFilter, status: string): Promise<ThreadRow[]> {
   const rows = await tx.rows<ThreadRow>`
-    with marked as (
+    with sources as materialized (${sourcesOf(filter)}), marked as (
       update :schema.notifications n set status = ${status}
-      from :schema.issues i
-      where n.user_id = ${filter.userId} and i.id = n.issue_id
+      from :schema.issues i, sources u
+      where n.user_id = ${filter.userId} and i.id = n.issue_id and u.repository_id = n.repository_id
         and (${filter.repositoryId}::bigint is null or n.repository_id = ${filter.repositoryId}::bigint)
         and n.status = any(${filter.statuses}::text[])
         and (${filter.before}::timestamptz is null or n.updated_at <= ${filter.before}::timestamptz)
-        and :schema.may_read_unit(${filter.userId}, ${filter.seesAll}, ${filter.publicOnly}, n.repository_id,
-        case when i.is_pull then 'pulls' else 'issues' end)
+        and case when i.is_pull then u.pulls else u.issues end
       returning n.*
     )
     select n.*, i.number, i.title, i.is_pull, i.closed_at is not null as closed, p.merged_at is not null as merged

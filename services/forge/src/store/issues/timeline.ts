@@ -37,7 +37,7 @@ const shown = (viewer: Reader, which: Fragment) => fragment`
       on s.id = coalesce((c.details->>'dependent_issue')::bigint, (c.details->>'ref_issue_id')::bigint)
     where ${which} and not c.details ? ${PENDING}::text
   ), sources as materialized (
-    ${readableOf(viewer, fragment`select repository_id from told where is_of_elsewhere`)}
+    ${readableOf(viewer, fragment`select distinct repository_id from told where is_of_elsewhere`)}
   ), shown as materialized (
     select t.id from told t left join sources u using (repository_id)
     where not t.is_of_elsewhere or case t.unit when 'code' then u.code when 'pulls' then u.pulls else u.issues end

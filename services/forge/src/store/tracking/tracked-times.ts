@@ -1,6 +1,7 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import type { Reader } from '../issues/timeline.ts';
+import { readableOf } from '../readable.ts';
 
 /** Time that somebody spent on an issue. */
 export type TrackedTimeRow = Tables['tracked_times'];
@@ -26,15 +27,18 @@ export async function list(
   page: { limit: number; offset: number },
 ): Promise<{ rows: ListedTimeRow[]; total: number }> {
   const rows = await tx.rows<ListedTimeRow & { list_total: number }>`
-    with seen as materialized (
-      select t.id from :schema.tracked_times t join :schema.issues i on i.id = t.issue_id
+    with found as materialized (
+      select t.id, i.repository_id, i.is_pull from :schema.tracked_times t join :schema.issues i on i.id = t.issue_id
       where (${repositoryId ?? null}::bigint is null or i.repository_id = ${repositoryId ?? null}::bigint)
         and (${issueId ?? null}::bigint is null or t.issue_id = ${issueId ?? null}::bigint)
         and (${userId ?? null}::bigint is null or t.user_id = ${userId ?? null}::bigint)
         and (${since ?? null}::timestamptz is null or t.created_at >= ${since ?? null}::timestamptz)
         and (${before ?? null}::timestamptz is null or t.created_at <= ${before ?? null}::timestamptz)
-        and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll}, ${viewer.publicOnly}, i.repository_id,
-          case when i.is_pull then 'pulls' else 'issues' end)
+    ), sources as materialized (
+      ${readableOf(viewer, fragment`select distinct repository_id from found`)}
+    ), seen as materialized (
+      select f.id from found f join sources u using (repository_id)
+      where case when f.is_pull then u.pulls else u.issues end
     ), page as (
       select id from seen order by id limit ${page.limit} offset ${page.offset}
     )
