@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Git } from '../git.ts';
+import { MAX_BYTES, MAX_PATHS } from './changed-paths.ts';
 import { readRecords } from './records.ts';
 
 /** A file that differs between two commits. */
@@ -27,13 +28,15 @@ const SPACE_OPTIONS: Record<IgnoredSpace, readonly string[]> = {
   eol: ['--ignore-space-at-eol'],
   none: [],
 };
-/** Lists that pages were read from, by their commits; so many files in all. */
+/** Lists that pages were read from, by their commits; so many bytes in all. */
 const known = new LRUCache<string, readonly ChangedFile[]>({
-  maxSize: 100_000,
-  sizeCalculation: (files) => files.length + 1,
+  maxSize: MAX_BYTES,
+  sizeCalculation: (files) => files.reduce((size, { path }) => size + path.length + FILE_BYTES, 1),
 });
+/** What a file takes besides its path, about. */
+const FILE_BYTES = 160;
 
-/** The files that differ between two commits, in the order of their paths; undefined when git cannot tell. */
+/** The files that differ between two commits, in the order of their paths; undefined when git cannot tell or they are too many. */
 export async function listChangedFiles(
   git: Git,
   repositoryId: number,
@@ -47,8 +50,18 @@ export async function listChangedFiles(
   const options = ['-r', '-z', '-M', ...space, '--no-ext-diff', '--no-textconv', '--raw', '--numstat'];
   const args = ['diff-tree', ...options, '--end-of-options', from, to];
   const records: string[] = [];
-  const ended = await readRecords(git, repositoryId, args, (record) => records.push(record.toString('utf8')));
-  if (ended === 'failed') return undefined;
+  let [count, size] = [0, 0];
+  const isTooMuch = () => count > MAX_PATHS || size > MAX_BYTES;
+  const take = (record: Buffer) => {
+    const text = record.toString('utf8');
+    records.push(text);
+    // Each file has one such record, its paths and its lines another. They come first, so that no lines are counted in vain.
+    if (text.startsWith(':')) count += 1;
+    size += record.length;
+    return !isTooMuch();
+  };
+  const ended = await readRecords(git, repositoryId, args, take);
+  if (ended === 'failed' || isTooMuch()) return undefined;
   const files = readFiles(records);
   known.set(key, files);
   return files;

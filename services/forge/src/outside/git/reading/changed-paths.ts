@@ -1,10 +1,10 @@
 import type { Git } from '../git.ts';
 import { readRecords } from './records.ts';
 
-/** What lists of more paths are is not asked. */
-const MAX_PATHS = 200_000;
+/** What lists of more paths are is not asked: small trees that name one another have as many as one likes. */
+export const MAX_PATHS = 200_000;
 /** Nor of longer ones: 160 bytes each, if they are that many. */
-const MAX_BYTES = 32 * 1024 * 1024;
+export const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * Paths that differ between two commits or trees; undefined when they cannot be read or are too many.
