@@ -164,6 +164,22 @@ describe('a merge queue with required checks', () => {
     expect(await git(bare, 'ls-tree', '--name-only', 'main')).not.toMatch(/^b$/m);
   });
 
+  it('is entered by itself once the required checks of the head succeeded, whatever others say', async () => {
+    const { pull, merge, isMerged, report, list, at } = await queued('by-itself', REQUIRED);
+    const number = await pull('a', { a: '1' });
+    const head = (await ada.call('GET', `${at}/pulls/${number}`)).body.head.sha;
+    await report(head, 'failure', 'lint');
+    await report(head, 'pending');
+    expect((await merge(number, { merge_when_checks_succeed: true })).status).toBe(201);
+    await report(head, 'failure');
+    const looks = () => scene.sql.rows`select from :schema.outbox where topic = 'scheduled-merge'`;
+    await expect.poll(looks).toEqual([]);
+    expect(await list()).toEqual([]);
+    await report(head, 'success');
+    await expect.poll(list).toMatchObject([{ number, head_sha: head, queued_by: { login: 'ada' } }]);
+    expect(await isMerged(number)).toBe(false);
+  });
+
   it('begins anew when somebody pushes to the branch', async () => {
     const { pull, merge, made, report, main, tree, bare, at } = await queued('pushed', REQUIRED);
     const a = await pull('a', { a: '1' });

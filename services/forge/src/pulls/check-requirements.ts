@@ -15,6 +15,8 @@ export interface RequirementsPast {
   by?: 'forced' | 'scheduled' | 'itself' | undefined;
   /** Of what merges by itself: whether checks of the head are to come, also when none has spoken yet. */
   awaitsChecks?: boolean | undefined;
+  /** Names and globs of those of its checks that count; undefined for all. */
+  counted?: readonly string[] | undefined;
 }
 
 /** What is to be merged, two commits that merge. */
@@ -39,6 +41,7 @@ export async function checkRequirements(
   {
     by,
     awaitsChecks = false,
+    counted,
     style,
     facts: known,
   }: RequirementsPast & { style: MergeStyle; facts?: MergeFacts },
@@ -46,7 +49,11 @@ export async function checkRequirements(
   const facts = known ?? (await mergeFacts.load(context.database.autocommit(), pull, commits.head));
   if (by !== 'forced' && by !== 'scheduled') {
     const outdated = commits.mergeBase !== commits.base;
-    checkProtection(protection, { ...facts, outdated }, by === 'itself' ? { awaitsChecks } : undefined);
+    checkProtection(
+      protection,
+      { ...facts, outdated },
+      by === 'itself' ? { awaitsChecks, counted } : undefined,
+    );
     if (keepsFiles(protection)) await checkChanges(context, pull.repository_id, commits, protection);
   }
   checkInevitable(protection, facts, signsAll(context, style));

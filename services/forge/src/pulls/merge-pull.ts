@@ -128,7 +128,10 @@ export async function mergeInTurn(
   const past = { by, awaitsChecks: byItself?.awaitsChecks } as const;
   const queue = by === 'forced' ? undefined : queueOptionsOf(protection);
   if (queue !== undefined) {
-    const { head } = await checkSides(context, found, { ...wanted, style }, queue.protection, past);
+    // Required checks look at the merges ahead of the branch, and perhaps at nothing else: those of the head count where there are any.
+    const counted = queue.required.length > 0 ? queue.required : undefined;
+    const toEnter = { ...past, counted };
+    const { head } = await checkSides(context, found, { ...wanted, style }, queue.protection, toEnter);
     await joinQueue(context, caller, found, { ...wanted, style, head });
     return 'queued';
   }

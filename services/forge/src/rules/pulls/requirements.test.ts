@@ -125,6 +125,19 @@ it.each([
   else expect(check).toThrow(message);
 });
 
+it.each([
+  ['the required one succeeded', [state('ci', 'success'), state('lint', 'failure')], false, undefined],
+  ['the required one is pending', [state('ci', 'pending'), state('lint', 'success')], false, /status checks/],
+  ['others failed', [state('lint', 'failure')], false, undefined],
+  ['nothing is said yet of a head that came later', [], true, /status checks/],
+  ['others of one that came later spoke', [state('lint', 'failure')], true, undefined],
+])('into a merge queue by itself when %s', (_name, statuses, awaitsChecks, message) => {
+  const relieved = protect({ enable_status_check: false, status_check_contexts: ['c*'] });
+  const check = () => checkProtection(relieved, { ...ready, statuses }, { awaitsChecks, counted: ['c*'] });
+  if (message === undefined) expect(check).not.toThrow();
+  else expect(check).toThrow(message);
+});
+
 it('nobody merges past open dependencies, nor unsigned where commits are to be signed', () => {
   expect(() => checkInevitable(undefined, { waits: true }, false)).toThrow('open dependencies');
   const signed = protect({ require_signed_commits: true });

@@ -10,25 +10,31 @@ export interface Situation extends MergeFacts {
   outdated: boolean;
 }
 
+/** What merges by itself, and which checks it waits for where the protection requires none. */
+export interface ByItself {
+  /** Whether checks are to come, also when none has spoken yet. */
+  awaitsChecks: boolean;
+  /** Names and globs of those that count, where there are such; undefined for all. */
+  counted?: readonly string[] | undefined;
+}
+
 /**
  * Merge rule 3, what the protection of the base branch requires, in the reference's order and words; `checkKept` is the
  * last of it.
- * @param byItself a scheduled merge waits for all checks there are where the protection names none; and for the first of
- *   them where some are to come
+ * @param byItself a scheduled merge waits for the checks there are where the protection names none; and for the first where
+ *   some are to come
  * @throws 405
  */
 export function checkProtection(
   protection: Protection | undefined,
   situation: Situation,
-  byItself?: { awaitsChecks: boolean },
+  byItself?: ByItself,
 ): void {
   const options = protection?.options;
   const checksFail =
     options?.enable_status_check === true
       ? !passes(options.status_check_contexts, situation.statuses)
-      : byItself !== undefined &&
-        (byItself.awaitsChecks || situation.statuses.length > 0) &&
-        !passes([], situation.statuses);
+      : byItself !== undefined && !isDone(byItself, situation.statuses);
   if (checksFail) throw notMergeable('Not all required status checks successful');
   if (options === undefined) return;
   if (approvalsThatCount(options, situation) < options.required_approvals)
@@ -72,6 +78,14 @@ export function passes(
       meant.every(({ state }) => state === 'success' || state === 'skipped')
     );
   });
+}
+
+/** Whether what merges by itself waits for no check. */
+function isDone({ awaitsChecks, counted = ['*'] }: ByItself, statuses: MergeFacts['statuses']): boolean {
+  if (statuses.length === 0) return !awaitsChecks;
+  const work = statusWork();
+  const those = counted.flatMap((pattern) => meantBy(pattern, statuses, work));
+  return work.left >= 0 && (those.length === 0 || passes([], those, work));
 }
 
 /** For all names and globs of a protection and all that was reported: half a second. */
