@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Tx } from '@croft/sql';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
@@ -7,7 +8,12 @@ import { listRefs, shareObjects, writePackedRefs } from '../outside/git/copy.ts'
 import { makeRepository } from '../outside/git/repository.ts';
 import { by, makeNew } from '../repositories/create-repository.ts';
 import { findNewOwner } from '../repositories/find-new-owner.ts';
-import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
+import {
+  accessTo,
+  findRepository,
+  mayRead,
+  type VisibleRepository,
+} from '../repositories/find-repository.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
 import type { UserRow } from '../store/people/users.ts';
 import * as repositories from '../store/repositories/repositories.ts';
@@ -55,7 +61,7 @@ async function makeFork(
     description: source.description,
     website: source.website,
     // What not everybody may know of does not become public by way of a fork.
-    private: source.private || found.owner.visibility !== 'public',
+    private: isHidden(found),
     template: false,
     defaultBranch: source.default_branch,
     forkOf: source.id,
@@ -80,7 +86,9 @@ async function makeFork(
       }
     },
     also: async (tx, fork) => {
+      // Which holds the row of the original: what becomes private from here on does so after it was forked.
       await repositories.countForks(tx, source.id);
+      await checkSource(tx, caller, source.id, fork);
       await repositories.setSize(tx, fork.id, source.size_bytes);
       await announce(tx, { kind: 'repository', action: 'forked', forkId: fork.id, ...by(source, caller) });
       // Whoever follows what an organization has is told of it as of any other.
@@ -88,4 +96,23 @@ async function makeFork(
         await announce(tx, { kind: 'repository', action: 'created', ...by(fork, caller) });
     },
   });
+}
+
+/** Whether not everybody may know of a repository. */
+const isHidden = ({ repository, owner }: VisibleRepository) =>
+  repository.private || owner.visibility !== 'public';
+
+/**
+ * What was copied is what the caller could read when the copying was over, and no more public than that.
+ * @throws 404
+ */
+async function checkSource(
+  tx: Tx,
+  caller: Caller,
+  sourceId: number,
+  fork: repositories.RepositoryRow,
+): Promise<void> {
+  const [row] = await repositories.listByIds(tx, [sourceId], caller.userId);
+  const now = row && accessTo(row, caller);
+  if (now === undefined || !mayRead(now, 'code') || (isHidden(now) && !fork.private)) throw notFound();
 }
