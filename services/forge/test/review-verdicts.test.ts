@@ -221,6 +221,73 @@ describe('whether a review counts', () => {
   });
 });
 
+describe('another base', () => {
+  const objecting = { event: 'REQUEST_CHANGES', body: 'no' };
+  const onlyKeeper = { enable_approvals_whitelist: true, approvals_whitelist_username: ['keeper'] };
+  const strict = { block_on_rejected_reviews: true, block_on_official_review_requests: true };
+  const base = async (number: number, name: string) =>
+    await work.ada.call('PATCH', `${work.at}/pulls/${number}`, { base: name });
+  const merge = async (number: number) => await work.ada.call('POST', `${work.at}/pulls/${number}/merge`, {});
+  const rule = (name: string, options: object) =>
+    work.ada.call('POST', `${work.at}/branch_protections`, {
+      rule_name: name,
+      enable_push: true,
+      ...options,
+    });
+  const tip = async (name: string) => (await work.ada.call('GET', `${work.at}/branches/${name}`)).text;
+  beforeAll(async () => {
+    for (const name of ['listing', 'free']) await git(work.tree, 'push', '-q', 'origin', `main:${name}`);
+    await rule('listing', { ...strict, ...onlyKeeper });
+    await rule('free', strict);
+  });
+
+  it('counts objections, and is held up by requests, that the former one did not know', async () => {
+    const { ada, writer, at, open, review, stored } = work;
+    const [objected, asked] = [await open('objected'), await open('asked')];
+    for (const number of [objected, asked]) expect((await base(number, 'listing')).status).toBe(201);
+    const { id } = (await review(writer, objected, objecting)).body;
+    const gone = (await review(work.bob, objected, objecting)).body.id;
+    expect(await reviewOf(objected, id)).toMatchObject({ official: false });
+    const wish = { reviewers: ['writer', 'bob'] };
+    expect((await ada.call('POST', `${at}/pulls/${asked}/requested_reviewers`, wish)).status).toBe(201);
+    for (const number of [objected, asked]) expect((await base(number, 'free')).status).toBe(201);
+    expect(await reviewOf(objected, id)).toMatchObject({ official: true, dismissed: false });
+    // Who may not write is in nobody's way.
+    expect(await reviewOf(objected, gone)).toMatchObject({ official: false });
+    const before = [await stored(), await tip('free')];
+    expect(await merge(objected)).toMatchObject({
+      status: 405,
+      body: { message: 'There are requested changes' },
+    });
+    expect(await merge(asked)).toMatchObject({
+      status: 405,
+      body: { message: 'There are official review requests' },
+    });
+    expect([await stored(), await tip('free')]).toEqual(before);
+  });
+
+  it('forgets those that only the former one knew', async () => {
+    const { ada, writer, keeper, at, open, review, stored } = work;
+    const [number, other] = [await open('forgotten'), await open('remembered')];
+    for (const one of [number, other]) expect((await base(one, 'free')).status).toBe(201);
+    const { id } = (await review(writer, number, objecting)).body;
+    const dismissed = (await review(keeper, number, objecting)).body.id;
+    expect(
+      (await keeper.call('POST', `${at}/pulls/${number}/reviews/${dismissed}/dismissals`, {})).status,
+    ).toBe(200);
+    const wish = { reviewers: ['bob', 'writer'] };
+    expect((await ada.call('POST', `${at}/pulls/${number}/requested_reviewers`, wish)).status).toBe(201);
+    expect(await merge(number)).toMatchObject({ status: 405 });
+    expect((await review(keeper, other, objecting)).status).toBe(200);
+    for (const one of [number, other]) expect((await base(one, 'listing')).status).toBe(201);
+    expect(await reviewOf(number, id)).toMatchObject({ official: false, dismissed: false });
+    const before = [await stored(), await tip('listing')];
+    expect((await merge(other)).body).toMatchObject({ message: 'There are requested changes' });
+    expect([await stored(), await tip('listing')]).toEqual(before);
+    expect((await merge(number)).status).toBe(200);
+  });
+});
+
 describe('at once', () => {
   it('two reviews of one person are one pending review', async () => {
     const number = await work.open('twice');

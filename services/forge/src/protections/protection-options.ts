@@ -41,3 +41,9 @@ export interface ProtectionOptions {
   merge_queue_batch: number;
   merge_queue_timeout_minutes: number;
 }
+
+/** Whose approvals count: people, and members of teams. */
+export interface Approvers {
+  users: readonly number[];
+  teams: readonly number[];
+}

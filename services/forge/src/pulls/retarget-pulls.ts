@@ -3,6 +3,7 @@ import { endUnlessMerger } from '../auto-merge/end-unless-merger.ts';
 import type { Context } from '../context.ts';
 import { announce } from '../events/announce.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
+import { judgeAnew } from '../reviews/judge-anew.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
@@ -87,6 +88,7 @@ export async function changeBase(
   await mergeQueue.end(tx, pull.issue_id);
   // They were given by who may approve for the other branch.
   await reviews.takeApprovalsBack(tx, pull.id);
+  await judgeAnew(tx, pull, base);
   const details = { old_ref: pull.base_branch, new_ref: base };
   const kind = 'change_target_branch';
   await comments.add(tx, { issueId: pull.issue_id, kind, posterId: actorId, details });

@@ -10,6 +10,7 @@ import * as reviewRequests from '../store/reviews/review-requests.ts';
 import * as reviews from '../store/reviews/reviews.ts';
 import { addRequests, tellRequest } from './add-requests.ts';
 import { holdPull } from './hold-pull.ts';
+import { judgeAnew } from './judge-anew.ts';
 import { findNamed, MAX_REQUESTS, type NamedReviewers, resolveReviewers } from './resolve-reviewers.ts';
 import { presentReviews } from './review-json.ts';
 
@@ -30,9 +31,11 @@ export async function requestReviews(
   const { poster_id: posterId, base_branch: baseBranch } = found.pull;
   const wished = await resolveReviewers(context, caller, found, { posterId, baseBranch }, named);
   const ids = await context.database.transaction(async (tx) => {
-    const { id: pullId, issue_id: issueId } = await holdPull(tx, found);
+    const pull = await holdPull(tx, found);
+    const { id: pullId, issue_id: issueId } = pull;
     const made = await addRequests(tx, placeOf(caller, found), wished);
     if (made.length === 0) return [];
+    if (pull.base_branch !== baseBranch) await judgeAnew(tx, pull, pull.base_branch);
     if ((await reviewRequests.count(tx, pullId)) > MAX_REQUESTS)
       throw unacceptable(`[Reviewers]: MaxSize(${MAX_REQUESTS})`);
     await issues.touch(tx, issueId);

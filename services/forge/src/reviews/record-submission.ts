@@ -8,6 +8,7 @@ import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import * as reviewComments from '../store/reviews/review-comments.ts';
 import * as reviewRequests from '../store/reviews/review-requests.ts';
 import * as reviews from '../store/reviews/reviews.ts';
+import { judgeAnew } from './judge-anew.ts';
 import type { ReviewKind } from './review-kind.ts';
 
 const TOLD = { APPROVED: 'approved', REQUEST_CHANGES: 'rejected', COMMENT: 'comment' } as const;
@@ -33,6 +34,7 @@ export async function recordSubmission(
   // An approval for a base that it has no more is one of those that a change of the base takes back.
   const official = review.official && (review.kind !== 'APPROVED' || review.base === pull.base_branch);
   if (!(await reviews.submit(tx, review.id, { ...review, official }))) throw notPending();
+  if (review.base !== pull.base_branch) await judgeAnew(tx, pull, pull.base_branch);
   await reviewRequests.fulfil(tx, pull.id, reviewerId, isVerdict(review.kind));
   await tellSubmission(tx, pull, reviewerId, review);
 }

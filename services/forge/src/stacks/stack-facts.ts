@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { MergeFacts } from '../pulls/merge-facts.ts';
-import type { Protection } from '../rules/git/protection.ts';
+import { approversOf, type Protection } from '../rules/git/protection.ts';
 import * as dependencies from '../store/issues/dependencies.ts';
 import * as mergeFacts from '../store/pulls/merge-facts.ts';
 import type { PullWithIssue } from '../store/pulls/pulls.ts';
@@ -35,11 +35,4 @@ export async function loadStackFacts(
   const issueIds = below.map(({ issue_id: id }) => id);
   const waits = facts.waits && (await dependencies.hasOpen(tx, pull.issue_id, issueIds));
   return { ...facts, ...verdicts, waits };
-}
-
-/** Those whom a protection lists; undefined for everybody who may write. */
-function approversOf(protection: Protection | undefined): stackFacts.Approvers | undefined {
-  if (!protection?.options.enable_approvals_whitelist) return undefined;
-  const { approvals_whitelist_username: users, approvals_whitelist_teams: teams } = protection.options;
-  return { users, teams };
 }

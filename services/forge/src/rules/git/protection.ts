@@ -1,4 +1,4 @@
-import type { ProtectionOptions } from '../../protections/protection-options.ts';
+import type { Approvers, ProtectionOptions } from '../../protections/protection-options.ts';
 import { type Glob, isPattern, readGlob, type Work } from './glob.ts';
 
 /** A protection as far as it decides; in lists the lower priority number comes first. */
@@ -84,6 +84,13 @@ export function mayApprove(protection: Protection | undefined, reviewer: Pusher)
   const options = protection?.options;
   if (!reviewer.mayWrite || !options?.enable_approvals_whitelist) return reviewer.mayWrite;
   return isListed(reviewer, options.approvals_whitelist_username, options.approvals_whitelist_teams);
+}
+
+/** Those whom a protection lists for that; undefined for everybody who may write. */
+export function approversOf(protection: Protection | undefined): Approvers | undefined {
+  if (!protection?.options.enable_approvals_whitelist) return undefined;
+  const { approvals_whitelist_username: users, approvals_whitelist_teams: teams } = protection.options;
+  return { users, teams };
 }
 
 /** The first of some files that nobody may change on a branch, pushing or merging, or that there is no time to look at. */

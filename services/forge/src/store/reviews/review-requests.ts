@@ -1,7 +1,9 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
+import type { Approvers } from '../../protections/protection-options.ts';
 import type { Viewer } from '../../viewer.ts';
 import type { TeamRow } from '../people/teams.ts';
 import { reviveUser, type UserRow } from '../people/users.ts';
+import { personApproves, teamApproves } from './approvers.ts';
 
 /** Who a request is for. */
 export interface Asked {
@@ -71,6 +73,16 @@ export async function add(
     values (${pullId}, ${asked.reviewerId}::bigint, ${asked.teamId}::bigint, ${requestedBy}, ${asked.official}, ${tx.now})
     on conflict on constraint review_requests_key do nothing returning id`;
   return row?.id;
+}
+
+/** Requests are official, or not, as they would be if they were made now, where those approve. */
+export async function judge(tx: Tx, pullId: number, approvers: Approvers | undefined): Promise<void> {
+  await tx.run`
+    update :schema.review_requests q set official = not q.official
+    from :schema.pulls p join :schema.repositories r on r.id = p.repository_id
+    where p.id = ${pullId} and q.pull_id = p.id and q.official <> (
+      (q.reviewer_id is not null and ${personApproves(fragment`q.reviewer_id`, approvers)})
+      or ${teamApproves(fragment`q.team_id`, approvers)})`;
 }
 
 /** How many are asked to review a pull request. */

@@ -1,9 +1,11 @@
 import { fragment, type Tx } from '@croft/sql';
+import type { Approvers } from '../../protections/protection-options.ts';
 import type { ReviewKind } from '../../reviews/review-kind.ts';
 import type { Tables } from '../../tables.gen.ts';
 import type { Viewer } from '../../viewer.ts';
 import type { TeamRow } from '../people/teams.ts';
 import { leftOver, readSlice, type Slice } from '../read-slice.ts';
+import { personApproves } from './approvers.ts';
 
 /** What somebody says of a pull request as a whole. */
 export type ReviewRow = Tables['reviews'] & { kind: ReviewKind };
@@ -176,6 +178,19 @@ export async function remove(tx: Tx, review: { id: number }, issueId: number): P
 export async function takeApprovalsBack(tx: Tx, pullId: number): Promise<void> {
   await tx.run`
     update :schema.reviews set official = false where pull_id = ${pullId} and kind = 'APPROVED' and official`;
+}
+
+/** Objections that were not dismissed count, or not, as those of their authors would who may approve now. */
+export async function judgeObjections(
+  tx: Tx,
+  pullId: number,
+  approvers: Approvers | undefined,
+): Promise<void> {
+  await tx.run`
+    update :schema.reviews e set official = not e.official
+    from :schema.pulls p join :schema.repositories r on r.id = p.repository_id
+    where p.id = ${pullId} and e.pull_id = p.id and e.kind = 'REQUEST_CHANGES' and e.dismissed_at is null
+      and e.reviewer_id is not null and e.official <> ${personApproves(fragment`e.reviewer_id`, approvers)}`;
 }
 
 /** Lets reviews count no more, or again; returns those that did change. */
