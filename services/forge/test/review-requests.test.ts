@@ -226,6 +226,46 @@ describe('asking for a review', () => {
     expect(await searchBy(writer, 'review_requested=true&owner=crew')).toEqual([]);
   });
 
+  it('of a team that may only read holds up no stack, though it is listed', async () => {
+    const { ada } = work;
+    const at = '/repos/pile/wood';
+    await ada.call('POST', '/orgs', { username: 'pile' });
+    await ada.call('POST', '/orgs/pile/repos', { name: 'wood', auto_init: true });
+    for (const [name, permission] of [
+      ['lookers', 'read'],
+      ['hewers', 'write'],
+    ]) {
+      const team = { name, permission, units: ['repo.code', 'repo.pulls'], includes_all_repositories: true };
+      expect((await ada.call('POST', '/orgs/pile/teams', team)).status).toBe(201);
+    }
+    const numbers: number[] = [];
+    for (const [head, base] of [
+      ['lower', 'main'],
+      ['upper', 'lower'],
+    ]) {
+      const file = { content: 'eA==', message: 'x', branch: base, new_branch: head };
+      expect((await ada.call('POST', `${at}/contents/${head}.txt`, file)).status).toBe(201);
+      numbers.push((await ada.call('POST', `${at}/pulls`, { head, base, title: head })).body.number);
+    }
+    const listed = { enable_approvals_whitelist: true, approvals_whitelist_teams: ['lookers', 'hewers'] };
+    const rule = { rule_name: 'main', block_on_official_review_requests: true, ...listed };
+    expect((await ada.call('POST', `${at}/branch_protections`, rule)).status).toBe(201);
+
+    const requested = `${at}/pulls/${numbers[1]}/requested_reviewers`;
+    const merge = () => ada.call('POST', `${at}/pulls/${numbers[1]}/merge`, { merge_stack: true });
+    const wish = { team_reviewers: ['lookers', 'hewers'] };
+    expect((await ada.call('POST', requested, wish)).status).toBe(201);
+    const before = (await ada.call('GET', `${at}/branches/main`)).text;
+    expect(await merge()).toMatchObject({
+      status: 405,
+      body: { message: `#${numbers[1]}: There are official review requests` },
+    });
+    expect((await ada.call('GET', `${at}/branches/main`)).text).toBe(before);
+    expect((await ada.call('GET', `${at}/pulls/${numbers[0]}`)).body).toMatchObject({ merged: false });
+    expect((await ada.call('DELETE', requested, { team_reviewers: ['hewers'] })).status).toBe(204);
+    expect((await merge()).status).toBe(200);
+  });
+
   it('of a team ends with the repository leaving its organization, and holds up no merge then', async () => {
     const { ada } = work;
     await ada.call('POST', '/orgs', { username: 'yard' });

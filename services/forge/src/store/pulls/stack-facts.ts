@@ -1,12 +1,8 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
+import type { Approvers } from '../../protections/protection-options.ts';
 import type { MergeFacts } from '../../pulls/merge-facts.ts';
+import { personApproves, teamApproves } from '../reviews/approvers.ts';
 import type { PullWithIssue } from './pulls.ts';
-
-/** Whose approvals count: people, and members of teams. */
-export interface Approvers {
-  users: readonly number[];
-  teams: readonly number[];
-}
 
 /**
  * What reviewers say of a pull request for a branch that is not its base: of those who may write and approve there, the latest word
@@ -19,8 +15,6 @@ export async function loadVerdicts(
   head: string,
   approvers: Approvers | undefined,
 ): Promise<Pick<MergeFacts, 'approvals' | 'freshApprovals' | 'rejected' | 'asked'>> {
-  const isListed = approvers !== undefined;
-  const { users, teams } = approvers ?? { users: [], teams: [] };
   const row = await tx.row<Pick<MergeFacts, 'approvals' | 'freshApprovals' | 'rejected' | 'asked'>>`
     with people as (
       select reviewer_id as id from :schema.reviews where pull_id = ${pull.id} and reviewer_id is not null
@@ -28,11 +22,7 @@ export async function loadVerdicts(
       select reviewer_id from :schema.review_requests where pull_id = ${pull.id} and reviewer_id is not null
     ), approvers as (
       select p.id from people p join :schema.repositories r on r.id = ${pull.repository_id}
-      where (not ${isListed}::boolean or p.id = any(${users}::bigint[]) or exists (
-          select from :schema.team_members m join :schema.teams t on t.id = m.team_id
-          where m.user_id = p.id and m.team_id = any(${teams}::bigint[]) and t.organization_id = r.owner_id))
-        and (exists (select from :schema.access_of(p.id, r.id, r.owner_id) a where a.code >= 2)
-          or exists (select from :schema.users u where u.id = p.id and u.is_admin))
+      where ${personApproves(fragment`p.id`, approvers)}
     ), latest as (
       select distinct on (reviewer_id) kind, official, dismissed_at,
         not stale and (${pull.head_sha === head}::boolean or commit_sha = ${head}) as fresh
@@ -46,9 +36,9 @@ export async function loadVerdicts(
     select (select count(*)::int from words where kind = 'APPROVED' and official) as approvals,
       (select count(*)::int from words where kind = 'APPROVED' and official and fresh) as "freshApprovals",
       exists (select from words where kind = 'REQUEST_CHANGES') as rejected,
-      exists (select from :schema.review_requests q where q.pull_id = ${pull.id}
-        and (q.reviewer_id in (select id from approvers) or q.team_id = any(${teams}::bigint[])
-          or q.team_id is not null and not ${isListed}::boolean)) as asked`;
+      exists (select from :schema.review_requests q join :schema.repositories r on r.id = ${pull.repository_id}
+        where q.pull_id = ${pull.id}
+          and (q.reviewer_id in (select id from approvers) or ${teamApproves(fragment`q.team_id`, approvers)})) as asked`;
   if (row === undefined) throw new Error('a select without a table returned no row');
   return row;
 }
