@@ -15,7 +15,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPlainDevice } from '../src/outside/boot-loader/grub.ts';
 import { LoaderEntries } from '../src/outside/boot-loader/loader-entries.ts';
 import { programsIn } from '../src/outside/programs.ts';
-import { planMenu } from '../src/rules/boot/boot-menu.ts';
+import { type Kernel, planMenu } from '../src/rules/boot/boot-menu.ts';
 import { type DaemonOptions, startDaemon, temporaryFolder, vaultFacts } from './daemon.ts';
 import { aMachine, aModel, aState } from './models.ts';
 
@@ -222,7 +222,9 @@ describe('entries by the Boot Loader Specification', () => {
     execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', esp]);
     onTestFinished(() => void execFileSync('umount', [esp]));
     mkdirSync(join(esp, 'loader'));
-    expect(await new LoaderEntries(esp, programs).write(plan(bootFolder(), 2))).toBe(true);
+    expect(await new LoaderEntries(esp, programs).write(plan(bootFolder(), 2))).toMatchObject({
+      changed: true,
+    });
     const output = execFileSync('bootctl', ['--esp-path', esp, 'list', '--json=short'], {
       env: { ...process.env, SYSTEMD_RELAX_ESP_CHECKS: '1', SYSTEMD_RELAX_XBOOTLDR_CHECKS: '1' },
     });
@@ -249,8 +251,8 @@ describe('entries by the Boot Loader Specification', () => {
     const [boot, esp] = [bootFolder(), temporaryFolder()];
     const loader = new LoaderEntries(esp, programs);
     writeFileSync(join(esp, 'foreign'), '');
-    expect(await loader.write(plan(boot, 3))).toBe(true);
-    expect(await loader.write(plan(boot, 3))).toBe(false);
+    expect(await loader.write(plan(boot, 3))).toMatchObject({ changed: true });
+    expect(await loader.write(plan(boot, 3))).toMatchObject({ changed: false });
     expect(readdirSync(join(esp, 'loader/entries')).sort()).toEqual([
       'croft-s0.conf',
       'croft-s1.conf',
@@ -258,10 +260,109 @@ describe('entries by the Boot Loader Specification', () => {
     ]);
     expect(readdirSync(join(esp, 'croft'))).toHaveLength(2);
     writeFileSync(join(esp, 'loader/entries/other.conf'), 'title other\n');
-    expect(await loader.write([])).toBe(true);
+    expect(await loader.write([])).toEqual({ changed: true, entries: [], lacking: undefined });
     expect(readdirSync(join(esp, 'loader/entries'))).toEqual(['other.conf']);
     expect(readdirSync(join(esp, 'croft'))).toEqual([]);
     expect(readdirSync(esp).sort()).toEqual(['croft', 'foreign', 'loader']);
+  });
+
+  describe('on a partition that is full', () => {
+    const MiB = 1024 * 1024;
+
+    /** An ESP of 20 MiB, of which 8 stay free, so that there is room for one kernel of 7 MiB. */
+    function smallPartition(): string {
+      const esp = temporaryFolder();
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', esp]);
+      onTestFinished(() => void execFileSync('umount', [esp]));
+      mkdirSync(join(esp, 'loader'));
+      return esp;
+    }
+
+    function bigKernels(folder: string, ...versions: string[]): Kernel[] {
+      return versions.map((version, at) => {
+        const linux = join(folder, `vmlinuz-${version}`);
+        const initrd = join(folder, `initrd.img-${version}`);
+        writeFileSync(linux, Buffer.alloc(2 * MiB, at + 1));
+        writeFileSync(initrd, Buffer.alloc(5 * MiB, at + 1));
+        return { name: `vmlinuz-${version}`, linux, initrd };
+      });
+    }
+
+    /** A state for each kernel it was saved with; of those that are not there the newest is taken. */
+    const saved = (kernels: readonly Kernel[], ...names: string[]) =>
+      planMenu(
+        aModel({ states: names.map((kernel, at) => aState({ id: `s${at}`, name: `n${at}`, kernel })) }),
+        aMachine(),
+        { states: 20, entries: 60 },
+        { system: 'Debian', commandLine: 'root=UUID=1', kernels },
+      ).entries;
+
+    /** The entries that are there, none of which may name what is not. */
+    function entriesOn(esp: string): string[] {
+      const folder = join(esp, 'loader/entries');
+      const names = readdirSync(folder).sort();
+      for (const name of names)
+        for (const [, , path] of readFileSync(join(folder, name), 'utf8').matchAll(/^(linux|initrd) (.+)$/gm))
+          expect(statSync(join(esp, path as string)).size).toBeGreaterThan(0);
+      return names;
+    }
+
+    it('entries of states that are gone go before kernels come, and what they kept', async (context) => {
+      if (process.getuid?.() !== 0) skipWithout(context, 'the right to mount');
+      const [esp, boot] = [smallPartition(), temporaryFolder()];
+      const loader = new LoaderEntries(esp, programs);
+      const kernels = bigKernels(boot, '6.1', '6.2');
+      await loader.write(saved(kernels, 'vmlinuz-6.1'));
+      const other = saved(kernels, 'vmlinuz-6.1', 'vmlinuz-6.2').slice(1);
+      expect(await loader.write(other)).toEqual({ changed: true, entries: other, lacking: undefined });
+      expect(entriesOn(esp)).toEqual(['croft-s1.conf']);
+      expect(readdirSync(join(esp, 'croft'))).toHaveLength(2);
+    });
+
+    it('what does not fit is left out and told, and the rest is written', async (context) => {
+      if (process.getuid?.() !== 0) skipWithout(context, 'the right to mount');
+      const [esp, boot] = [smallPartition(), temporaryFolder()];
+      const loader = new LoaderEntries(esp, programs);
+      const kernels = bigKernels(boot, '6.1', '6.2');
+      const all = saved(kernels, 'vmlinuz-6.1', 'vmlinuz-6.2', 'vmlinuz-6.1');
+      const written = await loader.write(all);
+      expect(written.entries.map(({ id }) => id)).toEqual(['croft-s0', 'croft-s2']);
+      expect(written.lacking).toContain('vmlinuz-6.2 with initrd.img-6.2 needs 15.0 MiB');
+      expect(entriesOn(esp)).toEqual(['croft-s0.conf', 'croft-s2.conf']);
+      expect(await loader.write(all)).toEqual({ ...written, changed: false });
+      // Without the states that needed the other kernel it fits.
+      const [, rest] = all;
+      expect((await loader.write(rest === undefined ? [] : [rest])).lacking).toBeUndefined();
+      expect(entriesOn(esp)).toEqual(['croft-s1.conf']);
+    });
+
+    it('a kernel of before gives way to the one that took its place', async (context) => {
+      if (process.getuid?.() !== 0) skipWithout(context, 'the right to mount');
+      const [esp, boot] = [smallPartition(), temporaryFolder()];
+      const loader = new LoaderEntries(esp, programs);
+      await loader.write(saved(bigKernels(boot, '6.1'), 'vmlinuz-6.1'));
+      const [kernel] = bigKernels(boot, '6.1');
+      writeFileSync(join(boot, 'initrd.img-6.1'), Buffer.alloc(5 * MiB, 9));
+      const entries = saved([kernel as Kernel], 'vmlinuz-6.1');
+      expect(await loader.write(entries)).toEqual({ changed: true, entries, lacking: undefined });
+      expect(entriesOn(esp)).toEqual(['croft-s0.conf']);
+      expect(readdirSync(join(esp, 'croft'))).toHaveLength(2);
+    });
+
+    it('nothing is left of a menu for which there is no room at all, but no way to nothing either', async (context) => {
+      if (process.getuid?.() !== 0) skipWithout(context, 'the right to mount');
+      const [esp, boot] = [smallPartition(), temporaryFolder()];
+      const loader = new LoaderEntries(esp, programs);
+      const kernels = bigKernels(boot, '6.1');
+      writeFileSync(join(esp, 'foreign'), Buffer.alloc(8 * MiB));
+      await expect(loader.write(saved(kernels, 'vmlinuz-6.1'))).rejects.toThrow(
+        'remove states or old kernels',
+      );
+      expect([readdirSync(esp).sort(), readdirSync(join(esp, 'loader'))]).toEqual([
+        ['foreign', 'loader'],
+        [],
+      ]);
+    });
   });
 
   it('of another installation on the same partition are left alone, and so are its kernels', async () => {

@@ -2,7 +2,7 @@ import type { Call, Context } from '../context.ts';
 import { machineNotManaged, noBootLoader } from '../failures.ts';
 import type { BootLoader } from '../outside/boot-loader/boot-loader.ts';
 import { findBootLoaders, listKernels, systemName } from '../outside/boot-loader/find-boot-loaders.ts';
-import { type MenuEntry, menuStates, planMenu } from '../rules/boot/boot-menu.ts';
+import { type MenuEntry, menuStates, planMenu, statesIn } from '../rules/boot/boot-menu.ts';
 import { currentMachine } from '../rules/machines/find-machine.ts';
 import { counted } from '../rules/machines/sizes.ts';
 import type { RequestOf } from '../wire.ts';
@@ -30,7 +30,7 @@ export async function updateBootMenu(
   });
 }
 
-/** For whoever has the machine's turn. @param auto where nothing can be written, that is no failure @returns what is in it */
+/** For whoever has the machine's turn. @param auto where nothing can be written, that is no failure @returns what is in all menus */
 export async function writeMenu(
   loaders: readonly BootLoader[],
   auto: boolean,
@@ -58,19 +58,27 @@ export async function writeMenu(
   }
   const facts = { system: await systemName(), kernels, commandLine: boot.text, bootWords };
   const plan = planMenu(index.model, machine, limits, facts);
+  let shown = plan.entries;
   for (const loader of loaders) {
     // Callers have turns of different machines, and the files are the same.
     const written = await turns.take('menu', call.operation, NEVER, () => loader.write(plan.entries));
-    if (written) context.happenings.tell({ menu: { states: plan.states, entries: plan.entries.length } });
+    const { changed, entries, lacking } = written;
+    const states = statesIn(entries);
+    if (changed) context.happenings.tell({ menu: { states, entries: entries.length } });
     call.info(
-      `boot menu (${loader.name}): ${counted(plan.states, 'state')}, ${counted(plan.entries.length, 'entry', 'entries')}${written ? '' : ', unchanged'}`,
+      `boot menu (${loader.name}): ${counted(states, 'state')}, ${counted(entries.length, 'entry', 'entries')}${changed ? '' : ', unchanged'}`,
     );
+    if (lacking !== undefined)
+      call.warning(
+        `${counted(plan.states - states, 'state is', 'states are')} not in the boot menu (${loader.name}): ${lacking}`,
+      );
+    shown = shown.filter((entry) => entries.includes(entry));
   }
   if (plan.leftOut > 0)
     call.info(
       `${counted(plan.leftOut, 'state is', 'states are')} not in the boot menu: it shows at most ${policy.policy.menu.states}`,
     );
-  return plan.entries;
+  return shown;
 }
 
 /**

@@ -1,5 +1,15 @@
 import type { MenuEntry } from '../../rules/boot/boot-menu.ts';
 
+/** What became of a menu. */
+export interface Written {
+  /** Whether anything was written. */
+  readonly changed: boolean;
+  /** The entries that are in it. */
+  readonly entries: readonly MenuEntry[];
+  /** Why others are not, undefined when it has all. */
+  readonly lacking: string | undefined;
+}
+
 /** A program that starts kernels and shows a menu. */
 export interface BootLoader {
   readonly name: 'grub' | 'entries';
@@ -7,10 +17,10 @@ export interface BootLoader {
   hasMenu(): Promise<boolean>;
   /**
    * Replaces our part of its menu, as a whole, after checking it; what is the same is not written.
-   * @returns whether anything was written
-   * @throws FAILED_PRECONDITION when the menu is not accepted or cannot be written; the old one stays
+   * @throws FAILED_PRECONDITION when the menu is not accepted or cannot be written, or has no room for any entry; the old one
+   * stays, but where entries are files without those that are no longer wanted
    */
-  write(entries: readonly MenuEntry[]): Promise<boolean>;
+  write(entries: readonly MenuEntry[]): Promise<Written>;
   /** Why it cannot boot an entry once and go on as before; undefined when it can. */
   whyNotOnce(): Promise<string | undefined>;
   /**

@@ -7,7 +7,7 @@ import type { MenuEntry } from '../../rules/boot/boot-menu.ts';
 import { grubText, SUBMENU } from '../../rules/boot/grub-text.ts';
 import type { RunProgram } from '../programs.ts';
 import { syncFolder } from '../sync-folder.ts';
-import type { BootLoader } from './boot-loader.ts';
+import type { BootLoader, Written } from './boot-loader.ts';
 import { fileSystemOf } from './file-system.ts';
 import { ifMissing } from './if-missing.ts';
 
@@ -34,13 +34,14 @@ export class Grub implements BootLoader {
     return isFile(`${this.#folder}/croft.cfg`);
   }
 
-  async write(entries: readonly MenuEntry[]): Promise<boolean> {
+  async write(entries: readonly MenuEntry[]): Promise<Written> {
     const { mount, root, uuid } = await fileSystemOf(this.#bootFolder);
     // GRUB knows nothing of what is mounted where: to it a subvolume is a folder.
     const text = grubText(entries, { uuid, pathOf: (path) => join(root, relative(mount, path)) });
     const file = `${this.#folder}/croft.cfg`;
     const old = await readFile(file, 'utf8').catch(() => undefined);
-    if (old === text || (old === undefined && entries.length === 0)) return false;
+    const changed = old !== text && (old !== undefined || entries.length > 0);
+    if (!changed) return { changed, entries, lacking: undefined };
     const temporary = `${file}.new`;
     try {
       await writeFile(temporary, text, { flush: true });
@@ -54,7 +55,7 @@ export class Grub implements BootLoader {
       await rm(temporary, { force: true }).catch(() => {});
       throw menuRefused(file, (error as Error).message);
     }
-    return true;
+    return { changed, entries, lacking: undefined };
   }
 
   /** GRUB must strike the entry out before it starts it, or each boot would go back again. */

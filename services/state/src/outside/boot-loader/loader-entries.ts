@@ -1,42 +1,32 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import {
-  copyFile,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  statfs,
-  writeFile,
-} from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { menuRefused } from '../../failures.ts';
 import type { Kernel, MenuEntry } from '../../rules/boot/boot-menu.ts';
 import { entryText } from '../../rules/boot/entry-text.ts';
-import { sizeText } from '../../rules/machines/sizes.ts';
 import type { RunProgram } from '../programs.ts';
 import { syncFolder } from '../sync-folder.ts';
-import type { BootLoader } from './boot-loader.ts';
+import type { BootLoader, Written } from './boot-loader.ts';
 import { ifMissing } from './if-missing.ts';
+import { KernelCopies, type Placed } from './kernel-copies.ts';
 
-/** Left free on a boot partition, which others write to as well. */
-const RESERVE_BYTES = 8 * 1024 * 1024;
-/** Our folder beside `loader`, with copies of kernels that lie elsewhere. */
-const KERNELS = 'croft';
 const ENTRIES = 'loader/entries';
 /** Of the Boot Loader Interface: whose variables they are, and the bit of `LoaderFeatures` for an entry that is booted once. */
 const VENDOR = '4a67b082-0a4c-41cf-b6c7-440b29bb8c4f';
 const ENTRY_ONE_SHOT = 1 << 3;
 const CROFTS = /^croft-.*\.conf(\.new)?$/;
 
+/** A file with an entry, of whichever installation. */
+interface Entry {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** Boot loaders that read entries by the Boot Loader Specification, such as systemd-boot. */
 export class LoaderEntries implements BootLoader {
   readonly name = 'entries';
   readonly #root: string;
   readonly #run: RunProgram;
+  readonly #copies: KernelCopies;
   readonly #idFile: string;
   readonly #variables: string;
 
@@ -53,6 +43,7 @@ export class LoaderEntries implements BootLoader {
   ) {
     this.#root = root;
     this.#run = run;
+    this.#copies = new KernelCopies(root);
     this.#idFile = idFile;
     this.#variables = variables;
   }
@@ -61,19 +52,24 @@ export class LoaderEntries implements BootLoader {
     return (await this.#ours(await this.#machineId())).length > 0;
   }
 
-  async write(entries: readonly MenuEntry[]): Promise<boolean> {
+  /** What is no longer to be in it goes first, as it may keep the room that kernels need. */
+  async write(entries: readonly MenuEntry[]): Promise<Written> {
     try {
       const id = await this.#machineId();
-      const places = await this.#place(new Set(entries.map(({ kernel }) => kernel)));
-      const wanted = new Map(
-        entries.map((entry) => {
-          const kernel = places.get(entry.kernel) as Placed;
-          return [`${entry.id}.conf`, entryText(entry, { ...kernel, machineId: id })];
-        }),
-      );
-      const changed = await this.#replaceEntries(wanted, id);
+      const kernels = new Set(entries.map(({ kernel }) => kernel));
+      const ids = new Set(entries.map((entry) => `${entry.id}.conf`));
+      let changed = await this.#removeEntries(id, ({ name }) => !ids.has(name));
+      let { placed, noRoom } = await this.#copies.place(kernels);
+      if (noRoom !== undefined) {
+        // Entries may still name kernels that were replaced, such as an initial file system of before.
+        const right = textsOf(entries, placed, id);
+        if (await this.#removeEntries(id, ({ name, text }) => right.get(name) !== text)) changed = true;
+        ({ placed, noRoom } = await this.#copies.place(kernels));
+      }
+      if (noRoom !== undefined && placed.size === 0) throw new Error(noRoom);
+      if (await this.#writeEntries(textsOf(entries, placed, id))) changed = true;
       await this.#removeKernels();
-      return changed;
+      return { changed, entries: entries.filter(({ kernel }) => placed.has(kernel)), lacking: noRoom };
     } catch (error) {
       throw menuRefused(`${this.#root}/loader/entries`, (error as Error).message);
     }
@@ -112,108 +108,67 @@ export class LoaderEntries implements BootLoader {
     return await readFile(join(this.#variables, `${name}-${VENDOR}`)).catch(ifMissing);
   }
 
-  /** New ones before old ones go, so that there is always a way. */
-  async #replaceEntries(wanted: ReadonlyMap<string, string>, id: string): Promise<boolean> {
+  async #writeEntries(texts: ReadonlyMap<string, string>): Promise<boolean> {
     const folder = join(this.#root, ENTRIES);
     await mkdir(folder, { recursive: true });
     let changed = false;
-    for (const [name, text] of wanted) {
+    for (const [name, text] of texts) {
       const file = join(folder, name);
       if ((await readFile(file, 'utf8').catch(() => undefined)) === text) continue;
       await writeFile(`${file}.new`, text, { flush: true });
       await rename(`${file}.new`, file);
       changed = true;
     }
-    for (const name of await this.#ours(id)) {
-      if (wanted.has(name)) continue;
-      await rm(join(folder, name));
-      changed = true;
-    }
     if (changed) await syncFolder(folder);
     return changed;
   }
 
-  /** Where the boot loader finds each kernel: it reads this partition only. */
-  async #place(kernels: ReadonlySet<Kernel>): Promise<ReadonlyMap<Kernel, Placed>> {
-    const placed = new Map<Kernel, Placed>();
-    for (const kernel of kernels) {
-      const { linux, initrd } = kernel;
-      placed.set(kernel, {
-        linux: await this.#reachable(linux),
-        initrd: initrd === undefined ? undefined : await this.#reachable(initrd),
-      });
-    }
-    return placed;
+  /** Of this installation, and the kernels that no entry names then. */
+  async #removeEntries(id: string, isWrong: (entry: Entry) => boolean): Promise<boolean> {
+    const folder = join(this.#root, ENTRIES);
+    const wrong = (await this.#ours(id)).filter(isWrong);
+    for (const { name } of wrong) await rm(join(folder, name));
+    // A kernel must not be gone while a power cut may bring back what names it.
+    if (wrong.length > 0) await syncFolder(folder);
+    await this.#removeKernels();
+    return wrong.length > 0;
   }
 
-  async #reachable(file: string): Promise<string> {
-    const inside = relative(this.#root, file);
-    if (!inside.startsWith('..')) return `/${inside}`;
-    const copy = join(KERNELS, await digestOf(file), basename(file));
-    await this.#copy(file, join(this.#root, copy));
-    return `/${copy}`;
-  }
-
-  async #copy(file: string, copy: string): Promise<void> {
-    const { size } = await stat(file);
-    if ((await stat(copy).catch(() => undefined))?.size === size) return;
-    const { bavail, bsize } = await statfs(this.#root);
-    if (bavail * bsize < size + RESERVE_BYTES)
-      throw new Error(
-        `${this.#root} has ${sizeText(bavail * bsize)} free, and ${basename(file)} needs ${sizeText(size + RESERVE_BYTES)}: remove states or old kernels`,
-      );
-    await mkdir(join(copy, '..'), { recursive: true });
-    await copyFile(file, `${copy}.new`);
-    const handle = await open(`${copy}.new`);
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(`${copy}.new`, copy);
-    await syncFolder(join(copy, '..'));
+  async #removeKernels(): Promise<void> {
+    await this.#copies.keep((await this.#entries(/\.conf$/)).map(({ text }) => text));
   }
 
   /** Several installations may share the partition, each with its own id. */
-  async #ours(id: string): Promise<string[]> {
+  async #ours(id: string): Promise<Entry[]> {
     const entries = await this.#entries(CROFTS);
-    return entries
-      .filter(({ text }) => (/^machine-id (\S+)$/m.exec(text)?.[1] ?? '') === id)
-      .map(({ name }) => name);
+    return entries.filter(({ text }) => (/^machine-id (\S+)$/m.exec(text)?.[1] ?? '') === id);
   }
 
   async #machineId(): Promise<string> {
     return (await readFile(this.#idFile, 'utf8').catch(() => '')).trim();
   }
 
-  async #entries(names: RegExp): Promise<{ name: string; text: string }[]> {
+  async #entries(names: RegExp): Promise<Entry[]> {
     const folder = join(this.#root, ENTRIES);
     const found = (await readdir(folder).catch((): string[] => [])).filter((name) => names.test(name));
     return Promise.all(
       found.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8').catch(() => '') })),
     );
   }
-
-  /** Copies that no entry names any more, of whichever installation. */
-  async #removeKernels(): Promise<void> {
-    const paths = new RegExp(`^(?:linux|initrd) /${KERNELS}/([0-9a-f]+)/`, 'gm');
-    const texts = (await this.#entries(/\.conf$/)).map(({ text }) => text);
-    const used = new Set(texts.flatMap((text) => [...text.matchAll(paths)].map(([, hash]) => hash)));
-    const folder = join(this.#root, KERNELS);
-    for (const name of await readdir(folder).catch(() => []))
-      if (!used.has(name)) await rm(join(folder, name), { recursive: true });
-  }
 }
 
-interface Placed {
-  readonly linux: string;
-  readonly initrd: string | undefined;
-}
-
-async function digestOf(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
-  return hash.digest('hex').slice(0, 16);
+/** The files of the entries whose kernel is there. */
+function textsOf(
+  entries: readonly MenuEntry[],
+  placed: ReadonlyMap<Kernel, Placed>,
+  machineId: string,
+): ReadonlyMap<string, string> {
+  return new Map(
+    entries.flatMap((entry) => {
+      const kernel = placed.get(entry.kernel);
+      return kernel === undefined ? [] : [[`${entry.id}.conf`, entryText(entry, { ...kernel, machineId })]];
+    }),
+  );
 }
 
 /** Where a partition with entries is mounted; undefined when there is none. */

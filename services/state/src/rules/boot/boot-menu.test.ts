@@ -67,12 +67,14 @@ describe('planMenu', () => {
       entries: [
         {
           id: 'croft-s',
+          state: 's',
           title: 'Debian as of 2026-11-21 10:00 UTC, good',
           kernel: kernels[1],
           options: ['root=UUID=1', 'ro', 'quiet', 'statesvc.state=s'],
         },
         {
           id: 'croft-s-users',
+          state: 's',
           title: 'Debian as of 2026-11-21 10:00 UTC, good, with homes',
           kernel: kernels[1],
           options: ['root=UUID=1', 'ro', 'quiet', 'statesvc.state=s', 'statesvc.revert=userdata'],
@@ -149,6 +151,7 @@ describe('planMenu', () => {
 describe('texts', () => {
   const hostile = {
     id: 'croft-s',
+    state: 's',
     title: `it's "$(reboot)" \\ {;}\nmenuentry 'evil' {`,
     kernel: kernel('vmlinuz-6.1'),
     options: ['root=UUID=1', "quote='x'", '$dollar', '{brace}'],

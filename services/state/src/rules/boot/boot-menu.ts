@@ -25,6 +25,8 @@ export interface MenuFacts {
 export interface MenuEntry {
   /** Unique; letters, digits and `-`. */
   readonly id: string;
+  /** The id of the state. */
+  readonly state: string;
   readonly title: string;
   readonly kernel: Kernel;
   /** Words for the kernel. */
@@ -97,10 +99,16 @@ function entryOf(
   const time = timeText(state.createdAt).replace(/:\d\d UTC$/, ' UTC');
   return {
     id: entryId(state.id, users),
+    state: state.id,
     title: `${system} as of ${time}, ${state.name}${users ? ', with homes' : ''}`,
     kernel,
     options: [...words, ...(users ? ['statesvc.revert=userdata'] : [])],
   };
+}
+
+/** How many states entries go back to. */
+export function statesIn(entries: readonly MenuEntry[]): number {
+  return new Set(entries.map(({ state }) => state)).size;
 }
 
 /** The way back to a state; with its homes where that is asked for and there are any. */
