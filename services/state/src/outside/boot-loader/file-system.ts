@@ -2,7 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { mountOf, readMounts } from '../mounts.ts';
 
 /** The file system that a folder is on. */
-interface FileSystem {
+export interface FileSystem {
   /** Where it is mounted. */
   readonly mount: string;
   /** The folder of it that is mounted there, such as a subvolume. */

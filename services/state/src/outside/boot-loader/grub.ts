@@ -4,16 +4,18 @@ import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { menuRefused } from '../../failures.ts';
 import type { MenuEntry } from '../../rules/boot/boot-menu.ts';
-import { grubText, SUBMENU } from '../../rules/boot/grub-text.ts';
+import { type GrubPlaces, grubText, SUBMENU } from '../../rules/boot/grub-text.ts';
 import type { RunProgram } from '../programs.ts';
 import { syncFolder } from '../sync-folder.ts';
 import type { BootLoader, Written } from './boot-loader.ts';
-import { fileSystemOf } from './file-system.ts';
+import { type FileSystem, fileSystemOf } from './file-system.ts';
 import { ifMissing } from './if-missing.ts';
 
 const CHECK_MS = 10_000;
 /** File systems in which GRUB overwrites its environment block; those that are written elsewhere each time are not among them. */
 const WRITABLE = ['ext2', 'ext3', 'ext4', 'vfat', 'xfs'];
+/** As the kernel's list of mounts calls it. */
+const ZFS = ['zfs', 'fuse.zfs'];
 const OURS = `${SUBMENU}>`;
 
 /** GRUB, whose `grub.cfg` sources our file by the script of `packaging/grub.d`. */
@@ -35,9 +37,7 @@ export class Grub implements BootLoader {
   }
 
   async write(entries: readonly MenuEntry[]): Promise<Written> {
-    const { mount, root, uuid } = await fileSystemOf(this.#bootFolder);
-    // GRUB knows nothing of what is mounted where: to it a subvolume is a folder.
-    const text = grubText(entries, { uuid, pathOf: (path) => join(root, relative(mount, path)) });
+    const text = grubText(entries, placesOn(await fileSystemOf(this.#bootFolder)));
     const file = `${this.#folder}/croft.cfg`;
     const old = await readFile(file, 'utf8').catch(() => undefined);
     const changed = old !== text && (old !== undefined || entries.length > 0);
@@ -84,6 +84,19 @@ export class Grub implements BootLoader {
     const next = await nextEntry(`${this.#folder}/grubenv`);
     return next?.startsWith(OURS) === false ? '' : next?.slice(OURS.length);
   }
+}
+
+/** GRUB knows nothing of what is mounted where: to it a subvolume is a folder, and a pool one file system with all datasets. */
+function placesOn({ mount, root, uuid, type, source }: FileSystem): GrubPlaces {
+  const pathOf = (path: string) => join(root, relative(mount, path));
+  if (!ZFS.includes(type))
+    return { foundBy: uuid === undefined ? undefined : { kind: 'fs-uuid', text: uuid }, pathOf };
+  // `/<dataset>@<snapshot>/<path>`, and nothing between for what is there now.
+  const [pool = '', ...dataset] = source.split('/');
+  return {
+    foundBy: { kind: 'label', text: pool },
+    pathOf: (path) => `/${dataset.join('/')}@${pathOf(path)}`,
+  };
 }
 
 /** What GRUB is asked to boot next, '' when that is what it always boots; undefined when its environment is not there. */

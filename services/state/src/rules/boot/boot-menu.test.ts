@@ -158,7 +158,7 @@ describe('texts', () => {
   };
 
   it('quote everything for GRUB', () => {
-    const text = grubText([hostile], { uuid: undefined, pathOf: (path) => path.slice(5) });
+    const text = grubText([hostile], { foundBy: undefined, pathOf: (path) => path.slice(5) });
     expect(text).toContain(`menuentry 'it'\\''s "$(reboot)" \\ {;}menuentry '\\''evil'\\'' {' --class`);
     expect(text).toContain(
       `    linux '/vmlinuz-6.1' 'root=UUID=1' 'quote='\\''x'\\''' '$dollar' '{brace}'\n`,

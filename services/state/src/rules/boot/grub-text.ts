@@ -5,14 +5,14 @@ export const SUBMENU = 'croft-states';
 
 /** Where GRUB finds the files of an entry. */
 export interface GrubPlaces {
-  /** UUID of the file system that kernels lie on; undefined to look for the file. */
-  readonly uuid: string | undefined;
+  /** What the file system is found by that kernels lie on; undefined to look for the file. */
+  readonly foundBy: { readonly kind: 'fs-uuid' | 'label'; readonly text: string } | undefined;
   /** A path of this host as GRUB sees it. */
   readonly pathOf: (path: string) => string;
 }
 
 /** A menu as GRUB reads it, for a file that `grub.cfg` sources. */
-export function grubText(entries: readonly MenuEntry[], { uuid, pathOf }: GrubPlaces): string {
+export function grubText(entries: readonly MenuEntry[], { foundBy, pathOf }: GrubPlaces): string {
   const lines = ['# Written by `croft state update-menu`; changes are lost.'];
   if (entries.length > 0) {
     lines.push(`submenu 'Earlier states' --id '${SUBMENU}' {`);
@@ -20,9 +20,9 @@ export function grubText(entries: readonly MenuEntry[], { uuid, pathOf }: GrubPl
       const linux = quoted(pathOf(kernel.linux));
       lines.push(
         `  menuentry ${quoted(title)} --class croft --id ${quoted(id)} {`,
-        uuid === undefined
+        foundBy === undefined
           ? `    search --no-floppy --file --set=root ${linux}`
-          : `    search --no-floppy --fs-uuid --set=root ${quoted(uuid)}`,
+          : `    search --no-floppy --${foundBy.kind} --set=root ${quoted(foundBy.text)}`,
         `    linux ${[linux, ...options.map(quoted)].join(' ')}`,
         ...(kernel.initrd === undefined ? [] : [`    initrd ${quoted(pathOf(kernel.initrd))}`]),
         '  }',
