@@ -4,7 +4,7 @@ import { collectionIncomplete } from '../failures.ts';
 import { type Machine, type State, savedWith, storageName } from '../model/model.ts';
 import { counted } from '../rules/machines/sizes.ts';
 import { isClockDoubted, planCollection, planForSpace } from '../rules/states/gc-plan.ts';
-import { isShortOfSpace, type Pool } from '../rules/states/save-plan.ts';
+import { isShortOfSpace, type Pool, poolsOf } from '../rules/states/save-plan.ts';
 import type { RequestOf } from '../wire.ts';
 import { freeContent, haveDependants, removeStates } from './remove-states.ts';
 
@@ -57,24 +57,29 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
 }
 
 /**
- * Removes automatic states, oldest first, until every pool has the space that a save needs, for whoever has the machine's turn.
+ * Removes automatic states, oldest first, until every pool has the space that a save needs, for whoever has the machine's turn. Those that
+ * have nothing in a pool which is short stay.
+ * @param datasets names of those that are to be saved, where only their pools matter
  * @returns how many were removed, and how many could not be
  */
 export async function makeRoom(
   machine: Machine,
   call: Call,
   context: Context,
+  datasets?: readonly string[],
 ): Promise<{ removed: number; failed: number }> {
   let removed = 0;
   let failed = 0;
   let fruitless = 0;
   let untold = 0;
   let most = Number.NEGATIVE_INFINITY;
-  const findShort = shortPoolFinder(context);
+  const findShort = shortPoolFinder(context, datasets);
   try {
     for (const state of planForSpace(context.index.model, machine)) {
-      const short = await findShort();
-      if (short === undefined) break;
+      const allShort = await findShort();
+      if (allShort.length === 0) break;
+      const [short] = poolsOf(allShort, datasetsIn(state, context));
+      if (short === undefined) continue;
       if (short.free > most) fruitless = 0;
       most = Math.max(most, short.free);
       // Others fill the disk then, and the history would go for nothing.
@@ -99,17 +104,29 @@ export async function makeRoom(
   return { removed, failed };
 }
 
-/** Asks for a pool that is short of space, also when all that was removed has been given back. */
-function shortPoolFinder({ storage, minFree }: Context): () => Promise<Pool | undefined> {
-  const find = async () => (await storage.space()).find((pool) => isShortOfSpace(pool, minFree));
+/** Asks for the pools that are short of space, also when all that was removed has been given back. */
+function shortPoolFinder(
+  { storage, minFree }: Context,
+  datasets: readonly string[] | undefined,
+): () => Promise<readonly Pool[]> {
+  const find = async () => {
+    const pools = await storage.space();
+    const wanted = datasets === undefined ? pools : poolsOf(pools, datasets);
+    return wanted.filter((pool) => isShortOfSpace(pool, minFree));
+  };
   let isWorthWaiting = storage.awaitFreed !== undefined;
   return async () => {
     const short = await find();
-    if (short === undefined || !isWorthWaiting) return short;
+    if (short.length === 0 || !isWorthWaiting) return short;
     // What does not come in one such while is not waited for after each removal.
     isWorthWaiting = (await storage.awaitFreed?.()) === true;
     return await find();
   };
+}
+
+/** The datasets that a state, and what goes with it, has something of. */
+function datasetsIn(state: State, { index }: Context): readonly string[] {
+  return savedWith(index.model.states, state).flatMap(({ members }) => members.map(({ dataset }) => dataset));
 }
 
 /** What was made from a state, such as the system that runs, keeps it. @returns undefined when that cannot be told */

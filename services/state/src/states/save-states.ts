@@ -9,6 +9,7 @@ import {
   type PlannedSave,
   type Pool,
   planSave,
+  poolsOf,
   type SavePlan,
   type SaveRequest,
 } from '../rules/states/save-plan.ts';
@@ -25,11 +26,13 @@ export async function saveStates(
   context: Context,
 ): Promise<readonly [State, ...State[]]> {
   // Before anything is removed for it.
-  checkSaveTarget(context.index.model, machine, request);
-  let pools = await context.storage.space();
+  const { datasets } = checkSaveTarget(context.index.model, machine, request);
+  const names = datasets.map(({ name }) => name);
+  // What lies elsewhere may be full: nothing is written there.
+  let pools = poolsOf(await context.storage.space(), names);
   if (pools.some((pool) => isShortOfSpace(pool, context.minFree))) {
-    await makeRoom(machine, call, context);
-    pools = await context.storage.space();
+    await makeRoom(machine, call, context, names);
+    pools = poolsOf(await context.storage.space(), names);
   }
   return saveIn(pools, machine, request, call, context);
 }

@@ -8,6 +8,13 @@ export interface Pool {
   readonly name: string;
   readonly size: number;
   readonly free: number;
+  /** Whether a dataset, by its name, lies in it; undefined where all of the storage do. */
+  readonly holds?: (dataset: string) => boolean;
+}
+
+/** Those that any of these datasets lies in. @param datasets their names */
+export function poolsOf(pools: readonly Pool[], datasets: readonly string[]): readonly Pool[] {
+  return pools.filter(({ holds }) => holds === undefined || datasets.some(holds));
 }
 
 /** What is to be saved: a machine with its homes, or one user's home. */

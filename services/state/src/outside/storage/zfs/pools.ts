@@ -16,6 +16,7 @@ export function poolSpaces({ machines, homes, systems }: Layout): readonly Pool[
       name: `the pool ${name}`,
       size: used + available,
       free: available,
+      holds: (dataset) => poolOf(dataset) === name,
     }));
 }
 
