@@ -130,6 +130,33 @@ it('gives back what an old root took, when the last state of it goes', async (co
   expect(readFileSync(join(storage.systemPath, 'file'), 'utf8')).toBe('good');
 });
 
+it('destroys no root that somebody cloned himself, whatever the machine went back from', async (context) => {
+  const { storage, boot, snapshot, systems } = await machine(context);
+  const { root, zfs } = storage;
+  const trial = `${root}-trial`;
+  const retired = (name: string) => zfs('get', '-H', '-o', 'value', 'croft:retired', name).trim();
+  zfs('snapshot', `${root}@mine`);
+  zfs('clone', '-o', 'canmount=noauto', '-o', 'mountpoint=none', `${root}@mine`, trial);
+  zfs('set', 'mountpoint=/', trial);
+  zfs('snapshot', `${trial}@tried`);
+  const daemon = await boot(snapshot);
+  expect(changed(await daemon.call('PrepareBoot'))).toBe(true);
+  expect(changed(await daemon.call('CommitBoot'))).toBe(true);
+  expect([retired(trial), retired(root)]).toEqual(['kept', 'yes']);
+  await daemon.service.close(0);
+  await storage.reopen();
+  // With its last snapshot a root of ours would go.
+  zfs('destroy', `${trial}@tried`);
+  const next = await boot(systems().find((name) => /debian_[0-9a-f]{6}$/.test(name)) as string);
+  const [automatic] = (await namesOf(next)).filter((name) => name.startsWith('auto_'));
+  expect((await next.call('RemoveSystemState', { stateName: automatic, force: true })).code).toBe(0);
+  expect(systems()).toContain(trial);
+  expect([retired(trial), zfs('get', '-H', '-o', 'value', 'origin', trial).trim()]).toEqual([
+    'kept',
+    `${root}@mine`,
+  ]);
+});
+
 it('makes only what an initramfs did not make', async (context) => {
   const { storage, boot, snapshot, canmount, systems } = await machine(context);
   const { root, zfs } = storage;

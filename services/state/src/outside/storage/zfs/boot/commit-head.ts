@@ -147,12 +147,18 @@ async function retire(machine: ZfsMachine, active: Head, zfs: ZfsCommands): Prom
   if (active.system.root.marks.has('croft:retired'))
     await zfs.unset(active.system.root.name, 'croft:retired');
   const others = machine.heads.filter((head) => head !== active);
-  for (const tree of others.flatMap(({ system, boots }) => [system, ...boots])) {
-    const { root } = tree;
-    const isShared = active.boots.some((boot) => boot.root === root);
-    if (!isShared && !root.marks.has('croft:retired'))
-      await zfs.set(root.name, 'croft:retired', await retiredAs(tree, zfs));
-  }
+  for (const { system, boots } of others)
+    for (const tree of [system, ...boots]) {
+      const { root } = tree;
+      const isShared = active.boots.some((boot) => boot.root === root);
+      if (isShared || root.marks.has('croft:retired')) continue;
+      await zfs.set(root.name, 'croft:retired', isKnown(system) ? await retiredAs(tree, zfs) : 'kept');
+    }
+}
+
+/** The machine ran on it, or it was made to be booted. What somebody cloned himself has what no state has, whatever was written since. */
+function isKnown({ root }: Tree): boolean {
+  return ['croft:managed', 'croft:machine', 'croft:turn'].some((mark) => root.marks.has(mark));
 }
 
 /** `kept` when it has, or may still get, what is in no state: then it does not go with its last snapshot. */
