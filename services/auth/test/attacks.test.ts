@@ -326,13 +326,27 @@ describe('bodies', () => {
     ['U+0000 in a name', '{"\\u0000":1}'],
     ['half a character', '{"a":"\\ud800"}'],
     ['too much depth', `${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`],
+    ['numbers that grow, as the database spells them', `{"a":[${'1e308,'.repeat(80_000)}1]}`],
+    ['a number of 22 digits', '{"a":{"b":[-1e21]}}'],
+    ['a number of hundreds of places', '{"a":5e-324}'],
   ])('metadata the database cannot keep is refused: %s', async (_name, data) => {
+    const before = await subject.snapshot();
     const answer = await subject.send(
       'POST',
       '/signup',
       `{"email":"${someone()}","password":"${PASSWORD}","data":${data}}`,
     );
     expect([answer.status, answer.body['error_code']]).toEqual([400, 'bad_json']);
+    expect(await subject.snapshot()).toBe(before);
+  });
+
+  test('ordinary numbers in metadata stay what they are', async () => {
+    const numbers = [0, -0.5, 1e-9, 6.02214076e-20, -1e20, 9007199254740991, 1.7976931348623157];
+    const answer = await subject.post('/signup', { email: someone(), password: PASSWORD, data: { numbers } });
+    expect([answer.status, answer.body['user_metadata']]).toEqual([
+      200,
+      expect.objectContaining({ numbers }),
+    ]);
   });
 
   test('prototype pollution: __proto__ and constructor are data or nothing', async () => {
