@@ -231,3 +231,52 @@ test('50 times sign-in, change, refresh, sign-out, recovery, reset and deletion 
     expect(answers.filter(({ status }) => status >= 500).map(({ text }) => text)).toEqual([]);
   }
 });
+
+test(
+  'changes of metadata at once do not together exceed what one may have',
+  async () => {
+    const text = 'x'.repeat(300_000);
+    const put = (who: Somebody, key: string) =>
+      subject.send('PUT', '/user', JSON.stringify({ data: { [key]: text } }), bearer(who.first));
+    const stored = async (who: Somebody) => {
+      const row = await subject.rows.autocommit().row<{ keys: string[] }>`
+      select (select array_agg(key) from jsonb_object_keys(raw_user_meta_data) as key where key like 'part-%') as keys
+      from :schema.users where id = ${who.id}`;
+      return row?.keys;
+    };
+    const two = await somebody();
+    const { first, second } = await meet(
+      two,
+      () => put(two, 'part-a'),
+      () => put(two, 'part-b'),
+    );
+    expect([first.status, second.status, second.body['error_code']]).toEqual([200, 400, 'validation_failed']);
+    expect(await stored(two)).toEqual(['part-a']);
+
+    const who = await somebody();
+    const before = (await subject.audit()).length;
+    const all = await Promise.all(Array.from({ length: 10 }, (_, index) => put(who, `part-${index}`)));
+    expect(all.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(400)]);
+    expect(await stored(who)).toEqual([`part-${all.findIndex(({ status }) => status === 200)}`]);
+    expect((await subject.audit()).slice(before)).toEqual(['user_modified']);
+  },
+  timeout,
+);
+
+test(
+  'small changes of metadata at once are all kept',
+  async () => {
+    const who = await somebody();
+    const names = Array.from({ length: 10 }, (_, index) => `part-${index}`);
+    const answers = await Promise.all(
+      names.map((name) =>
+        subject.send('PUT', '/user', JSON.stringify({ data: { [name]: 1 } }), bearer(who.first)),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect((await subject.get('/user', bearer(who.first))).body['user_metadata']).toMatchObject(
+      Object.fromEntries(names.map((name) => [name, 1])),
+    );
+  },
+  timeout,
+);

@@ -9,7 +9,7 @@ import { type CodeChallenge, instant, type Person } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { isBanned } from '../rules/users/ban.ts';
-import { checkMetadataSize } from '../rules/users/user-update.ts';
+import { checkMetadataSize, MAX_METADATA_BYTES } from '../rules/users/user-update.ts';
 import * as userChanges from '../store/user-changes.ts';
 import * as users from '../store/users.ts';
 import { type AddressChange, planEmailChange, planPhoneChange } from './address-changes.ts';
@@ -57,6 +57,7 @@ export async function updateUser(context: AuthContext, caller: Caller, update: U
     userId: user.id,
     sessionId: caller.sessionId,
     metadata: update.data,
+    maxMetadataBytes: MAX_METADATA_BYTES,
     appMetadata: update.appMetadata,
     password,
     consumes: password?.consumes,
@@ -79,6 +80,7 @@ export async function updateUser(context: AuthContext, caller: Caller, update: U
     const refusal = limits[changed.refusedBy ?? 0];
     throw sentTooRecently(refusal?.limit, changed, tx.now, refusal?.what === 'sms');
   }
+  if (changed.isTooLarge) throw failures.metadataTooLarge(MAX_METADATA_BYTES);
   if (changed.person === undefined) throw await whyRefused(context, caller, password?.consumes);
   return changed.person;
 }

@@ -44,3 +44,5 @@ export const logoutScopeUnsupported = (scope: string): Failure =>
   invalidValue(`Unsupported logout scope ${JSON.stringify(scope)}`);
 export const sessionUnknown = (): Failure =>
   new Failure('not-found', 'session_not_found', 'Session not found');
+export const metadataTooLarge = (limitBytes: number): Failure =>
+  new Failure('invalid', 'validation_failed', `user_metadata cannot be larger than ${limitBytes} bytes`);

@@ -11,6 +11,8 @@ export interface UserChanges {
   sessionId: string | undefined;
   /** Laid over the metadata; members that are null go away. */
   metadata?: Record<string, unknown> | undefined;
+  /** Bytes the metadata may have, as the database spells it: when it would have more, and grow, nothing is changed. */
+  maxMetadataBytes?: number | undefined;
   appMetadata?: Record<string, unknown> | undefined;
   /** Ends all other sessions, and every code but the new ones. When it is not in place of `former`, nothing is changed. */
   password?: { hash: string; former: string | null } | undefined;
@@ -35,6 +37,8 @@ export interface Changed {
   /** Which of the limits, and when something was sent last. */
   refusedBy: number | null;
   lastSentAt: Date | null;
+  /** Whether the metadata would have too many bytes, with what others laid over it meanwhile. */
+  isTooLarge: boolean;
   /** The user as it is now; undefined likewise when user, session or nonce is gone, or the user may do nothing. */
   person: Person | undefined;
 }
@@ -59,7 +63,8 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
   const row = await tx.row<Omit<Changed, 'person'> & Partial<Person>>`
     with ${sendAllOnce(limits, now)},
     locked as (
-      select id from :schema.users where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
+      select id, raw_user_meta_data from :schema.users
+      where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
         and (banned_until is null or banned_until <= ${now})
         and (${password === undefined}::boolean or encrypted_password is not distinct from ${password?.former}::text)
       for no key update),
@@ -67,7 +72,17 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
     own as (
       select s.id from :schema.sessions s join locked on s.user_id = locked.id where s.id = ${sessionId}::uuid
       for key share of s),
-    asking as (select id from locked where ${sessionId}::uuid is null or exists (select from own)),
+    merged as (
+      select raw_user_meta_data as former, (
+        select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_user_meta_data || ${metadata}::jsonb)
+        where value <> 'null' or not ${metadata}::jsonb ? key) as data
+      from locked),
+    too_large as (
+      select from merged where ${metadata !== '{}'}::boolean and octet_length(data::text) > ${changes.maxMetadataBytes}::int
+        and octet_length(data::text) > octet_length(former::text)),
+    asking as (
+      select id from locked
+      where (${sessionId}::uuid is null or exists (select from own)) and not exists (select from too_large)),
     nonce as (
       delete from :schema.one_time_tokens where user_id in (select id from asking) and token_hash = ${consumes}
       returning id),
@@ -94,8 +109,7 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
         phone = coalesce(${phone}, phone),
         phone_confirmed_at = case when ${phone}::text is null then phone_confirmed_at else ${now} end,
         is_anonymous = is_anonymous and ${email}::text is null and ${phone}::text is null,
-        raw_user_meta_data = (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_user_meta_data
-            || ${metadata}::jsonb) where value <> 'null' or not ${metadata}::jsonb ? key)
+        raw_user_meta_data = (select data from merged)
           || case when ${email}::text is null then '{}'
             else jsonb_build_object('email', ${email}::text, 'email_verified', true) end
           || case when ${phone}::text is null then '{}'
@@ -154,14 +168,16 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
       ${enqueued(now, fragment`select topic, payload, '' from wanted where topic is not null`)}),
     audit as (${audited(trace, now, fragment`person`)})
     select exists (select from allowed) as allowed, (select place - 1 from early) as "refusedBy",
-      (select sent_at from early) as "lastSentAt", (select to_jsonb(person) from person) as "user",
+      (select sent_at from early) as "lastSentAt", exists (select from too_large) as "isTooLarge",
+      (select to_jsonb(person) from person) as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at', one ->> 'provider'), '[]') from (
         select coalesce(to_jsonb(n), to_jsonb(i)) as one
         from :schema.identities i left join identities n on n.id = i.id where i.user_id = ${userId}::uuid
         union all select to_jsonb(made) from made) as every) as identities,
       (select count(*) from effect) as effects, (select count(*) from ended) as ends`;
-  const { allowed = false, refusedBy = null, lastSentAt = null, user, identities = [] } = row ?? {};
-  return { allowed, refusedBy, lastSentAt, person: user ? { user, identities } : undefined };
+  const { allowed = false, refusedBy = null, lastSentAt = null, isTooLarge = false } = row ?? {};
+  const { user, identities = [] } = row ?? {};
+  return { allowed, refusedBy, lastSentAt, isTooLarge, person: user ? { user, identities } : undefined };
 }
 
 /**

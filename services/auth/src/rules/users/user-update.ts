@@ -33,7 +33,7 @@ export function checkMayChange(
 }
 
 /** A third more as part of an access token, which with all else it says has to fit into the header of a request. */
-const MAX_METADATA_BYTES = 512 * 1024;
+export const MAX_METADATA_BYTES = 512 * 1024;
 
 /**
  * Metadata is in every answer about its user and in every access token: request by request, anybody could otherwise make
@@ -49,7 +49,7 @@ export function checkMetadataSize(
   const kept = Object.entries({ ...present, ...changes }).filter(([name]) => changes[name] !== null);
   const bytes = bytesOf(Object.fromEntries(kept));
   if (bytes > MAX_METADATA_BYTES && bytes > bytesOf(present))
-    throw failures.invalidValue(`user_metadata cannot be larger than ${MAX_METADATA_BYTES} bytes`);
+    throw failures.metadataTooLarge(MAX_METADATA_BYTES);
 }
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
