@@ -109,3 +109,38 @@ test('the audit log: what is new is read without what is old', async () => {
   expect(entries).toHaveLength(50);
   expect(read).toBeLessThan(30_000);
 });
+
+test('users with large metadata: a page is never more than fits into memory, and nobody is left out', async () => {
+  await using on = await startSubject();
+  // As large as it may be, in the account and in its identity.
+  await on.rows.autocommit().run`
+    with made as (
+      insert into :schema.users (id, email, created_at, updated_at, raw_user_meta_data)
+      select gen_random_uuid(), 'user' || n || '@large.example', to_timestamp(n), to_timestamp(n),
+        jsonb_build_object('text', repeat('x', 524000))
+      from generate_series(1, 140) n
+      returning id, raw_user_meta_data)
+    insert into :schema.identities (provider_id, user_id, identity_data, provider, last_sign_in_at, created_at, updated_at)
+    select id, id, raw_user_meta_data, 'email', now(), now(), now() from made`;
+  const everybody = await everyId(on, 'users');
+  const ids = (text: string) => (JSON.parse(text) as { users: { id: string }[] }).users.map(({ id }) => id);
+
+  const pages = await walk(on, '/admin/users');
+  expect(pages.map(({ rows }) => rows.length)).toEqual([50, 50, 40]);
+  expect(pages.flatMap(({ rows }) => rows.map(({ id }) => id)).sort()).toEqual(everybody);
+
+  for (const query of ['', '&sort=created_at+asc', '&filter=large', '&filter=large&sort=created_at+asc']) {
+    const { status, body } = await on.get(`/admin/users?per_page=1000${query}`, serviceRole(on));
+    expect([status, body['error_code']]).toEqual([400, 'validation_failed']);
+  }
+
+  const met: string[] = [];
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const { status, text } = await on.get(`/admin/users?limit=1000&cursor=${next}`, serviceRole(on));
+    expect(status).toBe(200);
+    expect(text.length).toBeLessThan(65 * 1024 * 1024);
+    met.push(...ids(text));
+    next = (JSON.parse(text) as { pagination: { next_cursor?: string } }).pagination.next_cursor;
+  }
+  expect(met.sort()).toEqual(everybody);
+}, 180_000);

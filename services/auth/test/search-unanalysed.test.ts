@@ -14,7 +14,7 @@ it('the total of a table that was never analysed, as after a restore, is counted
     reltuples: -1,
   });
   for (const fragment of ['', 'user']) {
-    const { users, total } = await searchUsers(tx, { fragment, page: 1, perPage: 50 });
-    expect([users.length, total]).toEqual([50, 3000]);
+    const { people, total } = await searchUsers(tx, { fragment, page: 1, perPage: 50 });
+    expect([people.length, total]).toEqual([50, 3000]);
   }
 });

@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => subject[Symbol.asyncDispose]());
 
 async function search(fragment: string, page = 1, perPage = 50) {
-  const { users, total } = await searchUsers(subject.rows.autocommit(), { fragment, page, perPage });
-  return { emails: users.map(({ email }) => email?.split('@')[0]), total };
+  const { people, total } = await searchUsers(subject.rows.autocommit(), { fragment, page, perPage });
+  return { emails: people.map(({ user }) => user.email?.split('@')[0]), total };
 }
 
 it('finds a part of an address in any case, newest first', async () => {
@@ -62,11 +62,11 @@ it('among very many finds what few have and what many have, and estimates only t
   const ask = (fragment: string, page = 1) =>
     searchUsers(crowd.rows.autocommit(), { fragment, page, perPage: 3 });
   const names = async (fragment: string, page?: number) =>
-    (await ask(fragment, page)).users.map(({ email }) => email?.split('@')[0]);
+    (await ask(fragment, page)).people.map(({ user }) => user.email?.split('@')[0]);
   expect(await ask('lovelace')).toMatchObject({
     total: 1,
     isExact: true,
-    users: [{ email: 'lovelace7@many.example' }],
+    people: [{ user: { email: 'lovelace7@many.example' } }],
   });
   expect(await ask('many.example')).toMatchObject({ total: 15_000, isExact: false });
   expect(await names('many.example')).toEqual(['user15000', 'user14999', 'user14998']);

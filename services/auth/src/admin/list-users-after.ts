@@ -3,7 +3,6 @@ import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import type { Person } from '../rows.ts';
 import { listAfter, type UserCursor } from '../store/user-search.ts';
-import { withIdentities } from './list-users.ts';
 
 /** Users behind a cursor, and where the list goes on. */
 export interface UsersAfter {
@@ -12,7 +11,7 @@ export interface UsersAfter {
 }
 
 /**
- * Users behind a cursor, newest first. Nobody is left out or shown twice because somebody signs up meanwhile.
+ * Users behind a cursor, newest first; fewer than the limit where they are too much to be in memory at once. Nobody is left out or shown twice because somebody signs up meanwhile.
  * @param cursor empty for the first ones
  * @throws Failure `validation_failed` for what is no cursor of ours
  */
@@ -23,10 +22,10 @@ export async function listUsersAfter(
 ): Promise<UsersAfter> {
   const tx = context.database.autocommit();
   // One more tells whether there are more.
-  const rows = await listAfter(tx, cursor === '' ? undefined : readCursor(cursor), limit + 1);
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { people: await withIdentities(context, shown), nextCursor: last && writeCursor(last) };
+  const { people, isWhole } = await listAfter(tx, cursor === '' ? undefined : readCursor(cursor), limit + 1);
+  const shown = people.slice(0, limit);
+  const last = people.length > limit || !isWhole ? shown.at(-1) : undefined;
+  return { people: shown, nextCursor: last && writeCursor(last.user) };
 }
 
 function writeCursor({ created_at: createdAt, id }: { created_at: string; id: string }): string {

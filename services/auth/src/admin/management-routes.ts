@@ -11,7 +11,7 @@ import type { Administrators } from './administrators.ts';
 import { deleteUser } from './delete-user.ts';
 import { endSessions } from './end-sessions.ts';
 import { listAudit } from './list-audit.ts';
-import { listPeople } from './list-users.ts';
+import { listUsers } from './list-users.ts';
 import { listUsersAfter } from './list-users-after.ts';
 
 const security = [{ bearer: [] }];
@@ -76,7 +76,7 @@ export function managementRoutes(app: App, context: AuthContext, administrators:
       }
       const wanted = readPage(page, perPage);
       const search = { fragment: readPart(filter), oldestFirst: readOldestFirst(sort), ...wanted };
-      const { people, total } = await listPeople(context, search);
+      const { people, total } = await listUsers(context, search);
       const link = pageLinks('/admin/users', wanted, total, { sort, filter });
       reply.headers({ 'x-total-count': String(total), link });
       return { users: people.map(userJson), aud };

@@ -75,7 +75,7 @@ export async function openAdminTasks(
     async listUsers({ fragment, page, perPage }) {
       const found = await listUsers(context, { fragment, page, perPage });
       return {
-        users: found.users.map((user) => {
+        users: found.people.map(({ user }) => {
           const { identities: _, ...shown } = userJson({ user, identities: [] });
           return shown;
         }),

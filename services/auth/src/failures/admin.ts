@@ -23,6 +23,8 @@ export const banDurationInvalid = (given: string): Failure =>
 // Lists
 export const badPagination = (text: string): Failure =>
   invalidValue(`Bad Pagination Parameters: ${JSON.stringify(text)} is no page`);
+export const pageTooLarge = (): Failure =>
+  invalidValue('The users of this page have too much metadata together: ask for fewer of them, or by cursor');
 export const badSort = (text: string): Failure =>
   invalidValue(`Bad Sort Parameters: ${JSON.stringify(text)} is not created_at with asc or desc`);
 export const badCursor = (): Failure => invalidValue('Bad Pagination Parameters: this is no cursor of ours');

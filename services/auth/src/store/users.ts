@@ -1,5 +1,5 @@
 import { enqueued, fragment, type Reader, type Tx } from '@croft/sql';
-import type { IdentityRow, Person } from '../rows.ts';
+import type { Person } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { wrongCodesForgotten } from './factor-locks.ts';
 import { identitiesOf } from './identities-of.ts';
@@ -49,14 +49,6 @@ export function findLivingOrRemoved(tx: Tx, id: string): Promise<Person | undefi
  */
 export async function hold(tx: Tx, id: string): Promise<void> {
   await tx.row`select id from :schema.users where id = ${id}::uuid for no key update`;
-}
-
-/** The identities of some users, oldest first, those of one moment by provider: as every answer has them. */
-export async function listIdentities(tx: Tx, userIds: readonly string[]): Promise<IdentityRow[]> {
-  const rows = await tx.rows<{ identity: IdentityRow }>`
-    select to_jsonb(i) as identity from :schema.identities i where i.user_id = any (${userIds}::uuid[])
-    order by i.created_at, i.provider`;
-  return rows.map(({ identity }) => identity);
 }
 
 /** The user an access token speaks of, and whether the session it names is there: one look for both. */

@@ -2,6 +2,7 @@ import * as failures from '../../failures.ts';
 import type { UserRow } from '../../rows.ts';
 import { SENT_METHODS } from '../codes/one-time-code.ts';
 import { isLow } from '../factors/assurance.ts';
+import { jsonbBytes } from './jsonb-bytes.ts';
 
 /** What somebody wants to change of their own account, as far as it decides whether they may. */
 export interface WantedChanges {
@@ -47,12 +48,10 @@ export function checkMetadataSize(
 ): void {
   if (Object.keys(changes).length === 0) return;
   const kept = Object.entries({ ...present, ...changes }).filter(([name]) => changes[name] !== null);
-  const bytes = bytesOf(Object.fromEntries(kept));
-  if (bytes > MAX_METADATA_BYTES && bytes > bytesOf(present))
+  const bytes = jsonbBytes(Object.fromEntries(kept));
+  if (bytes > MAX_METADATA_BYTES && bytes > jsonbBytes(present))
     throw failures.metadataTooLarge(MAX_METADATA_BYTES);
 }
-
-const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
 
 /** A session so old that somebody else may sit in front of it by now. */
 const FRESH_MS = 24 * 3_600_000;
