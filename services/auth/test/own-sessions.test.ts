@@ -60,6 +60,23 @@ test('lists where one is signed in, newest first, and which of them asks; in one
   expect(await subject.countRoundTrips(() => list(session))).toBe(1);
 });
 
+test('of very many the newest hundred are listed', async () => {
+  const { session } = await signedUp();
+  await subject.rows.autocommit().run`
+    with made as (
+      insert into :schema.sessions (id, user_id, aal, created_at, updated_at)
+      select gen_random_uuid(), ${session.body.user?.id}::uuid, 'aal1', created_at + make_interval(secs => n), created_at
+      from generate_series(1, 120) n, :schema.users where id = ${session.body.user?.id}::uuid
+      returning id, created_at)
+    insert into :schema.refresh_tokens (session_id, token_hash, counter, rotated_at)
+    select id, sha256(id::text::bytea), 0, created_at from made`;
+  const sessions = await list(session);
+  expect(sessions.length).toBe(100);
+  const begun = sessions.map(({ created_at: at }) => Date.parse(String(at)));
+  expect(begun).toEqual(begun.toSorted((one, other) => other - one));
+  expect((begun[0] ?? 0) - (begun.at(-1) ?? 0)).toBe(99_000);
+});
+
 test('ends one of them, and nobody else’s', async () => {
   const { email, session } = await signedUp();
   const [other, stranger] = [await signIn(subject, email), (await signedUp()).session];

@@ -8,6 +8,9 @@ import { sessionBounds } from '../rules/tokens/rotation.ts';
 import { sessionLimits } from '../sessions/session-limits.ts';
 import * as sessions from '../store/sessions.ts';
 
+/** Nobody looks through more, and every session is a line of whoever signs in. */
+const MAX_SESSIONS = 100;
+
 /** The caller's sessions, newest first, and which of them calls. One round trip. */
 export async function listSessions(
   context: AuthContext,
@@ -19,8 +22,11 @@ export async function listSessions(
     singlePerUser: limits.singlePerUser,
     tags: context.settings.SESSIONS_TAGS,
   };
-  const { caller, found } = await authenticateWith(context, authorization, (tx, userId, sessionId) =>
-    sessions.findByAccessToken(tx, userId, sessionId, living),
+  const { caller, found } = await authenticateWith(
+    context,
+    authorization,
+    (tx, userId, sessionId) => sessions.findByAccessToken(tx, userId, sessionId, living, MAX_SESSIONS),
+    context.database.autocommit(),
   );
   return { sessions: found.sessions, current: caller.sessionId };
 }

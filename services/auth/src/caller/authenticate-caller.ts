@@ -34,12 +34,14 @@ export async function authenticateCaller(
 
 /**
  * The same, with a look-up that brings along what the caller asks for.
+ * @param tx where it is looked up; what may take long is not for the connections that everybody shares
  * @throws Failure in the order of that table
  */
 export async function authenticateWith<F extends Found>(
   context: AuthContext,
   authorization: string | undefined,
   find: (tx: Reader, userId: string, sessionId: string | null) => Promise<F | undefined>,
+  tx: Reader = context.database.reads(),
 ): Promise<{ caller: Caller; found: F }> {
   const claims = verifyBearer(context, authorization);
   const { sub, session_id: sessionClaim = '' } = claims;
@@ -50,7 +52,7 @@ export async function authenticateWith<F extends Found>(
   }
   const sessionId = sessionClaim === '' || sessionClaim === NIL_UUID ? undefined : sessionClaim;
 
-  const found = await find(context.database.reads(), sub, sessionId ?? null);
+  const found = await find(tx, sub, sessionId ?? null);
   if (found === undefined) throw failures.callerDeleted();
   if (sessionId !== undefined && !found.hasSession) throw failures.callerSessionGone();
   if (isBanned(instant(found.user.banned_until), context.clock.now())) throw failures.userBanned();

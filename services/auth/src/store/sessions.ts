@@ -210,12 +210,13 @@ export interface OpenSession {
   methods: string[];
 }
 
-/** The user an access token speaks of, with every session that can still be refreshed, newest first: one look for all. */
+/** The user an access token speaks of, with the newest sessions that can still be refreshed: one look for all. */
 export function findByAccessToken(
   tx: Reader,
   userId: string,
   sessionId: string | null,
   limits: LivingSessions,
+  count: number,
 ): Promise<(Person & { hasSession: boolean; aal: string | null; sessions: OpenSession[] }) | undefined> {
   const { singlePerUser, tags } = limits;
   const user = fragment`u`;
@@ -223,19 +224,20 @@ export function findByAccessToken(
     select to_jsonb(u) as "user", '[]'::jsonb as identities,
       exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as "hasSession",
       (select s.aal from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id) as aal,
-      (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'created_at', s.created_at, 'refreshed_at', t.rotated_at,
+      (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'created_at', s.created_at, 'refreshed_at', s.rotated_at,
           'not_after', s.not_after, 'user_agent', s.user_agent, 'ip', host(s.ip), 'aal', s.aal,
           'methods', (select coalesce(jsonb_agg(c.authentication_method order by c.updated_at desc, c.authentication_method desc), '[]')
             from :schema.mfa_amr_claims c where c.session_id = s.id)) order by s.created_at desc, s.id), '[]')
-        from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
-        where s.user_id = u.id and t.revoked_at is null
-          and ${withinItsTime(limits, tx.now, { session: fragment`s`, family: fragment`t`, user })}
-          and (not ${singlePerUser}::boolean or not exists (
-            select from :schema.sessions other join :schema.refresh_tokens o on o.session_id = other.id
-            where other.user_id = u.id and o.revoked_at is null and (o.rotated_at, other.id) > (t.rotated_at, s.id)
-              and ${withinItsTime(limits, tx.now, { session: fragment`other`, family: fragment`o`, user })}
-              and case when other.tag = any (${tags}::text[]) then other.tag else (${tags}::text[])[1] end
-                is not distinct from case when s.tag = any (${tags}::text[]) then s.tag else (${tags}::text[])[1] end))) as sessions
+        from (
+          select * from (
+            select s.*, t.rotated_at, row_number() over (
+                partition by case when s.tag = any (${tags}::text[]) then s.tag else (${tags}::text[])[1] end
+                order by t.rotated_at desc, s.id desc) as place
+            from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
+            where s.user_id = u.id and t.revoked_at is null
+              and ${withinItsTime(limits, tx.now, { session: fragment`s`, family: fragment`t`, user })}) as living
+          where not ${singlePerUser}::boolean or place = 1
+          order by created_at desc, id limit ${count}::int) as s) as sessions
     from :schema.users u
     where u.id = ${userId}::uuid and u.deleted_at is null`;
 }
