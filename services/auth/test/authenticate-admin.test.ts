@@ -158,6 +158,28 @@ describe('refused, in the order of §3.3', () => {
     await expect(authenticate(over.authorization)).rejects.toMatchObject(expired);
   });
 
+  test('one whose refresh tokens were stolen', async () => {
+    const { sessionId, authorization } = await administrator();
+    await subject.rows.autocommit().run`
+      update :schema.refresh_tokens set revoked_at = ${subject.clock.now()} where session_id = ${sessionId}::uuid`;
+    await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'session_expired' });
+  });
+
+  test.each(['TIMEBOX', 'INACTIVITY_TIMEOUT'])('one whose session is past SESSIONS_%s', async (limit) => {
+    await using limited = await startSubject({ [`AUTHSVC_SESSIONS_${limit}`]: '10m' });
+    const email = someone('admin');
+    await confirmedUser(limited, email);
+    await limited.rows.autocommit()
+      .run`update :schema.users set role = 'service_role' where email = ${email}`;
+    const session = await limited.post('/token?grant_type=password', { email, password: PASSWORD });
+    const authorization = `Bearer ${session.body.access_token}`;
+    limited.clock.advance(9 * 60_000);
+    expect((await limited.get('/admin/users', { authorization })).status).toBe(200);
+    limited.clock.advance(60_000);
+    const answer = await limited.get('/admin/users', { authorization });
+    expect([answer.status, answer.body['error_code']]).toEqual([403, 'session_expired']);
+  });
+
   test("a token with somebody else's session", async () => {
     const [one, other] = [await administrator(), await administrator()];
     const stolen = sign({ role: 'service_role', sub: one.id, session_id: other.sessionId });

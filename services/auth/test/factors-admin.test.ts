@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, bearer, claimsOf, type Subject, startSubject } from './harness.ts';
-import { serviceRole, signIn } from './support/administrators.ts';
-import { as, enrolled, guarded, signedUp, succeeded, verified } from './support/second-factors.ts';
+import { bearerOf, serviceRole, signIn } from './support/administrators.ts';
+import { as, asBearer, enrolled, guarded, signedUp, succeeded, verified } from './support/second-factors.ts';
 
 // Second factors of others: for administrators, and in what else happens to an account.
 
@@ -160,4 +160,32 @@ test('a session that may be low for so long ends, unless it showed the factor', 
   expect([(await refresh(high)).status, (await refresh(plain)).status]).toEqual([200, 200]);
   const again = succeeded(await signIn(limited, email));
   expect((await verified(limited, again, factor.id, factor.code())).body['expires_in']).toBe(3600);
+});
+
+test('attack: an administrator’s password alone administrates nothing where there is a second factor', async () => {
+  const { email, factor, high, low } = await guarded(subject);
+  const id = String(high.body.user?.id);
+  await subject.rows.autocommit().run`update :schema.users set role = 'service_role' where id = ${id}::uuid`;
+  const password = succeeded(await signIn(subject, email));
+  expect(claimsOf(subject, password)).toMatchObject({ role: 'service_role', aal: 'aal1' });
+  const before = await subject.snapshot();
+  const path = `/admin/users/${id}`;
+  const attempts = [
+    await as(subject, password).delete(`${path}/factors/${factor.id}`),
+    await as(subject, password).put(path, { password: 'of a thief' }),
+    await as(subject, password).get('/admin/users'),
+    await as(subject, password).put('/user', { app_metadata: { plan: 'stolen' } }),
+    // One that says more than its session showed is worth no more.
+    await asBearer(subject, bearerOf(subject, { ...claimsOf(subject, password), aal: 'aal2' })).get(path),
+  ];
+  expect(attempts.map(said)).toEqual(attempts.map(() => [403, 'insufficient_aal']));
+  expect(await subject.snapshot()).toBe(before);
+  // Whose token is from before the role is nobody still.
+  expect(said(await as(subject, low).get(path))).toEqual([403, 'not_admin']);
+
+  const proven = succeeded(await verified(subject, password, factor.id, factor.code()));
+  expect(said(await as(subject, proven).get(path))).toEqual([200, undefined]);
+  expect(said(await as(subject, proven).delete(`${path}/factors/${factor.id}`))).toEqual([200, undefined]);
+  // The session fell back with the factor, and there is nothing left to show.
+  expect(said(await as(subject, proven).get(path))).toEqual([200, undefined]);
 });

@@ -50,6 +50,12 @@ export const changeNeedsAal2 = (): Failure =>
     'insufficient_aal',
     'AAL2 session is required to update email or password when MFA is enabled.',
   );
+export const adminNeedsAal2 = (): Failure =>
+  new Failure(
+    'forbidden',
+    'insufficient_aal',
+    'AAL2 session is required to administrate when MFA is enabled.',
+  );
 export const recoveryCodesNeedAal2 = (): Failure =>
   new Failure('forbidden', 'insufficient_aal', 'AAL2 required to manage recovery codes');
 

@@ -1,20 +1,30 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
+import type { FactorRow } from '../rows.ts';
+import { type LivingSessions, withinItsTime } from './refresh-tokens.ts';
 
 /** The user behind an administrator's token. */
 export interface Administrator {
   role: string | null;
   /** As `to_jsonb` writes a time. */
   bannedUntil: string | null;
-  /** Whether the session the token names is the user's and not over. */
-  sessionLives: boolean;
+  factors: FactorRow[];
+  /** How strongly the session the token names is proven; null when it is not the user's, or could not be refreshed any more. */
+  aal: string | null;
 }
 
 /** The living user of a token, and what became of the session it names: one look for both. */
-export function find(tx: Tx, userId: string, sessionId: string | null): Promise<Administrator | undefined> {
+export function find(
+  tx: Tx,
+  userId: string,
+  sessionId: string | null,
+  limits: Pick<LivingSessions, 'begun' | 'used' | 'lowBegun'>,
+): Promise<Administrator | undefined> {
+  const rows = { session: fragment`s`, family: fragment`t`, user: fragment`u` };
   return tx.row<Administrator>`
-    select u.role, to_jsonb(u.banned_until) #>> '{}' as "bannedUntil",
-      exists (select from :schema.sessions s where s.id = ${sessionId}::uuid and s.user_id = u.id
-        and (s.not_after is null or s.not_after > ${tx.now})) as "sessionLives"
+    select u.role, to_jsonb(u.banned_until) #>> '{}' as "bannedUntil", u.factors,
+      (select s.aal from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
+        where s.id = ${sessionId}::uuid and s.user_id = u.id and t.revoked_at is null
+          and ${withinItsTime(limits, tx.now, rows)}) as aal
     from :schema.users u
     where u.id = ${userId}::uuid and u.deleted_at is null`;
 }

@@ -26,7 +26,7 @@ export interface LivingSessions {
  * @param session a row of the sessions, `family` of its refresh tokens, `user` of its owner
  */
 export function withinItsTime(
-  { begun, used, lowBegun }: LivingSessions,
+  { begun, used, lowBegun }: Pick<LivingSessions, 'begun' | 'used' | 'lowBegun'>,
   now: Date | string,
   { session, family, user }: Record<'session' | 'family' | 'user', Fragment>,
 ): Fragment {

@@ -28,6 +28,7 @@ export function checkMayChange(
   if (wanted.changesAppMetadata && !adminRoles.includes(user.role)) throw failures.appMetadataNeedsAdmin();
   const hasAddress = email !== undefined || phone !== undefined;
   const isNew = (email ?? user.email) !== user.email || (phone ?? user.phone) !== user.phone;
+  if (wanted.changesAppMetadata && isLow(aal, user.factors)) throw failures.adminNeedsAal2();
   if (isLow(aal, user.factors) && (isNew || password !== undefined)) throw failures.changeNeedsAal2();
   if (user.is_anonymous && password !== undefined && !hasAddress) throw failures.anonymousPassword();
   if (user.is_sso_user && (isNew || password !== undefined)) throw failures.userManagedBySso();
