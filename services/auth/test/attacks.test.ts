@@ -85,7 +85,7 @@ describe('enumeration', () => {
       full_name: 'x',
       a: { bb: 1, a: 2, é: 3, zz: [{ yy: 1, y: 2 }], 10: 4, 9: 5 },
       Z: null,
-      ab: 1e21,
+      ab: 1e-7,
       aa: -0,
     };
     const [taken, pending, fresh] = [someone('ada'), someone('ada'), someone('ada')];
