@@ -172,7 +172,7 @@ const table: Record<ProviderId, Row> = {
     refresh: false,
   },
   workos: {
-    verified: [true, true],
+    verified: [true, false],
     data: { ...named, iss: '{base}', custom_claims: { connection_id: 'conn_1', organization_id: 'org_1' } },
     parameters: { workos_provider: 'GoogleOAuth' },
   },

@@ -383,10 +383,11 @@ export const shapes: Readonly<Record<Exclude<ProviderId, 'twitter'>, Shape>> = {
     token: '/sso/token',
     secretIn: 'body',
     scopes: '',
-    tokenAnswer: ({ id, email }) => ({
+    tokenAnswer: ({ id, email, verified }) => ({
       profile: {
         id,
         email,
+        connection_type: verified ? 'GoogleOAuth' : 'OktaSAML',
         first_name: given,
         last_name: family,
         connection_id: 'conn_1',

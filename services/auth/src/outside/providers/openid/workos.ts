@@ -7,6 +7,12 @@ import type { Client } from '../provider.ts';
 /** What a sign-in is about at WorkOS; without one of them it does not know where to send people. */
 const CHOICES = ['connection', 'organization', 'workos_provider'];
 
+/**
+ * Connections to providers that verify addresses themselves. Behind all others is the identity provider of an organization, whose
+ * administrator can write any address, and whoever begins a sign-in names the organization.
+ */
+const VERIFYING: readonly unknown[] = ['AppleOAuth', 'GitHubOAuth', 'GoogleOAuth'];
+
 /** WorkOS: the application names a connection, an organization or a provider; the profile comes with the token. */
 export function workos(client: Client): OAuth2 {
   const base = client.url ?? 'https://api.workos.com';
@@ -33,7 +39,7 @@ export function workos(client: Client): OAuth2 {
         subject: profile['id'],
         name,
         picture: undefined,
-        emails: onlyEmail(profile['email'], true),
+        emails: onlyEmail(profile['email'], VERIFYING.includes(profile['connection_type'])),
         more: { custom_claims: { connection_id, organization_id } },
       });
     },
