@@ -260,7 +260,7 @@ describe('a home that is a file system of its own, and is not mounted', () => {
   });
 
   it.for([
-    ['that has it', 'good', 'it cannot be read now'],
+    ['that has it', 'good', 'it could not be saved'],
     ['that was saved while it was away', 'away', 'it was unreadable'],
   ])('stays as it is when the machine goes back to a state %s', async ([, name = '', why], context) => {
     const { daemon, home, disk } = await withMountedHome(context);

@@ -21,7 +21,8 @@ interface RevertPlan {
 
 /**
  * The steps that lead from the entries of a tree to those of another one, and touch nothing that is the same. What could not
- * be read when the state was saved stays as it is now; so do other file systems and the place where states are kept.
+ * be read when the state was saved stays as it is now; so does what could not be saved now, as do other file systems and the
+ * place where states are kept.
  */
 export function planRevert(present: readonly Entry[], wanted: readonly Entry[]): RevertPlan {
   const now = new Map(present.map((entry) => [entry.path, entry]));
@@ -39,8 +40,8 @@ export function planRevert(present: readonly Entry[], wanted: readonly Entry[]):
   const folders: RevertStep[] = [];
   for (const entry of wanted) {
     const before = staying(entry.path);
-    // Its folder, or that one, was told already.
-    if (isBelowUnseen(entry.path) || (before?.type === 'folder' && entry.type !== 'folder')) continue;
+    // Its folder, or what stays in its place, was told already.
+    if (isBelowUnseen(entry.path) || (before !== undefined && !areOneKind(before, entry))) continue;
     const reason = whyNotMade(entry, before);
     if (reason !== undefined) {
       problems.push(`${entry.path} ${reason}`);
@@ -79,13 +80,13 @@ export function stepPath(step: RevertStep): string {
   return step.do === 'remove' ? step.path : step.entry.path;
 }
 
-/** Folders with something below them that stays: they stay, too. */
+/** What stays, and the folders that it is in: they stay, too. */
 function stayingPaths(present: readonly Entry[], then: ReadonlyMap<string, Entry>): ReadonlySet<string> {
   const staying = new Set<string>();
   const keep = (path: string) => {
     for (let at = path; at !== '.'; at = parentOf(at)) staying.add(at);
   };
-  for (const entry of present) if (entry.type === 'folder' && isUnknown(entry)) keep(entry.path);
+  for (const entry of present) if (isUnseen(entry)) keep(entry.path);
   // What is below a folder whose content could not be read then is not known to be too much.
   for (const entry of then.values()) if (entry.type === 'folder' && isUnknown(entry)) keep(entry.path);
   return staying;
@@ -105,8 +106,10 @@ function removals(
     const { path } = entry;
     const wanted = then.get(path);
     if (path === '.' || isBelowUnknown(path)) continue;
-    if (wanted !== undefined && (wanted.type === 'folder') === (entry.type === 'folder')) continue;
-    if (entry.type === 'folder' && kept.has(path))
+    if (wanted !== undefined && areOneKind(wanted, entry)) continue;
+    if (entry.type !== 'folder' && isUnseen(entry))
+      problems.push(`${path} stays as it is: ${whyUnseen(entry)}`);
+    else if (entry.type === 'folder' && kept.has(path))
       problems.push(`${path} stays: another file system, the states, or what cannot be read, are in it`);
     else removed.add(path);
   }
@@ -116,7 +119,7 @@ function removals(
 /** Why an entry is not made as it was; undefined when it can be. */
 function whyNotMade(entry: Entry, before: Entry | undefined): string | undefined {
   if (before !== undefined && isUnseen(before) && !isUnknown(entry))
-    return `stays as it is, with what is in it: ${whyUnseen(before)}`;
+    return `stays as it is${before.type === 'folder' ? ', with what is in it' : ''}: ${whyUnseen(before)}`;
   if (entry.leftOut !== undefined)
     return before === undefined ? 'is missing: it was another file system' : undefined;
   if (entry.unreadable !== undefined)
@@ -172,13 +175,18 @@ function isUnknown(entry: Entry): boolean {
   return entry.unreadable !== undefined || entry.leftOut !== undefined;
 }
 
-/** A folder of which nobody saw what is in it: that is saved nowhere, so it is not written over. One that is gone has nothing in it. */
+/** Nobody saw what is in it: that is saved nowhere, so it is not written over. What is gone has nothing in it. */
 function isUnseen(entry: Entry): boolean {
-  return entry.type === 'folder' && isUnknown(entry) && entry.unreadable !== 'ENOENT';
+  return isUnknown(entry) && entry.unreadable !== 'ENOENT';
+}
+
+/** Only a folder takes the place of a folder. */
+function areOneKind(one: Entry, other: Entry): boolean {
+  return (one.type === 'folder') === (other.type === 'folder');
 }
 
 function whyUnseen({ leftOut, unreadable }: Entry): string {
-  if (leftOut === undefined) return `it cannot be read now (${unreadable})`;
+  if (leftOut === undefined) return `it could not be saved (${unreadable})`;
   return leftOut === 'mount' ? 'it is another file system now' : 'the states are kept there';
 }
 

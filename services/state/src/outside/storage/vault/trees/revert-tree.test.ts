@@ -1,15 +1,19 @@
 import {
   chmodSync,
+  closeSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -185,6 +189,36 @@ describe('revertTree', () => {
     expect(statSync(join(tree, 'hosts')).mode & 0o777).toBe(0o604);
   });
 
+  it('leaves files that the save before could not take where they are', async () => {
+    const { tree, save, revert } = await scene();
+    fillTree(tree);
+    const [wanted, before] = [await save(), treeFacts(tree)];
+    mkdirSync(join(tree, 'machines'));
+    for (const name of ['machines/vm.img', 'large']) {
+      writeFileSync(join(tree, name), 'disk');
+      truncateSync(join(tree, name), 5 * 1024 ** 3);
+    }
+    writeFileSync(join(tree, 'machines/notes'), '');
+    expect(await revert(wanted)).toEqual([
+      'machines stays: another file system, the states, or what cannot be read, are in it',
+      'machines/vm.img stays as it is: it could not be saved (EFBIG)',
+      'large stays as it is: it could not be saved (EFBIG)',
+    ]);
+    for (const name of ['machines/vm.img', 'large']) {
+      expect(statSync(join(tree, name)).size).toBe(5 * 1024 ** 3);
+      const fd = openSync(join(tree, name), 'r');
+      const first = Buffer.alloc(4);
+      readSync(fd, first);
+      closeSync(fd);
+      expect(first.toString()).toBe('disk');
+    }
+    expect(existsSync(join(tree, 'machines/notes'))).toBe(false);
+    // Once they are gone, doing it again finishes it.
+    for (const name of ['machines/vm.img', 'large']) rmSync(join(tree, name));
+    expect(await revert(wanted)).toEqual([]);
+    expect(treeFacts(tree)).toEqual(before);
+  });
+
   it('touches nothing that is the same', async () => {
     const { tree, save } = await scene();
     fillTree(tree);
@@ -341,103 +375,5 @@ describe.skipIf(process.getuid?.() !== 0)('what is immutable', () => {
     undo();
     expect(await revert(wanted)).toEqual([]);
     expect(treeFacts(tree)).toEqual(before);
-  });
-});
-
-describe('planRevert', () => {
-  const entry = (path: string, more: Partial<Entry> = {}): Entry => ({
-    path,
-    type: 'file',
-    mode: '644',
-    uid: 0,
-    gid: 0,
-    mtimeNs: '1000000000',
-    hash: 'a'.repeat(64),
-    ...more,
-  });
-  const folder = (path: string, more: Partial<Entry> = {}) => entry(path, { type: 'folder', ...more });
-  const root = folder('.');
-
-  it('leaves what was unreadable as it is, and says so', () => {
-    const wanted = [root, entry('a', { unreadable: 'EACCES' }), entry('b', { unreadable: 'EACCES' })];
-    expect(planRevert([root, entry('a')], wanted)).toEqual({
-      steps: [],
-      problems: ['a stays as it is: it was unreadable (EACCES)', 'b is missing: it was unreadable (EACCES)'],
-    });
-  });
-
-  it('leaves what is in a folder that could not be read', () => {
-    const wanted = [root, folder('a', { unreadable: 'EACCES' })];
-    const { steps } = planRevert([root, folder('a'), entry('a/x'), folder('a/y'), entry('a/y/z')], wanted);
-    expect(steps).toEqual([]);
-  });
-
-  it('removes no folder with another file system, or the states, in it', () => {
-    const present = [root, folder('a'), folder('a/b', { leftOut: 'mount' }), entry('a/c')];
-    const { steps, problems } = planRevert(present, [root]);
-    expect(steps).toEqual([{ do: 'remove', path: 'a/c', folder: false }]);
-    expect(problems).toEqual([
-      'a stays: another file system, the states, or what cannot be read, are in it',
-      'a/b stays: another file system, the states, or what cannot be read, are in it',
-    ]);
-  });
-
-  it.each<[string, Partial<Entry>, string]>([
-    ['another file system', { leftOut: 'mount' }, 'it is another file system now'],
-    ['where the states are', { leftOut: 'storage' }, 'the states are kept there'],
-    ['not to be read', { unreadable: 'EIO' }, 'it cannot be read now (EIO)'],
-  ])('writes nothing into a folder that is %s now', (_what, more, why) => {
-    const wanted = [root, folder('a'), entry('a/x'), folder('a/y'), entry('a/y/z'), entry('b')];
-    expect(planRevert([root, folder('a', { ...more, mode: '700' })], wanted)).toEqual({
-      steps: [
-        { do: 'file', entry: entry('b') },
-        { do: 'facts', entry: root },
-      ],
-      problems: [`a stays as it is, with what is in it: ${why}`],
-    });
-  });
-
-  it('gives what is mounted no owner and no mode, whatever was mounted there then', () => {
-    const mount = folder('a', { leftOut: 'mount' });
-    const other = folder('a', { leftOut: 'mount', mode: '700', uid: 7 });
-    expect(planRevert([root, other], [root, mount])).toEqual({ steps: [], problems: [] });
-    expect(planRevert([root, folder('a', { mode: '700' })], [root, mount])).toEqual({
-      steps: [],
-      problems: [],
-    });
-  });
-
-  it('puts no file in the place of a folder that has to stay', () => {
-    const present = [root, folder('a'), folder('a/b', { leftOut: 'mount' })];
-    expect(planRevert(present, [root, entry('a', { type: 'link', target: 'b' })]).steps).toEqual([]);
-  });
-
-  it('takes a file away where a folder was with something in it that could not be read', () => {
-    const wanted = [root, folder('a'), folder('a/b', { leftOut: 'mount' })];
-    expect(planRevert([root, entry('a')], wanted)).toEqual({
-      steps: [
-        { do: 'remove', path: 'a', folder: false },
-        { do: 'folder', entry: folder('a') },
-        { do: 'facts', entry: folder('a') },
-        { do: 'facts', entry: root },
-      ],
-      problems: ['a/b is missing: it was another file system'],
-    });
-  });
-
-  it('leaves sockets, pipes and devices that are there alone, whoever they belong to now', () => {
-    const socket = entry('agent', { type: 'socket' });
-    expect(planRevert([root, { ...socket, uid: 7, mtimeNs: '5' }], [root, socket])).toEqual({
-      steps: [],
-      problems: [],
-    });
-  });
-
-  it('makes no device, and keeps one that is there', () => {
-    const device = entry('null', { type: 'char', rdev: '259' });
-    expect(planRevert([root], [root, device]).problems).toEqual([
-      'null is missing: a char is not made again',
-    ]);
-    expect(planRevert([root, device], [root, device])).toEqual({ steps: [], problems: [] });
   });
 });
