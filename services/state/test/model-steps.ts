@@ -169,6 +169,7 @@ export const create = (user: string, place: string): Step => {
     const canMove =
       home !== undefined &&
       home.place !== place &&
+      !model.isInTheWay(home.place, user) &&
       !model.isFull(place) &&
       model.places[home.place] !== undefined;
     if (canMove) model.move(user, home.place, place);

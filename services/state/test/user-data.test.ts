@@ -95,6 +95,50 @@ describe('CreateUserData', () => {
     ]);
   });
 
+  it.each([
+    ['itself', 'HOME'],
+    ['in it', 'HOME/bob'],
+    ['around it', 'HOME/..'],
+  ])('takes nothing along when the home of another user is there by now: %s', async (_what, where) => {
+    const daemon = await startDaemon();
+    const machine = `vault:${daemon.tree}`;
+    const base = temporaryFolder();
+    const [old, to] = [join(base, 'old/home'), join(temporaryFolder(), 'new')];
+    mkdirSync(join(base, 'old'));
+    expect((await daemon.call('CreateUserData', { user: 'ada', homepath: old })).code).toBe(0);
+    await daemon.call('DissociateUser', { user: 'ada' });
+    const path = join(where.replace('HOME', old));
+    expect((await daemon.call('CreateUserData', { user: 'bob', homepath: path })).code).toBe(0);
+    writeFileSync(join(path, 'file'), 'of bob');
+    const before = treeFacts(base);
+    expect(await daemon.call('CreateUserData', { user: 'ada', homepath: to })).toMatchObject({
+      code: 0,
+      lines: [`${to} is the home of ada now`],
+    });
+    expect([treeFacts(base), readdirSync(to)]).toEqual([before, []]);
+    expect(await homesOf(daemon)).toEqual([
+      { user: 'ada', path: to, machines: [machine] },
+      { user: 'bob', path, machines: [machine] },
+    ]);
+  });
+
+  it('refuses to take along what is the home of another user by another path, and nothing changes', async () => {
+    const { daemon, path } = await withHome();
+    const way = join(temporaryFolder(), 'way');
+    symlinkSync(join(path, '..'), way);
+    await daemon.call('DissociateUser', { user: 'ada' });
+    expect((await daemon.call('CreateUserData', { user: 'bob', homepath: join(way, 'ada') })).code).toBe(0);
+    writeFileSync(join(path, 'file'), 'of bob');
+    const before = [await daemon.dump(), treeFacts(path)];
+    const homepath = `${path}-new`;
+    expect(await daemon.call('CreateUserData', { user: 'ada', homepath })).toMatchObject({
+      code: 9,
+      order: [],
+      details: `"${path}" cannot be used for a home: the home of bob is there by now: call CreateUserData with the path of a folder of his that is not empty`,
+    });
+    expect([await daemon.dump(), treeFacts(path), existsSync(homepath)]).toEqual([...before, false]);
+  });
+
   it('is there after a restart', async () => {
     const { daemon, path, machine } = await withHome();
     await daemon.service.close(0);

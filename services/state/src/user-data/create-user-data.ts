@@ -5,7 +5,7 @@ import { currentMachine } from '../rules/machines/find-machine.ts';
 import { checkUserName, homePath, planHome } from '../rules/machines/user-data.ts';
 import type { RequestOf } from '../wire.ts';
 import { changeHomes } from './change-homes.ts';
-import { checkHomeApart } from './check-home-apart.ts';
+import { checkHomeApart, checkStillHis } from './check-home-apart.ts';
 import { checkHomeOwned, INSTEAD_OF_MOVING } from './check-home-owned.ts';
 
 /** Makes the home of a user and links it to the machine that runs; one who has a home gets it at the path. */
@@ -29,8 +29,10 @@ export async function createUserData(
         return `${path} is the home of ${request.user} now`;
       case 'move':
         // Where something lies already, that becomes the home and nothing is moved.
-        if ((await contentOwner(path)) === undefined)
+        if ((await contentOwner(path)) === undefined) {
+          await checkStillHis(model, plan.home);
           await checkHomeOwned(plan.home, owner, INSTEAD_OF_MOVING, context);
+        }
         await homes.retarget(plan.home, plan.path, plan.machines, owner);
         await homes.link({ ...plan.home, path: plan.path }, plan.machines);
         return `the home of ${request.user} is at ${plan.path} now, and no longer at ${plan.home.path}`;

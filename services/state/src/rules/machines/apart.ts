@@ -19,9 +19,14 @@ export interface Neighbour {
 
 /** Paths tell less than that: links and mounts lead by other ways to the same folder. @throws ALREADY_EXISTS */
 export function checkApart(path: string, home: Place, neighbours: readonly Neighbour[]): void {
-  for (const { name, place, holdsMounts } of neighbours) {
+  const neighbour = sharing(home, neighbours);
+  if (neighbour !== undefined) throw homeTaken(path, neighbour.name);
+}
+
+/** Who has files in common with a home. */
+export function sharing(home: Place, neighbours: readonly Neighbour[]): Neighbour | undefined {
+  return neighbours.find(({ place, holdsMounts }) => {
     const isAround = home.self !== undefined && [place.self, ...place.above].includes(home.self);
-    const isInside = !holdsMounts && place.self !== undefined && home.above.includes(place.self);
-    if (isAround || isInside) throw homeTaken(path, name);
-  }
+    return isAround || (!holdsMounts && place.self !== undefined && home.above.includes(place.self));
+  });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aMachine, aModel } from '../../../test/models.ts';
+import type { Home } from '../../model/model.ts';
 import { checkUserName, homePath, planDissociation, planHome, planMove } from './user-data.ts';
 
 describe('checkUserName', () => {
@@ -60,6 +61,22 @@ describe('planHome', () => {
       machines: [other, here],
     });
   });
+
+  it.each(['/srv/bob', '/srv/bob/sub', '/srv'])(
+    'makes a new one where another home is at %s by now, and his was at /srv/bob',
+    (path) => {
+      const left = { ...bob, path: '/srv/bob', machines: [] };
+      const eve = { user: 'eve', path, machines: [here] };
+      const plan = (homes: Home[]) => planHome(aModel({ homes }), machine, 'bob', '/new/bob');
+      expect(plan([left, eve])).toEqual({
+        do: 'create',
+        home: { user: 'bob', path: '/new/bob', machines: [here] },
+      });
+      // One that holds no place is in nobody's way, and one with datasets of its own takes nothing else along.
+      expect(plan([left, { ...eve, machines: [] }]).do).toBe('move');
+      expect(plan([{ ...left, datasets: [] }, eve]).do).toBe('move');
+    },
+  );
 
   it.each([
     ['/home/ada', 'the home of ada'],

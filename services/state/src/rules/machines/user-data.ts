@@ -49,7 +49,8 @@ export type HomePlan =
   | { readonly do: 'move'; readonly home: Home; readonly path: string; readonly machines: readonly string[] };
 
 /**
- * A new user gets a home; one who has one is linked to the machine, and his home moved when it is to lie elsewhere.
+ * A new user gets a home; one who has one is linked to the machine, and his home moved when it is to lie elsewhere. What is
+ * another user's by now is not moved: he gets a new one.
  * @throws ALREADY_EXISTS, FAILED_PRECONDITION
  */
 export function planHome(model: Model, machine: Machine, user: string, path: string): HomePlan {
@@ -58,7 +59,14 @@ export function planHome(model: Model, machine: Machine, user: string, path: str
   const home = model.homes.find((other) => other.user === user);
   if (home === undefined) return { do: 'create', home: { user, path, machines: [machine.id] } };
   const machines = [...new Set([...home.machines, machine.id])];
-  return home.path === path ? { do: 'link', home, machines } : { do: 'move', home, path, machines };
+  if (home.path === path) return { do: 'link', home, machines };
+  if (isOthersNow(model, home)) return { do: 'create', home: { user, path, machines } };
+  return { do: 'move', home, path, machines };
+}
+
+/** While a home belongs to no machine, others may take its place. What has datasets of its own is told from theirs. */
+function isOthersNow({ homes }: Model, { user, path, datasets }: Home): boolean {
+  return datasets === undefined && homes.some((other) => isInTheWay(other, user, path));
 }
 
 /**
@@ -107,14 +115,16 @@ export function holdsPlace({ machines, emptying }: Home): boolean {
   return machines.length > 0 || emptying !== undefined;
 }
 
+function isInTheWay(other: Home, user: string, path: string): boolean {
+  return other.user !== user && holdsPlace(other) && areNested(other.path, path);
+}
+
 /**
  * No home lies in another one, in a machine's system, or around one: what is saved and deleted would be both.
  */
 function checkFree(model: Model, user: string, path: string, machine: Machine): void {
-  for (const other of model.homes) {
-    if (other.user !== user && holdsPlace(other) && areNested(other.path, path))
-      throw homeTaken(path, `the home of ${other.user}`);
-  }
+  for (const other of model.homes)
+    if (isInTheWay(other, user, path)) throw homeTaken(path, `the home of ${other.user}`);
   for (const dataset of machine.datasets) {
     if (dataset.holdsMounts ? isWithin(dataset.path, path) : areNested(dataset.path, path))
       throw homeTaken(path, `${dataset.name} of this machine`);
