@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, ftruncate } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { chmod, copyFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { errorCode, fstat, readFully } from '../files.ts';
 
@@ -52,7 +52,9 @@ export async function setLength(fd: number, size: number): Promise<void> {
 }
 
 /**
- * Copies an open file by sharing its disk blocks (reflink), which some file systems can within themselves.
+ * Copies an open file by sharing its disk blocks (reflink), which some file systems can within themselves. The copy is for its
+ * owner alone.
+ * @param target a name in a folder that nobody else may write to
  * @returns false when this one cannot, and nothing is there then
  */
 export async function cloneFile(fd: number, target: string | Buffer): Promise<boolean> {
@@ -60,6 +62,8 @@ export async function cloneFile(fd: number, target: string | Buffer): Promise<bo
   try {
     // Through the descriptor, so that it is the file we opened and not what its name means by now.
     await copyFile(`/proc/self/fd/${fd}`, target, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
+    // It has the mode of the file: that may keep us from it, or let whoever runs it be its owner.
+    await chmod(target, 0o600);
     return true;
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') await rm(target, { force: true });
