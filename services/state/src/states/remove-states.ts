@@ -160,7 +160,8 @@ async function take(step: TakingStep<Dependant>, { storage }: Context): Promise<
  * Ends a removal that cannot go on.
  * @param count so many of the parts are gone
  * @param given whether it goes on with one that stopped before, and whether its intent is written down
- * @throws what stopped it when nothing is gone, so that it is taken back; else `removal_unfinished`
+ * @throws what stopped it when nothing is gone, so that it is taken back; else, also where that cannot be written down,
+ * `removal_unfinished`
  */
 async function stop(
   error: unknown,
@@ -173,12 +174,12 @@ async function stop(
   const { index } = context;
   const removal = removalOf(parts);
   const isUnfinished = error instanceof Failure && error.code === 'removal_unfinished';
-  if (!isEarlier && count === 0 && !isUnfinished) {
-    await index.undone(removal.ids[0], removal.ids);
-    throw error;
-  }
-  // What went may have made room for it: without it no start would know.
-  if (!isWritten) await index.beginRemoval(removal).catch(unwritten(context));
+  const isUntouched = !isEarlier && count === 0 && !isUnfinished;
+  // Of what was never written down no start knows.
+  if (isUntouched && ((await wasUndone(removal, context)) || !isWritten)) throw error;
+  // What went may have made room for it: without it no start would know. And what could not be undone for good the next start
+  // takes, so it stays begun here as well.
+  if (!isWritten || isUntouched) await index.beginRemoval(removal).catch(unwritten(context));
   const [gone, left] = [parts.slice(0, count), parts.slice(count)];
   index.partlyRemoved(statesAmong(gone).map(({ id }) => id));
   if (!(error instanceof Failure)) throw error;
@@ -186,6 +187,17 @@ async function stop(
   for (const part of gone) call.info(`gone: ${describePart(part)}`);
   for (const part of left) call.warning(`not gone: ${describePart(part)}`);
   throw removalStopped(error, gone.length, left.length);
+}
+
+/** Takes back a removal of which nothing is gone. @returns false when that could not be written down */
+async function wasUndone({ ids }: Removal, context: Context): Promise<boolean> {
+  try {
+    await context.index.undone(ids[0], ids);
+    return true;
+  } catch (error) {
+    unwritten(context)(error);
+    return false;
+  }
 }
 
 async function areGone(states: readonly State[], storage: Storage): Promise<boolean> {
