@@ -1,5 +1,6 @@
 import type { Failure } from '@croft/failure';
 import type { Clock, Log } from '@croft/runtime';
+import type { FruitlessRemovals } from './daemon/fruitless-removals.ts';
 import type { Happenings } from './daemon/happenings.ts';
 import type { Metrics } from './daemon/metrics.ts';
 import type { PolicyFile } from './daemon/policy-file.ts';
@@ -39,6 +40,8 @@ export interface Context {
   readonly turns: Turns;
   /** Percent of each pool that a save leaves free. */
   readonly minFree: number;
+  /** What removals for space came to. */
+  readonly fruitless: FruitlessRemovals;
   readonly boot: Boot;
   readonly policy: PolicyFile;
   /** What the system knows of users and groups. */

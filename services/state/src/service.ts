@@ -14,6 +14,7 @@ import { settleOnce } from './boot/boot-once.ts';
 import { readBoot } from './boot/read-boot.ts';
 import { settleMenu } from './boot/update-boot-menu.ts';
 import type { Context } from './context.ts';
+import { FruitlessRemovals } from './daemon/fruitless-removals.ts';
 import { Happenings } from './daemon/happenings.ts';
 import { openMetrics } from './daemon/metrics.ts';
 import { PolicyFile } from './daemon/policy-file.ts';
@@ -97,6 +98,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
     index,
     turns,
     minFree: settings.MIN_FREE ?? storage.recommendedMinFree,
+    fruitless: new FruitlessRemovals(),
     boot: await readBoot(settings),
     policy,
     directory,

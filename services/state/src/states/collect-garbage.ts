@@ -8,8 +8,6 @@ import { isShortOfSpace, type Pool, poolsOf } from '../rules/states/save-plan.ts
 import type { RequestOf } from '../wire.ts';
 import { freeContent, haveDependants, removeStates } from './remove-states.ts';
 
-/** So many removals in a row may bring no space, as states share what did not change between them. */
-const FRUITLESS = 8;
 /** So many in a row of which the storage cannot tell who needs them, and it tells nothing of the others: each may take it minutes. */
 const UNTOLD = 2;
 
@@ -70,20 +68,15 @@ export async function makeRoom(
 ): Promise<{ removed: number; failed: number }> {
   let removed = 0;
   let failed = 0;
-  let fruitless = 0;
   let untold = 0;
-  let most = Number.NEGATIVE_INFINITY;
+  const { fruitless } = context;
   const findShort = shortPoolFinder(context, datasets);
   try {
     for (const state of planForSpace(context.index.model, machine)) {
-      const allShort = await findShort();
-      if (allShort.length === 0) break;
-      const [short] = poolsOf(allShort, datasetsIn(state, context));
+      const wanting = (await findShort()).filter((pool) => !fruitless.areEnough(pool));
+      if (wanting.length === 0) break;
+      const [short] = poolsOf(wanting, datasetsIn(state, context));
       if (short === undefined) continue;
-      if (short.free > most) fruitless = 0;
-      most = Math.max(most, short.free);
-      // Others fill the disk then, and the history would go for nothing.
-      if (fruitless === FRUITLESS) break;
       call.signal.throwIfAborted();
       const needed = await isNeeded(state, call, context);
       if (needed === undefined) failed++;
@@ -93,10 +86,10 @@ export async function makeRoom(
       call.info(`${short.name} is short of space`);
       if (await wasRemoved(state, call, context, { collect: true })) {
         removed++;
-        fruitless++;
+        fruitless.add(short);
       } else failed++;
     }
-    // Whoever made room for something measures next.
+    // The last one may have been what it took.
     if (removed > 0) await findShort();
   } finally {
     if (removed > 0) await refreshMenu(call, context, { make: false });
@@ -106,13 +99,17 @@ export async function makeRoom(
 
 /** Asks for the pools that are short of space, also when all that was removed has been given back. */
 function shortPoolFinder(
-  { storage, minFree }: Context,
+  { storage, minFree, fruitless }: Context,
   datasets: readonly string[] | undefined,
 ): () => Promise<readonly Pool[]> {
   const find = async () => {
     const pools = await storage.space();
     const wanted = datasets === undefined ? pools : poolsOf(pools, datasets);
-    return wanted.filter((pool) => isShortOfSpace(pool, minFree));
+    const [short = [], others = []] = [true, false].map((isShort) =>
+      wanted.filter((pool) => isShortOfSpace(pool, minFree) === isShort),
+    );
+    fruitless.forget(others);
+    return short;
   };
   let isWorthWaiting = storage.awaitFreed !== undefined;
   return async () => {

@@ -33,7 +33,7 @@ export async function saveStates(
   if (pools.some((pool) => isShortOfSpace(pool, context.minFree))) {
     await makeRoom(machine, call, context, names);
     pools = poolsOf(await context.storage.space(), names);
-  }
+  } else context.fruitless.forget(pools);
   return saveIn(pools, machine, request, call, context);
 }
 
