@@ -71,9 +71,15 @@ describe('a push is refused, and nothing moves,', () => {
     'refs/heads/a~1',
     'refs/heads//a',
     'refs/heads/a/',
-  ])('that names a ref which git cannot have: %j', async (ref) => {
-    for (const move of [`${NONE} ${next}`, `${old} ${next}`, `${old} ${NONE}`])
-      await unchanged(() => [`${old} ${next} refs/heads/a`, `${move} ${ref}`], /no ref can have the name/);
+  ])('of a ref which git cannot have: %j', async (ref) => {
+    const before = await everything();
+    for (const move of [`${NONE} ${next}`, `${old} ${next}`, `${old} ${NONE}`]) {
+      // The name of another one is part of it.
+      const stays = `${OTHER} ${next} refs/heads/a`;
+      for (const commands of [[`${move} ${ref}`], [stays, `${move} ${ref}`], [`${move} ${ref}`, stays]])
+        expect(await push(commands)).toContain(`ng ${ref} no ref can have this name`);
+    }
+    expect(await everything()).toEqual(before);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { PlannedReviews, ReviewPush } from '../agit/plan-reviews.ts';
 import { type PushRules, refuseMove } from '../branches/push-rules.ts';
-import { isBranchName } from '../rules/git/branch-name.ts';
+import { isBranchName, isRefName } from '../rules/git/branch-name.ts';
 import { dependsOnFiles, findProtection } from '../rules/git/protection.ts';
 import { branchOf, kindOf, type PushCommand, tagOf } from '../rules/git/push-request.ts';
 import { areTooMany, refuseTag } from '../rules/git/tag-protection.ts';
@@ -69,6 +69,8 @@ function decide(
   // As git would, if it did not get refs of ours along with these.
   if (!/^refs\/(?:(?:heads|tags)\/(?!refs(?:\/|$))|notes\/)/.test(command.ref))
     return { kind: 'refuse', command, reason: 'deny updating a hidden ref' };
+  // As git would; its report of a name with a space could not be told from one of another ref.
+  if (!isRefName(command.ref)) return { kind: 'refuse', command, reason: 'no ref can have this name' };
   const branch = branchOf(command.ref);
   const kind = kindOf(command);
   const { lent } = rules;

@@ -1,5 +1,4 @@
 import { unacceptable } from '../failures.ts';
-import { isRefName } from '../rules/git/branch-name.ts';
 import { FLUSH, type PushCommand, packetLine, readPushLine } from '../rules/git/push-request.ts';
 
 /** What comes before the pack of a push, its commands and options: a hundred thousand refs take 15 MB. */
@@ -22,7 +21,7 @@ export interface PushRequest {
 
 /**
  * Reads the request of a push up to its pack.
- * @throws 422 for what is no such request, a name that no ref can have, and a ref named twice
+ * @throws 422 for what is no such request, and a ref named twice
  */
 export async function readPush(body: AsyncGenerator<Buffer>): Promise<PushRequest> {
   const reader = new PacketReader(body);
@@ -38,8 +37,6 @@ export async function readPush(body: AsyncGenerator<Buffer>): Promise<PushReques
       continue;
     }
     const { ref } = read.command;
-    // git's report could not be told apart from one of another ref.
-    if (!isRefName(ref)) throw unacceptable(`[]: no ref can have the name ${JSON.stringify(ref)}`);
     if (refs.has(ref)) throw unacceptable(`[]: ${ref} is named twice`);
     refs.add(ref);
     if (commands.length === 0) capabilities = read.capabilities ?? '';
