@@ -11,7 +11,8 @@ export interface UsersAfter {
 }
 
 /**
- * Users behind a cursor, newest first; fewer than the limit where they are too much to be in memory at once. Nobody is left out or shown twice because somebody signs up meanwhile.
+ * Users behind a cursor, newest first; fewer than the limit where they are too much to be in memory at once. Nobody is left
+ * out or shown twice because somebody signs up meanwhile.
  * @param cursor empty for the first ones
  * @throws Failure `validation_failed` for what is no cursor of ours
  */

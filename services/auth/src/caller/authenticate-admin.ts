@@ -20,9 +20,9 @@ export interface Administrator {
 /**
  * Accepts the bearer of an administrator's token (as in GoTrue). A token of a session is worth no more than its user: deleted
  * or signed out, and only while the user still has a role that may administrate; and who has a second factor administrates
- * by a session that showed it: a thief with the password would take the factor away, or set another password. One without, as people make by hand for a
- * role, may say any subject (§3.3); a user who is banned is refused in either case. No round trip for a token without a
- * user, one for others.
+ * by a session that showed it: a thief with the password would take the factor away, or set another password. One without, as
+ * people make by hand for a role, may say any subject (§3.3); a user who is banned is refused in either case. No round trip for
+ * a token without a user, one for others.
  * @throws Failure in the order of that table
  */
 export async function authenticateAdmin(

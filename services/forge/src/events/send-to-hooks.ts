@@ -57,10 +57,5 @@ async function putOnTheirWay(
   return made.map(({ id }) => id);
 }
 
-/** What waits for a hook goes on in the lane of another host. */
-export async function changeLane(tx: Tx, hookId: number, host: string): Promise<void> {
-  await deliveries.changeLane(tx, HOOK, hookId, host);
-}
-
 /** The payload of an outbox row of topic `hook`. */
 export const deliveryOf = (row: OutboxRow): number => (row.payload as { delivery: number }).delivery;

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { changeLane } from '../events/send-to-hooks.ts';
+import { HOOK } from '../events/send-to-hooks.ts';
 import { notFound } from '../failures.ts';
 import {
   checkAuthorization,
@@ -9,6 +9,7 @@ import {
   readHookConfig,
 } from '../rules/events/hook-config.ts';
 import { readHookEvents } from '../rules/events/hook-events.ts';
+import * as deliveries from '../store/events/hook-deliveries.ts';
 import * as hooks from '../store/events/hooks.ts';
 
 /** What a request changes about a hook; what it leaves out stays. */
@@ -44,10 +45,10 @@ export async function editHook(
     if (hook === undefined) throw notFound();
     const [before, after] = [new URL(hook.url), new URL(config.url ?? hook.url)];
     // What waits goes to the new host as well, and takes its turn there.
-    if (after.host !== before.host) await changeLane(tx, hookId, after.host);
+    if (after.host !== before.host) await deliveries.changeLane(tx, HOOK, hookId, after.host);
     // Whoever may change where it goes was never told what it is sent with, and the header says it in clear.
     const header = after.origin === before.origin ? hook.authorization_header : null;
-    const changed = await hooks.update(tx, hookId, {
+    return await hooks.update(tx, hookId, {
       url: config.url ?? hook.url,
       content_type: config.contentType ?? hook.content_type,
       secret: seal(config.secret, hook.secret),
@@ -57,6 +58,5 @@ export async function editHook(
       active: wanted.active ?? hook.active,
       name: wanted.name ?? hook.name,
     });
-    return changed ?? hook;
   });
 }

@@ -66,12 +66,14 @@ export async function insert(
 }
 
 /** Writes the changed hook, which whoever does it has locked. */
-export function update(tx: Tx, id: number, hook: HookChange): Promise<HookRow | undefined> {
-  return tx.row<HookRow>`
+export async function update(tx: Tx, id: number, hook: HookChange): Promise<HookRow> {
+  const row = await tx.row<HookRow>`
     update :schema.hooks set url = ${hook.url}, content_type = ${hook.content_type}, secret = ${hook.secret},
       authorization_header = ${hook.authorization_header}, events = ${hook.events}, branch_filter = ${hook.branch_filter},
       active = ${hook.active}, name = ${hook.name}, updated_at = ${tx.now}
     where id = ${id} returning *`;
+  if (row === undefined) throw new Error(`the webhook ${id} went away although it was locked`);
+  return row;
 }
 
 /** Forgets a hook with its deliveries. */
