@@ -47,6 +47,7 @@ const common = {
   pool: 'forks',
   // Most of a test's time is spent waiting for other processes: git, PostgreSQL, Croft itself.
   maxWorkers: 3,
+  setupFiles: 'packages/testing/src/start-elsewhere.ts',
   // Several times what the slowest takes: an hour in which the machine is a third as fast is no defect. What takes longer says so.
   testTimeout: 150_000,
   hookTimeout: 150_000,

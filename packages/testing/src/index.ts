@@ -16,6 +16,8 @@ export {
   smtpPort,
   smtpSink,
 } from './smtp-sink.ts';
+export { startHere } from './start-elsewhere.ts';
+export { runProgramSync } from './waited-programs.ts';
 
 // Every test that uses this package runs with the guard: whatever leaves the process inside a transaction fails.
 guardTransactions();

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   copyFileSync,
@@ -16,18 +15,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasProgram } from '@croft/testing';
+import { hasProgram, runProgramSync } from '@croft/testing';
 import type { OpenedStorage, StorageFixture } from './fixture.ts';
 
 const MIB = 1024 * 1024;
 
 /** Runs a program of the system and gives what it says. */
 export const run = (name: string, ...args: string[]): string =>
-  execFileSync(name, args, {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, LC_ALL: 'C' },
-  });
+  runProgramSync({ file: name, args, folder: '/', environment: { ...process.env, LC_ALL: 'C' } });
 
 /** A btrfs file system in an image, laid out as distributions do: `@` and `@home`. */
 export interface BtrfsImage extends OpenedStorage {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,
@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { hasProgram } from '@croft/testing';
+import { hasProgram, runProgramSync } from '@croft/testing';
 
 /** zfs-fuse has one socket for all, so test files share one that they start. Where it is told of, the programs in `in-turn` know too. */
 const [LOCK, PID_FILE, USERS] = ['lock', 'pid', 'users'].map((name) => `/tmp/croft-zfs-fuse.${name}`) as [
@@ -44,13 +44,8 @@ export function run(name: string, ...args: readonly string[]): string {
 }
 
 function runFor(timeout: number, name: string, ...args: readonly string[]): string {
-  return execFileSync(name, args, {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: ZFS_PATH, LC_ALL: 'C' },
-    maxBuffer: 64 * 1024 * 1024,
-    timeout,
-  });
+  const environment = { PATH: ZFS_PATH, LC_ALL: 'C' };
+  return runProgramSync({ file: name, args, folder: '/', environment, timeoutMs: timeout });
 }
 
 /** The same where it may fail. */

@@ -1,5 +1,8 @@
+import { startHere } from '@croft/testing';
 import { expect, it } from 'vitest';
-import { programsIn } from './programs.ts';
+import { programsIn } from '../src/outside/programs.ts';
+
+startHere();
 
 const run = programsIn('/usr/bin:/bin');
 
