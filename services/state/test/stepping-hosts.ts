@@ -27,6 +27,8 @@ export interface SteppingStorage extends Pick<OpenedStorage, 'settings' | 'rootW
   nextEntry?(): string;
   /** Saves the machine and all homes as ZSys does, where that can be adopted. */
   saveAsZsys?(name: string): void;
+  /** Steps that are tried on another storage, where they are the same. */
+  readonly beside?: RegExp;
   /** Fails unless it holds what the daemon says and nothing besides. */
   check(dump: Dump, folder: string): void;
 }
@@ -175,7 +177,7 @@ export class SteppingHost {
 
   async watch(mode: Ending, passing: readonly string[]): Promise<void> {
     await this.#written();
-    await this.#order({ do: 'watch', name: this.name, mode, passing });
+    await this.#order({ do: 'watch', name: this.name, mode, passing, beside: this.storage.beside?.source });
   }
 
   /** What ended before is written down, which nobody waits for; but for a removal that has stopped. */

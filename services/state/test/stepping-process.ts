@@ -17,6 +17,8 @@ export type Order =
       readonly name: string;
       readonly mode: Ending;
       readonly passing: readonly string[];
+      /** A pattern of steps that are none here. */
+      readonly beside: string | undefined;
     }
   | { readonly do: 'unwatch'; readonly name: string };
 
@@ -48,6 +50,9 @@ function warningsOf(name: string): Log {
 
 const running = new Map<string, Awaited<ReturnType<typeof startState>>>();
 
+/** Daemons that were watched before. */
+const watched = new Set<string>();
+
 async function obey(order: Order): Promise<string | undefined> {
   switch (order.do) {
     case 'start': {
@@ -65,9 +70,15 @@ async function obey(order: Order): Promise<string | undefined> {
       await running.get(order.name)?.close(1000);
       return undefined;
     case 'watch':
-      // When it has done what comes before a step as well.
-      flushCompileCache();
-      watch(order.name, order.mode, order.passing);
+      // The next time it has done nearly all that it ever does, and none of that is compiled anew by those that come after it.
+      if (watched.has(order.name)) flushCompileCache();
+      watched.add(order.name);
+      watch(
+        order.name,
+        order.mode,
+        order.passing,
+        order.beside === undefined ? undefined : new RegExp(order.beside),
+      );
       return undefined;
     case 'unwatch':
       unwatch(order.name);

@@ -16,6 +16,8 @@ export type Ending = 'stop' | 'fail' | 'lie';
 interface Watch {
   readonly mode: Ending;
   readonly passing: ReadonlySet<string>;
+  /** Steps that are tried elsewhere. */
+  readonly beside: RegExp | undefined;
   /** How often it did what. */
   readonly done: Map<string, number>;
   ended: boolean;
@@ -27,9 +29,12 @@ type Told = (name: string, step: string) => void;
 const watches = new Map<string, Watch>();
 let told: Told = () => {};
 
-/** From now on the daemon whose folder has this name goes on only through the steps that are passing. */
-export function watch(name: string, mode: Watch['mode'], passing: readonly string[]): void {
-  watches.set(name, { mode, passing: new Set(passing), done: new Map(), ended: false });
+/**
+ * From now on the daemon whose folder has this name goes on only through the steps that are passing.
+ * @param beside steps that are none here, as they are tried elsewhere
+ */
+export function watch(name: string, mode: Watch['mode'], passing: readonly string[], beside?: RegExp): void {
+  watches.set(name, { mode, passing: new Set(passing), beside, done: new Map(), ended: false });
 }
 
 /** The daemon goes on as ever; one that was stopped stays dead. */
@@ -166,7 +171,7 @@ function endingOf(call: string, paths: string[] | undefined): Watch['mode'] | un
   if (watching.mode === 'stop' && SYNCS.has(call)) return undefined;
   if (watching.mode === 'lie' && !['spawn', 'call'].includes(call)) return undefined;
   const step = `${call} ${nameOf(text.replaceAll(new RegExp(`(?:/[^\\s":]*/)?${name}/`, 'g'), '').replaceAll(name, 'POOL'))}`;
-  if (LOOKS.test(step)) return undefined;
+  if (LOOKS.test(step) || watching.beside?.test(step)) return undefined;
   // Beyond that it is the same step for the same thing, such as another object. Of a second file the first call is enough.
   const most = OF_OPEN_FILE.has(call) && step.endsWith('its files') ? 1 : 2;
   const times = Math.min((watching.done.get(step) ?? 0) + 1, most);

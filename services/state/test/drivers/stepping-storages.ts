@@ -58,6 +58,13 @@ export async function steppingBtrfs(runs: boolean): Promise<SteppingStorage> {
   };
 }
 
+/**
+ * What is done to files while an import fills its datasets. After each the same is there, a dataset that the next start destroys as
+ * a whole, and the same code does it on btrfs, where each of them is tried.
+ */
+const FILES_OF_IMPORTS =
+  /^(appendFile|copyFile|fchmod|fchown|futimes|link|open|rename|rm|write) state\/(imports\/ID\/(N|archive)|its files)/;
+
 /** ZFS on a pool in a file. */
 export async function steppingZfs(): Promise<SteppingStorage> {
   const storage = await openPool();
@@ -77,6 +84,7 @@ export async function steppingZfs(): Promise<SteppingStorage> {
     tree: systemPath,
     homes: homesFolder,
     settings,
+    beside: FILES_OF_IMPORTS,
     rootWord: (member) => storage.rootWord?.(member) ?? '',
     heads: () =>
       zfs('list', '-H', '-r', '-t', 'filesystem', '-o', 'name,croft:boot', `${pool}/ROOT`)
