@@ -63,7 +63,7 @@ async function startAgain(
       const stopped = hosts.ended(host.name).then((before) => {
         step = before;
       });
-      await host.watch('stop', [...startsKilled]);
+      await host.watchStart([...startsKilled]);
       await Promise.race([host.start(), stopped]);
       // What it does in the background may have been stopped meanwhile.
       if (step === undefined) await host.unwatch();

@@ -177,6 +177,15 @@ export class SteppingHost {
 
   async watch(mode: Ending, passing: readonly string[]): Promise<void> {
     await this.#written();
+    await this.#watch(mode, passing);
+  }
+
+  /** The same for the start of a daemon that was killed, which left things open. */
+  async watchStart(passing: readonly string[]): Promise<void> {
+    await this.#watch('stop', passing);
+  }
+
+  async #watch(mode: Ending, passing: readonly string[]): Promise<void> {
     await this.#order({ do: 'watch', name: this.name, mode, passing, beside: this.storage.beside?.source });
   }
 
