@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, claimsOf, type Subject, startSubject } from './harness.ts';
+import { type Answer, bearer, claimsOf, type Subject, startSubject } from './harness.ts';
 import { signIn } from './support/administrators.ts';
 import { capturedSms, lastCode } from './support/captured-sms.ts';
 import { as, challenged, guarded, signedUp, succeeded, verified } from './support/second-factors.ts';
@@ -34,7 +34,8 @@ const wrongOf = (code: string) => (code === '000000' ? '111111' : '000000');
 
 test('a phone is enrolled, gets a code, and raises the session with it', async () => {
   const { session, phone, id, answer } = await withPhone();
-  expect(answer.body).toEqual({ id, type: 'phone', phone });
+  // A name there is always, which some clients insist on, and the number is as it was given.
+  expect(answer.body).toEqual({ id, type: 'phone', friendly_name: '', phone: `+${phone}` });
   const challenge = await as(subject, session).post(`/factors/${id}/challenge`, { channel: 'sms' });
   expect([challenge.status, challenge.body]).toEqual([
     200,
@@ -129,6 +130,28 @@ test('a number of a tester gets no message and takes the code of the settings', 
   const { session, id } = await withPhone(subject, '15550009999');
   const sent = (await capturedSms(subject)).length;
   expect((await verified(subject, session, id, '424242')).status).toBe(200);
+  expect((await capturedSms(subject)).length).toBe(sent);
+});
+
+test('who begins anew with the same number gets another factor, and no further message for it', async () => {
+  const { session } = await signedUp(subject);
+  const phone = someNumber();
+  const enrol = () =>
+    as(subject, session).post('/factors', {
+      factor_type: 'phone',
+      friendly_name: 'mine',
+      phone: `+${phone}`,
+    });
+  const first = succeeded(await enrol()).body;
+  await challenged(subject, session, String(first.id));
+  const second = succeeded(await enrol()).body;
+  const { factors } = (await subject.get('/user', bearer(session))).body as { factors: { id: string }[] };
+  expect(factors.map(({ id }) => id)).toEqual([second.id]);
+  const sent = (await capturedSms(subject)).length;
+  expect(said(await as(subject, session).post(`/factors/${second.id}/challenge`))).toEqual([
+    429,
+    'over_sms_send_rate_limit',
+  ]);
   expect((await capturedSms(subject)).length).toBe(sent);
 });
 

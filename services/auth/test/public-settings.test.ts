@@ -22,7 +22,7 @@ test('by default: sign-up with an address that is confirmed by mail', async () =
     sms_provider: '',
     saml_enabled: false,
     saml_private_key_next_configured: false,
-    mfa_enabled: false,
+    mfa_enabled: true,
     passkeys_enabled: false,
   });
   expect(answer.body['external']).toEqual(external(['email']));
@@ -36,6 +36,7 @@ test('what the operator switched on is shown, and no credential of it', async ()
     AUTHSVC_EXTERNAL_EMAIL_ENABLED: 'false',
     AUTHSVC_EXTERNAL_PHONE_ENABLED: 'true',
     AUTHSVC_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTHSVC_MFA_TOTP_VERIFY_ENABLED: 'false',
     AUTHSVC_SMS_PROVIDER: 'vonage',
     AUTHSVC_SMS_VONAGE_API_SECRET: 'the-secret',
     AUTHSVC_EXTERNAL_SLACK_OIDC_ENABLED: 'true',
@@ -50,6 +51,7 @@ test('what the operator switched on is shown, and no credential of it', async ()
     mailer_autoconfirm: true,
     phone_autoconfirm: true,
     sms_provider: 'vonage',
+    mfa_enabled: false,
   });
   expect(answer.body['external']).toEqual(external(['slack_oidc', 'phone', 'anonymous_users']));
   expect(answer.text).not.toMatch(/the-(secret|client)/);

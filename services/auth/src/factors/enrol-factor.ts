@@ -22,7 +22,7 @@ export interface FactorRequest {
   origin: Origin;
 }
 
-/** What its owner gets of it, once. */
+/** What its owner gets of it, once; a number as he wrote it. */
 export type EnrolledFactor = { id: string; name: string } & (
   | { type: 'totp'; qrCode: string; secret: string; uri: string }
   | { type: 'phone'; phone: string }
@@ -49,7 +49,7 @@ export async function enrolFactor(
   const factor = { id, status: 'unverified' as const, name, phone: phone ?? null, secret: null };
   if (phone !== undefined) {
     await addFactor(context, owner, { ...factor, type: 'phone' }, trace);
-    return { id, name, type: 'phone', phone };
+    return { id, name, type: 'phone', phone: request.phone };
   }
   const secret = base32(randomBytes(KEY_BYTES));
   await addFactor(context, owner, { ...factor, type: 'totp', secret: context.atRest.seal(secret) }, trace);

@@ -15,7 +15,7 @@ import { verifyFactor } from './verify-factor.ts';
 const enrolledBody = z.object({
   id: z.string(),
   type: z.enum(['totp', 'phone']),
-  friendly_name: z.string().optional(),
+  friendly_name: z.string(),
   totp: z
     .object({
       qr_code: z.string().meta({ description: 'SVG' }),
@@ -139,7 +139,7 @@ function enrolledJson(factor: EnrolledFactor): z.infer<typeof enrolledBody> {
   return {
     id,
     type,
-    ...(name === '' ? {} : { friendly_name: name }),
+    friendly_name: name,
     ...(factor.type === 'totp'
       ? { totp: { qr_code: factor.qrCode, secret: factor.secret, uri: factor.uri } }
       : { phone: factor.phone }),

@@ -35,7 +35,7 @@ export function publicSettingsJson(settings: AuthSettings): PublicSettingsJson {
     sms_provider: settings.SMS_PROVIDER ?? '',
     saml_enabled: false,
     saml_private_key_next_configured: false,
-    mfa_enabled: false,
+    mfa_enabled: settings.MFA_TOTP_VERIFY_ENABLED || settings.MFA_PHONE_VERIFY_ENABLED,
     passkeys_enabled: false,
   };
 }

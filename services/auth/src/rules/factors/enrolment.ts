@@ -19,7 +19,8 @@ export interface EnrolmentLimits {
 
 /**
  * Whether a factor can be added to those there are.
- * @returns the ids of those that make room: they were never proven, and waited too long
+ * @returns the ids of those that make room: they were never proven, and waited too long or were for the same phone, whose owner
+ *   begins anew
  * @throws Failure `insufficient_aal`: a thief with the password must not add a factor of his own; or
  *   `too_many_enrolled_mfa_factors`, `mfa_verified_factor_exists` and `mfa_factor_name_conflict`
  */
@@ -31,10 +32,11 @@ export function planEnrolment(
   now: Date,
 ): string[] {
   if (hasVerified(factors) && aal !== 'aal2') throw failures.enrolmentNeedsAal2();
-  const expired = factors.filter(
-    (one) => one.status === 'unverified' && Date.parse(one.created_at) <= now.getTime() - limits.expiryMs,
-  );
-  const staying = factors.filter((one) => !expired.includes(one));
+  const makesRoom = (one: FactorRow) =>
+    Date.parse(one.created_at) <= now.getTime() - limits.expiryMs ||
+    (wanted.phone !== null && one.phone === wanted.phone);
+  const gone = factors.filter((one) => !isVerified(one) && makesRoom(one));
+  const staying = factors.filter((one) => !gone.includes(one));
   if (wanted.type === 'recovery_code') checkRecoveryCodes(staying);
   else checkCounts(staying, limits);
   if (wanted.phone !== null && staying.some((one) => isVerified(one) && one.phone === wanted.phone)) {
@@ -43,7 +45,7 @@ export function planEnrolment(
   if (wanted.name !== '' && staying.some((one) => one.friendly_name === wanted.name)) {
     throw failures.factorNameTaken(wanted.name);
   }
-  return expired.map(({ id }) => id);
+  return gone.map(({ id }) => id);
 }
 
 /** One set, beside something else. */
