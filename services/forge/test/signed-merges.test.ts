@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from '@croft/testing';
 import { beforeAll, expect, it } from 'vitest';
-import { commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
+import { type Body, commit, type Person, pushBranch, pushedRepository, useForge } from './forge.ts';
 
 const scene = useForge({ environment: { FORGE_SIGNING_KEY: 'generate' } });
 const at = '/repos/ada/signed';
@@ -55,6 +55,37 @@ it.each([
   expect((await ada.call('POST', `${at}/pulls/${number}/merge`, { Do: style })).status).toBe(200);
   expect(await signatures(`by-${style}`)).toEqual(expected);
   expect(await git(bare, 'fsck', '--strict', '--no-dangling')).toBe('');
+});
+
+const verificationOf = ({ commit }: Body) => (commit as Body)['verification'];
+
+it('what it signed is told as verified, and nothing else is', async () => {
+  const number = await open('told');
+  expect((await ada.call('POST', `${at}/pulls/${number}/merge`, { Do: 'merge' })).status).toBe(200);
+  const { items } = await ada.call('GET', `${at}/commits?sha=told`);
+  const [merge, second] = items.map(verificationOf);
+  expect(merge).toMatchObject({
+    verified: true,
+    reason: expect.stringMatching(/^Croft \/ SHA256:\S{43}$/),
+    signer: { name: 'Croft', email: '', username: '' },
+    signature: expect.stringMatching(/^-----BEGIN SSH SIGNATURE-----/),
+  });
+  expect(second).toMatchObject({ verified: false, reason: 'gpg.error.not_signed_commit', signer: null });
+  const branch = await ada.call('GET', `${at}/branches/told`);
+  expect(verificationOf(branch.body)).toEqual(merge);
+
+  // Its signature below other words is somebody's forgery.
+  const raw = await git(bare, 'cat-file', 'commit', 'told');
+  const file = join(scene.folder, 'forged');
+  await writeFile(file, `${raw.replace(/\n\n.*$/s, '')}\n\nforged\n`);
+  const forged = await git(bare, 'hash-object', '-t', 'commit', '-w', file);
+  await git(bare, 'update-ref', 'refs/heads/forged', forged);
+  const { body } = await ada.call('GET', `${at}/git/commits/${forged}`);
+  expect(verificationOf(body)).toMatchObject({
+    verified: false,
+    reason: 'gpg.error.no_gpg_keys_found',
+    signer: null,
+  });
 });
 
 it.each([

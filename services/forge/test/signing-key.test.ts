@@ -35,6 +35,23 @@ it('signs with a key that ssh-keygen made, so that ssh-keygen verifies it', asyn
   const signature = key.sign(Buffer.from('text'));
   expect(await verifies(folder.path, key.publicKey, 'text', signature)).toBe(true);
   expect(await verifies(folder.path, key.publicKey, 'another', signature)).toBe(false);
+  expect((await keygen('-l', '-f', file)).stdout).toContain(` ${key.fingerprint} `);
+});
+
+it('knows what it has signed, and of which text', async () => {
+  await using folder = await temporaryFolder();
+  const [key, other] = ['key', 'other'].map((name) => {
+    generateSigningKey(join(folder.path, name));
+    return readSigningKey(join(folder.path, name));
+  });
+  const [text, another] = [Buffer.from('text'), Buffer.from('another')];
+  const signature = key?.sign(text) ?? '';
+  expect(key?.made(signature, text)).toBe(true);
+  expect(key?.made(`${signature}\n`, text)).toBe(true);
+  expect(key?.made(signature, another)).toBe(false);
+  expect(other?.made(signature, text)).toBe(false);
+  expect(key?.made(signature.replace(/.(?=\n-----END)/, '!'), text)).toBe(false);
+  expect(key?.made('', text)).toBe(false);
 });
 
 it('makes a key that ssh-keygen reads, for its owner only, and only once', async () => {

@@ -3,6 +3,7 @@ import { addressesOf, verificationJson, verificationSchema } from '../commits/co
 import type { PeopleByAddress } from '../commits/match-people.ts';
 import type { Links } from '../links.ts';
 import type { CommitData, Stamp } from '../outside/git/reading/parse-commit.ts';
+import type { SigningKey } from '../outside/signing-key.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { findProtection, mayMergeInto, type Pusher, refusePush } from '../rules/git/protection.ts';
 import type { BranchProtectionRow } from '../store/repositories/branch-protections.ts';
@@ -45,21 +46,23 @@ export interface BranchSurroundings {
   /** The viewer as protections see him. */
   viewer: Pusher;
   people: PeopleByAddress;
+  signingKey: SigningKey | undefined;
 }
 
 /** A branch as its viewer gets it; without a commit where that cannot be read. */
 export function branchJson(
   name: string,
   commit: CommitData | undefined,
-  { found, protections, viewer, people }: BranchSurroundings,
+  around: BranchSurroundings,
   links: Links,
 ): z.output<typeof branchSchema> {
+  const { found, protections, viewer } = around;
   const protection = findProtection(protections, name);
   const options = protection?.options;
   const active = !found.repository.archived;
   return {
     name,
-    commit: commit === undefined ? null : payloadCommitJson(commit, found, people, links),
+    commit: commit === undefined ? null : payloadCommitJson(commit, around, links),
     protected: protection !== undefined,
     required_approvals: options?.required_approvals ?? 0,
     enable_status_check: options?.enable_status_check ?? false,
@@ -73,8 +76,7 @@ export function branchJson(
 
 function payloadCommitJson(
   commit: CommitData,
-  found: VisibleRepository,
-  people: PeopleByAddress,
+  { found, people, signingKey }: BranchSurroundings,
   links: Links,
 ): z.output<typeof payloadCommitSchema> {
   const person = ({ name, email }: Stamp) => ({ name, email, username: people(email)?.login ?? '' });
@@ -84,7 +86,7 @@ function payloadCommitJson(
     url: addressesOf(found, links).page(`commit/${commit.id}`),
     author: person(commit.author),
     committer: person(commit.committer),
-    verification: verificationJson(commit),
+    verification: verificationJson(commit, signingKey),
     timestamp: wireTime(commit.author.at),
     added: null,
     removed: null,

@@ -33,6 +33,7 @@ export async function presentBranches(
     viewer,
     commits.flatMap((commit) => (commit ? [commit.author.email, commit.committer.email] : [])),
   );
-  const around = { found, protections, viewer: pusher, people };
+  const { signingKey } = context.identity;
+  const around = { found, protections, viewer: pusher, people, signingKey };
   return branches.map(({ name }, index) => branchJson(name, commits[index], around, links));
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../caller/caller.ts';
 import type { Links } from '../links.ts';
 import type { CommitChanges } from '../outside/git/reading/changes.ts';
 import type { CommitData, Stamp } from '../outside/git/reading/parse-commit.ts';
+import type { SigningKey } from '../outside/signing-key.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
 import { userJson, userSchema } from '../users/user-json.ts';
 import { timeSchema } from '../wire-schemas.ts';
@@ -15,12 +16,12 @@ export const commitMetaSchema = z.object({ url: z.string(), sha: z.string(), cre
 /** Who did something, as the commit says it. */
 export const commitUserSchema = z.object({ name: z.string(), email: z.string(), date: z.string() });
 
-/** What is known of a signature. No keys are kept, so none is ever verified. */
+/** What is known of a signature. Only the forge's own key is kept, so no other is ever verified. */
 export const verificationSchema = z.object({
   verified: z.boolean(),
   reason: z.string(),
   signature: z.string(),
-  signer: z.null(),
+  signer: z.object({ name: z.string(), email: z.string(), username: z.string() }).nullable(),
   payload: z.string(),
 });
 
@@ -56,12 +57,13 @@ export interface CommitSurroundings {
   /** Undefined when they are not wanted, or took too long to count. */
   changes: CommitChanges | undefined;
   parts: CommitParts;
+  signingKey: SigningKey | undefined;
 }
 
 /** A commit as its viewer gets it. */
 export function commitJson(
   commit: CommitData,
-  { found, people, changes, parts }: CommitSurroundings,
+  { found, people, changes, parts, signingKey }: CommitSurroundings,
   viewer: Caller | undefined,
   links: Links,
 ): z.output<typeof commitSchema> {
@@ -83,7 +85,7 @@ export function commitJson(
       committer: commitUserJson(commit.committer),
       message: commit.message,
       tree: { url: address.tree(commit.tree), sha: commit.tree, created },
-      verification: parts.verification ? verificationJson(commit) : null,
+      verification: parts.verification ? verificationJson(commit, signingKey) : null,
     },
     author: person(commit.author),
     committer: person(commit.committer),
@@ -103,14 +105,24 @@ export function commitUserJson(stamp: Stamp): z.output<typeof commitUserSchema> 
   return { name: stamp.name, email: stamp.email, date: zonedTime(stamp) };
 }
 
-/** A signature, and why it proves nothing. */
-export function verificationJson({
-  signature,
-  payload,
-}: {
-  signature: string;
-  payload: string;
-}): z.output<typeof verificationSchema> {
+/**
+ * A signature, and why it proves nothing, or who made it.
+ * @param signingKey the forge's own, where commits may be signed with it
+ */
+export function verificationJson(
+  { signature, payload }: { signature: string; payload: string },
+  signingKey?: SigningKey,
+): z.output<typeof verificationSchema> {
+  if (signingKey?.made(signature, Buffer.from(payload))) {
+    const signer = { name: 'Croft', email: '', username: '' };
+    return {
+      verified: true,
+      reason: `${signer.name} / ${signingKey.fingerprint}`,
+      signature,
+      signer,
+      payload,
+    };
+  }
   const reason = signature === '' ? 'gpg.error.not_signed_commit' : 'gpg.error.no_gpg_keys_found';
   return { verified: false, reason, signature, signer: null, payload };
 }

@@ -17,6 +17,7 @@ export async function presentCommits(
   parts: CommitParts,
 ): Promise<z.output<typeof commitSchema>[]> {
   const { git, links } = context;
+  const { signingKey } = context.identity;
   const { id } = found.repository;
   const [objects, changes] = await Promise.all([
     readSmallObjects(git, id, ids),
@@ -29,7 +30,7 @@ export async function presentCommits(
     commits.flatMap(({ author, committer }) => [author.email, committer.email]),
   );
   return commits.map((commit) =>
-    commitJson(commit, { found, people, parts, changes: changes.get(commit.id) }, viewer, links),
+    commitJson(commit, { found, people, parts, changes: changes.get(commit.id), signingKey }, viewer, links),
   );
 }
 

@@ -12,8 +12,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 export interface SigningKey {
   /** A line as in `authorized_keys`. */
   publicKey: string;
+  /** As `ssh-keygen -l` tells it, `SHA256:…`. */
+  fingerprint: string;
   /** The signature of a text as git keeps it in a commit (SSHSIG, namespace `git`), without a line end at its end. */
   sign(text: Buffer): string;
+  /** Whether a signature is what this key makes of a text: ed25519 makes the same each time (RFC 8032 §5.1.6). */
+  made(signature: string, text: Buffer): boolean;
 }
 
 const TYPE = 'ssh-ed25519';
@@ -72,20 +76,24 @@ function signingKey(point: Buffer, seed: Buffer): SigningKey {
     key: { kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url'), d: seed.toString('base64url') },
   });
   const about = [Buffer.from('git'), Buffer.alloc(0), Buffer.from('sha512')].map(field);
+  const beginning = Buffer.concat([Buffer.from('SSHSIG'), number(1), field(publicPart(point))]);
+  // Whole letters of base64: others' signatures, which have other keys there, are told by it at no cost.
+  const sameLetters = armour(
+    'SSH SIGNATURE',
+    beginning.subarray(0, beginning.length - (beginning.length % 3)),
+  );
+  const sameStart = sameLetters.slice(0, sameLetters.lastIndexOf('\n-----END'));
+  const signed = (text: Buffer): string => {
+    const digest = field(createHash('sha512').update(text).digest());
+    const signature = sign(null, Buffer.concat([Buffer.from('SSHSIG'), ...about, digest]), key);
+    const end = field(Buffer.concat([field(Buffer.from(TYPE)), field(signature)]));
+    return armour('SSH SIGNATURE', Buffer.concat([beginning, ...about, end])).trimEnd();
+  };
   return {
     publicKey: `${TYPE} ${publicPart(point).toString('base64')}`,
-    sign(text) {
-      const digest = field(createHash('sha512').update(text).digest());
-      const signature = sign(null, Buffer.concat([Buffer.from('SSHSIG'), ...about, digest]), key);
-      const whole = Buffer.concat([
-        Buffer.from('SSHSIG'),
-        number(1),
-        field(publicPart(point)),
-        ...about,
-        field(Buffer.concat([field(Buffer.from(TYPE)), field(signature)])),
-      ]);
-      return armour('SSH SIGNATURE', whole).trimEnd();
-    },
+    fingerprint: `SHA256:${createHash('sha256').update(publicPart(point)).digest('base64').replace(/=+$/, '')}`,
+    sign: signed,
+    made: (signature, text) => signature.startsWith(sameStart) && signature.trimEnd() === signed(text),
   };
 }
 
