@@ -268,8 +268,13 @@ describe('a comparison', () => {
     expect(await compare('side')).toEqual(await compare('main...side'));
     expect(await compare(`side...${merge.slice(0, 9)}`)).toEqual(both);
     expect(await compare('side...feature%2Fx')).toEqual(both);
-    const page = (await ada.call('GET', '/repos/ada/hello/compare/side...main?limit=1&page=2')).body;
+    const { body: page } = await ada.call('GET', '/repos/ada/hello/compare/side...main?limit=1&page=2');
     expect([page['total_commits'], shas(page['commits'] as Body[])]).toEqual([2, [changed]]);
+    const first = await ada.call('GET', '/repos/ada/hello/compare/side...main?limit=1');
+    expect(['x-total-count', 'x-hasmore'].map((name) => first.headers.get(name))).toEqual(['2', 'true']);
+    expect(first.headers.get('link')).toContain(
+      '/repos/ada/hello/compare/side...main?limit=1&page=2>; rel="next"',
+    );
   });
 
   it('is text when that is asked for', async () => {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
 import { notFound, unacceptable } from '../failures.ts';
+import type { ListPage } from '../list-answer.ts';
 import { startDiff } from '../outside/git/diff.ts';
 import { findMergeBase } from '../outside/git/merging/merge.ts';
 import { listCommits } from '../outside/git/reading/history.ts';
@@ -20,7 +21,7 @@ import { presentCommits, readParts } from './present-commits.ts';
 import { resolveCommit } from './resolve-commit.ts';
 import { streamFromGit } from './stream-from-git.ts';
 
-/** More commits than this are not shown at once; `total_commits` counts all. */
+/** More commits than this are not shown at once. */
 const PAGE = { fallback: 250, maximum: 250 };
 
 /** Where two names stand apart. */
@@ -37,16 +38,14 @@ export async function compareCommits(
   viewer: Caller | undefined,
   path: ComparisonPath,
   query: { page?: string | undefined; limit?: string | undefined; files?: string | undefined },
-): Promise<{ total_commits: number; commits: z.output<typeof commitSchema>[] }> {
+): Promise<ListPage<z.output<typeof commitSchema>>> {
   const { found, beside, base, head } = await findBoth(context, viewer, path);
   const range = { from: head, not: [base], path: '', since: undefined, until: undefined, beside };
-  const history = await listCommits(context.git, found.repository.id, range, readPage(query, PAGE));
+  const page = readPage(query, PAGE);
+  const history = await listCommits(context.git, found.repository.id, range, page);
   if (history === undefined) throw unacceptable('the history cannot be read');
-  const parts = readParts(query);
-  return {
-    total_commits: history.total,
-    commits: await presentCommits(context, viewer, found, history.ids, parts),
-  };
+  const items = await presentCommits(context, viewer, found, history.ids, readParts(query));
+  return { page, total: history.total, items };
 }
 
 /** The same as text: from where the two parted to the head. */

@@ -88,11 +88,16 @@ export const compare = endpoint({
     404: errorSchema,
     422: errorSchema,
   },
-  async handle({ params: { '*': basehead, ...at }, query, caller, accept }, context) {
+  async handle({ params: { '*': basehead, ...at }, query, caller, accept, url }, context) {
     const path = { ...at, basehead };
     const format = query.output ?? readMediaType(accept);
     if (format === 'diff' || format === 'patch')
       return { status: 200, body: await showComparison(context, caller, path, format) };
-    return { status: 200, body: await compareCommits(context, caller, path, query) };
+    const found = await compareCommits(context, caller, path, query);
+    // Whoever knows no pages here learns from the headers that there are more.
+    return {
+      ...pagedAnswer(context, url, found),
+      body: { total_commits: found.total, commits: found.items },
+    };
   },
 });

@@ -87,14 +87,15 @@ it('the head of a comparison may be somewhere else', () => {
   expect(splitHead('ada:')).toEqual({ owner: 'ada', name: '' });
 });
 
-it('the worst state counts', () => {
+it('one that went wrong counts, and then one that is still to come', () => {
   expect(combineStates([])).toBe('pending');
   expect(combineStates(['success', 'skipped'])).toBe('success');
   expect(combineStates(['success', 'pending'])).toBe('pending');
-  expect(combineStates(['warning', 'pending'])).toBe('warning');
-  expect(combineStates(['failure', 'warning'])).toBe('failure');
-  expect(combineStates(['failure', 'error'])).toBe('error');
-  expect(combineStates(['skipped'])).toBe('skipped');
+  expect(combineStates(['warning', 'pending'])).toBe('pending');
+  expect(combineStates(['warning', 'success'])).toBe('success');
+  expect(combineStates(['failure', 'pending'])).toBe('failure');
+  expect(combineStates(['success', 'error'])).toBe('failure');
+  expect(combineStates(['skipped'])).toBe('success');
 });
 
 it('languages are told by endings and names', () => {
