@@ -4,7 +4,8 @@
 #   docker run --init --stop-timeout 30 -v croft:/data -p 8081:8081 -p 3000:3000 croft
 #
 # Settings are variables (docs/configuration.md): -e DATABASE_URL=… for a PostgreSQL of your own, -e FORGE_ROOT_URL=… and
-# -e AUTHSVC_API_EXTERNAL_URL=… for the addresses that the world sees. Commands: docker exec … npx croft auth admin --help
+# -e AUTHSVC_API_EXTERNAL_URL=… for the addresses that the world sees, -e AUTHSVC_TRUSTED_PROXIES=loopback,… for the proxy
+# in front (docs/operations.md). Commands: docker exec … npx croft auth admin --help
 FROM node:24-bookworm-slim
 
 RUN apt-get update \

@@ -35,8 +35,8 @@ export interface Configuration {
 
 /**
  * Reads the settings of Croft and of the services that shall run.
- * @param named whether a person named the services: with a database of their own they then are on their own
- * configuration, and what is required stays required
+ * @param named whether a person named the services: one without the other and with a database of its own is on its own
+ * configuration, and what is required stays required; auth and forge together share what is in the data folder
  * @throws SettingsError with the problems of all of them at once
  */
 export async function readConfiguration(
@@ -49,8 +49,9 @@ export async function readConfiguration(
   const settings = attempt(problems, () => readSettings(launcherSettings, environment));
   // The bare PORT means auth only when nothing else could be meant.
   const own = names.length === 1 && names[0] === 'auth' ? environment : { ...environment, PORT: undefined };
+  const isWhole = names.includes('auth') && names.includes('forge');
   const configureOne = (service: Service, secrets: Secrets) => {
-    const onItsOwn = named && usesOwnDatabase(service, own);
+    const onItsOwn = named && !isWhole && usesOwnDatabase(service, own);
     const beneath = onItsOwn ? {} : defaults(own, !named || names.includes('forge'), secrets);
     return service.configure({ ...beneath, ...given(own) }, onItsOwn);
   };

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '@croft/testing';
+import { temporaryFolder, testDatabase } from '@croft/testing';
 import { expect, it } from 'vitest';
 import { placeFor, root, startCroft } from './support/croft.ts';
 
@@ -21,20 +21,27 @@ it('has settings of its own that exist, and opens the data folder and both ports
   expect(dockerfile).toContain('EXPOSE 8081 3000');
 });
 
-it('starts auth and forge, and its health check tells whether they answer', async () => {
-  await using folder = await temporaryFolder();
-  const { CROFT_DATA: _, ...hosts } = settings;
-  const place = await placeFor(join(folder.path, 'data'), hosts);
-  const check = commandOf(/^HEALTHCHECK .*CMD (\[.*\])$/m).map((word) =>
-    word.replace('8081/', `${place.authPort}/`).replace('3000/', `${place.forgePort}/`),
-  );
-  const isHealthy = () => spawnSync(check[0] as string, check.slice(1), { timeout: 20_000 }).status === 0;
-  const croft = await startCroft({ ...place, command: commandOf(/^CMD (\[.*\])$/m) });
-  try {
-    expect(croft.printed).not.toContain('state ');
-    expect(isHealthy()).toBe(true);
-  } finally {
-    expect(await croft.stop()).toBe(0);
-  }
-  expect(isHealthy()).toBe(false);
-});
+const migrations = new URL(`file://${root}/services/forge/migrations/`);
+
+it.each(['embedded', 'own'])(
+  'starts auth and forge on the %s database, and its health check tells whether they answer',
+  async (which) => {
+    await using folder = await temporaryFolder();
+    await using database = await testDatabase({ schema: 'other', migrations });
+    const { CROFT_DATA: _, ...hosts } = settings;
+    const own = which === 'own' ? { DATABASE_URL: database.url } : {};
+    const place = await placeFor(join(folder.path, 'data'), { ...hosts, ...own });
+    const check = commandOf(/^HEALTHCHECK .*CMD (\[.*\])$/m).map((word) =>
+      word.replace('8081/', `${place.authPort}/`).replace('3000/', `${place.forgePort}/`),
+    );
+    const isHealthy = () => spawnSync(check[0] as string, check.slice(1), { timeout: 20_000 }).status === 0;
+    const croft = await startCroft({ ...place, command: commandOf(/^CMD (\[.*\])$/m) });
+    try {
+      expect(croft.printed).not.toContain('state ');
+      expect(isHealthy()).toBe(true);
+    } finally {
+      expect(await croft.stop()).toBe(0);
+    }
+    expect(isHealthy()).toBe(false);
+  },
+);

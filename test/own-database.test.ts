@@ -34,10 +34,14 @@ describe('tasks of the forge, with a sentence and nothing made', () => {
   });
 });
 
-it.each(['auth', 'forge'])('%s migrate needs nothing but the database', async (service) => {
-  expect(await run(service, 'migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/^applied /) });
-  expect(await run(service, 'migrate')).toMatchObject({ code: 0, out: `${service} is up to date\n` });
-});
+it.each(['auth', 'forge'])(
+  '%s migrate needs nothing but the database, and makes no folder',
+  async (service) => {
+    expect(await run(service, 'migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/^applied /) });
+    expect(await run(service, 'migrate')).toMatchObject({ code: 0, out: `${service} is up to date\n` });
+    expect(existsSync(place.data)).toBe(false);
+  },
+);
 
 it('a database that is not UTF-8 is refused, and nothing is made in it', async () => {
   const database = openDatabase({ url, schema: 'public', log: silentLog });

@@ -94,7 +94,7 @@ async function checkVersion(cluster: string, ours: string): Promise<void> {
   if (theirs === ours) return;
   throw new StartError(
     `${cluster} was made by PostgreSQL ${theirs}, and this Croft has PostgreSQL ${ours}, which cannot read it. ` +
-      `Dump it with the Croft that made it and load the dump here, or ${USE_YOUR_OWN}, or move the folder away to start empty.`,
+      `Dump it with the Croft that made it (docs/operations.md, "A database of your own") and load the dump here, or ${USE_YOUR_OWN}, or move the folder away to start empty.`,
   );
 }
 

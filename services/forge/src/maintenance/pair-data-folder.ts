@@ -69,7 +69,7 @@ const otherFolder = (schema: string, dataFolder: string, id: string = randomUUID
   `The repositories of the schema "${schema}" are not in the data folder ${dataFolder}, but in another. Set CROFT_DATA to that one, or FORGE_DB_SCHEMA to a schema of this folder's own. If they shall be looked for in this one from now on, write ${id} into ${fileIn(dataFolder)}.`;
 
 const otherSchema = (schema: string, dataFolder: string) =>
-  `The repositories in the data folder ${dataFolder} belong to another schema than "${schema}", which has none. Set DATABASE_URL and FORGE_DB_SCHEMA to theirs, or CROFT_DATA to another folder. If nobody needs them any more, move ${join(dataFolder, 'repositories')} away.`;
+  `The repositories in the data folder ${dataFolder} belong to another schema than "${schema}", which has none. Set DATABASE_URL and FORGE_DB_SCHEMA to theirs (no DATABASE_URL, if they are in the embedded database), or CROFT_DATA to another folder. If nobody needs them any more, move ${join(dataFolder, 'repositories')} away.`;
 
 async function readId(dataFolder: string): Promise<string | undefined> {
   const text = await readFile(fileIn(dataFolder), 'utf8').catch(unlessMissing(''));
