@@ -7,7 +7,8 @@ import { isPlain, textOf } from './value.ts';
 /** Values by the names of variables. */
 export type Values = Readonly<Record<string, unknown>>;
 
-const compiled = cached((template) => compile(template, 'template', /(\{[^{}]+\})/));
+// A hyphen is in no name of RFC 6570; those of APIs have some, so a url may.
+const compiled = cached((template) => compile(template, 'template', /(\{[^{}-]+\})/));
 
 /**
  * Expands a URI template by RFC 6570, all four levels. `null`, `undefined` and empty lists count as undefined;

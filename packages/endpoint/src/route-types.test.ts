@@ -29,6 +29,8 @@ test('a literal route knows its placeholders', () => {
     () => strict('/repos/:owner/:repo.git', { owner: 'a', repo: new Date(0) }),
     () => strict('/:a-:b_1/{c}:d', { a: 1n, b_1: true, c: new URL('urn:c'), d: 'd' }),
     () => strict('/at/12:30/{a.b}', { 'a.b': 1 }),
+    () => strict('/compare/:base...octocat:Patch-1/:_x', { base: 'main' }),
+    () => strict('/{user-id}{?to-status}', { 'user-id': 1, 'to-status': 'read' }),
     () => strict(' get\t/x/{a} ', { a: 1 }),
     () => strict('/{a}/b c/{d}', { a: 1, d: 2 }),
     () => strict('POST https://h:8080/x/{+path}{?name,label}', { path: 'a/b', other: {} }),
@@ -91,6 +93,8 @@ test('what is missing does not compile, and is refused in strict mode', () => {
     () => strict('GET /repos/{owner,repo}', { owner: 'a', repos: 'b' }),
     // @ts-expect-error path is missing
     () => strict('GET https://h/{+path}{?page}', { page: 1 }),
+    // @ts-expect-error user-id is missing
+    () => strict('/{user-id}', { 'to-status': 'read' }),
     // @ts-expect-error a is missing: the method is not all before the last space
     () => strict('/{a}/b c/{d}', { d: 2 }),
     // @ts-expect-error a is missing: the scheme does not stand first
@@ -130,7 +134,7 @@ test('what is missing does not compile, and is refused in strict mode', () => {
     // @ts-expect-error options of a general type promise none
     () => strict.defaults(settings)('GET /{owner}'),
   ];
-  for (const call of calls) expect(call).toThrow(/^\w+ at \d+: missing$/);
+  for (const call of calls) expect(call).toThrow(/^[\w-]+ at \d+: missing$/);
 });
 
 test('and neither does what no url can hold', () => {

@@ -10,7 +10,7 @@ type Exploded = UrlList | UrlMap;
 
 type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
 // biome-ignore format: one line of letters
-type Letter = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z' | '_';
+type Lower = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z';
 type OptionalSign = '#' | '.' | '/' | ';' | '?' | '&';
 /** Names that are never parameters, as in options.ts. */
 // biome-ignore format: one line of names
@@ -40,11 +40,11 @@ type BelowHost<Url extends string> = Url extends `${infer First}${infer Rest}`
 type ColonNames<Url extends string, Found = never> = Url extends `${infer Before}{${string}}${infer Rest}`
   ? ColonNames<Rest, Found | ColonNames<Before>>
   : Url extends `${string}:${infer Rest}`
-    ? ColonNames<Rest, Rest extends `${Digit}${string}` ? Found : Found | Exclude<Word<Rest>, ''>>
+    ? ColonNames<Rest, Rest extends `${Lower}${string}` ? Found | Word<Rest> : Found>
     : Found;
 
 type Word<Text extends string, Read extends string = ''> = Text extends `${infer First}${infer Rest}`
-  ? Lowercase<First> extends Letter | Digit
+  ? Lowercase<First> extends Lower | Digit | '_'
     ? Word<Rest, `${Read}${First}`>
     : Read
   : Read;

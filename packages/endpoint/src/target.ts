@@ -23,7 +23,7 @@ export const targetOf = cached((url): Target => {
   const template = compile(
     url.slice(origin.length),
     'url',
-    /(\{[^{}]+\}|:[a-z_]\w*)/i,
+    /(\{[^{}]+\}|:[a-z]\w*)/,
     origin.length,
     (name, position) => !isSetting(name) && names.set(name, position),
   );

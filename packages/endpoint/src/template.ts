@@ -16,9 +16,9 @@ export interface Expression {
 /** A compiled template: encoded literals, which may be empty, and expressions in turn; it begins and ends with a literal. */
 export type Template = (string | Expression)[];
 
-// varname [ ":" max-length / "*" ] of RFC 6570 sections 2.3 and 2.4. No two parts of it match the same character, so
+// varname [ ":" max-length / "*" ] of RFC 6570 sections 2.3 and 2.4, with hyphens in names. No two parts of it match the same character, so
 // it reads a text once.
-const varspec = /^(?!\.)((?:\.?(?:\w|%[\da-f]{2}))+)(\*|:[1-9]\d{0,3})?$/i;
+const varspec = /^(?!\.)((?:\.?(?:[\w-]|%[\da-f]{2}))+)(\*|:[1-9]\d{0,3})?$/i;
 
 /**
  * Compiles a template whose expressions are what `pattern` captures: `{…}` or `:name`. A malformed one is refused with
@@ -38,7 +38,7 @@ export function compile(
       refuse(/[{}]/, piece, 'malformed', option, start);
       return encode(piece, true);
     }
-    const [, sign, inner] = /^[{:]([+#./;?&]?)([^}]*)/.exec(piece) as unknown as [string, string, string];
+    const [, sign, inner] = /^.([+#./;?&]?)([^}]*)/.exec(piece) as unknown as [string, string, string];
     const variables = inner.split(',').map((spec): Variable => {
       const [, name, modifier = ''] = varspec.exec(spec) ?? [];
       if (!name || (take && !take(name, start))) throw new EndpointError('malformed', option, start);

@@ -156,6 +156,8 @@ const routes = [
   'patch /x/:aa',
   'GET /x/{a}/{a}/:aa',
   'GET /x/:aa...:bb',
+  'GET /x/:aa:Bb/:_a',
+  'GET /x/{a-b}{?c-d}',
   'GET /x/{+a}',
   'GET /x/{+a}/y',
   'GET /x{/a}',
