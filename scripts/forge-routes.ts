@@ -5,9 +5,16 @@ interface Document {
   paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema: Schema;
+}
+
 interface Operation {
   summary?: string;
-  parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
+  parameters?: readonly Parameter[];
   requestBody?: { content: Readonly<Record<string, { schema: Schema }>> };
 }
 
@@ -47,23 +54,50 @@ type Text = string | number | bigint | boolean | Date;
 export interface ForgeRoutes {
 `;
 
-/** The text of a file with the types of the forge's routes, read from the OpenAPI document its application serves. */
-export async function forgeRoutes(): Promise<string> {
+/** The operations of the OpenAPI document that the forge's application serves, by path and method. */
+export async function forgePaths(): Promise<Document['paths']> {
   // By its place: the forge exports what runs it, and a description needs neither settings nor a database.
   const code = (await import(new URL('../services/forge/src/app.ts', import.meta.url).href)) as ForgeCode;
   const app = await code.createForgeApp({ links: {}, log: silentLog, version: '' });
   const { paths } = (await app.inject(`${PREFIX}/openapi.json`)).json() as Document;
   await app.close();
+  return paths;
+}
+
+/** The text of a file with the types of the forge's routes, read from its OpenAPI document. */
+export async function forgeRoutes(): Promise<string> {
+  const paths = await forgePaths();
   const routes = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) =>
-      renderRoute(`${method.toUpperCase()} ${path.slice(PREFIX.length)}`, operation),
+    Object.entries(operations).flatMap(([method, operation]) =>
+      renderOperation(`${method.toUpperCase()} ${path.slice(PREFIX.length)}`, operation),
     ),
   );
   if (routes.length === 0) throw new Error('the OpenAPI document of the forge has no routes');
   return `${HEAD}${routes.join('')}}\n`;
 }
 
-function renderRoute(route: string, { summary, parameters = [], requestBody }: Operation): string {
+/**
+ * An operation under its plain route and, where the query has what only the url can say, under one that declares that too:
+ * parameters beside a body, and lists whose values cannot be joined with commas.
+ */
+function renderOperation(route: string, operation: Operation): string[] {
+  const isQuery = route.startsWith('GET ');
+  const query = (operation.parameters ?? []).filter(
+    (one) => one.in === 'query' && !SETTINGS.includes(one.name),
+  );
+  const declared = query.filter(({ schema }) => !isQuery || schema.type === 'array');
+  const single = isQuery ? query.map((one) => ({ ...one, schema: one.schema.items ?? one.schema })) : [];
+  const plain = renderRoute(route, single, operation);
+  if (declared.length === 0) return [plain];
+  const specs = declared.map(({ name, schema }) => (schema.type === 'array' ? `${name}*` : name));
+  return [plain, renderRoute(`${route}{?${specs.join()}}`, query, operation)];
+}
+
+function renderRoute(
+  route: string,
+  query: readonly Parameter[],
+  { summary, parameters = [], requestBody }: Operation,
+): string {
   const members = new Map<string, string>();
   // A parameter is used once: in the path before the query, in the query before the body.
   function add(name: string, isRequired: boolean, types: string[]): void {
@@ -73,8 +107,8 @@ function renderRoute(route: string, { summary, parameters = [], requestBody }: O
   const place = ({ name }: { name: string }) => route.indexOf(`{${name}}`);
   const inPath = parameters.filter((one) => one.in === 'path').sort((a, b) => place(a) - place(b));
   for (const { name, schema } of inPath) add(name, true, typesOf(schema, true));
-  for (const { name, schema, required = false, in: where } of parameters) {
-    if (where === 'query') add(name, required, [...typesOf(schema, true), ...(required ? [] : ['null'])]);
+  for (const { name, schema, required = false } of query) {
+    add(name, required, [...typesOf(schema, true), ...(required ? [] : ['null'])]);
   }
   const body = requestBody?.content['application/json']?.schema;
   for (const [name, schema] of Object.entries(body?.properties ?? {})) {

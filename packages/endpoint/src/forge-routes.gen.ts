@@ -40,20 +40,20 @@ export interface ForgeRoutes {
   };
   /** The caller's SSH keys, which are none */
   'GET /user/keys': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** The caller's GPG keys, which are none */
   'GET /user/gpg_keys': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** People by a part of their name */
   'GET /users/search': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
-    q?: Text | readonly Text[] | null | undefined;
-    uid?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
+    q?: Text | null | undefined;
+    uid?: Text | null | undefined;
   };
   /** An account, of a person or an organization */
   'GET /users/{username}': {
@@ -62,24 +62,24 @@ export interface ForgeRoutes {
   /** SSH keys of a person, which are none */
   'GET /users/{username}/keys': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** GPG keys of a person, which are none */
   'GET /users/{username}/gpg_keys': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** People who follow the caller */
   'GET /user/followers': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** People whom the caller follows */
   'GET /user/following': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Whether the caller follows a person */
   'GET /user/following/{username}': {
@@ -96,14 +96,14 @@ export interface ForgeRoutes {
   /** People who follow a person */
   'GET /users/{username}/followers': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** People whom a person follows */
   'GET /users/{username}/following': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Whether a person follows another */
   'GET /users/{username}/following/{target}': {
@@ -113,8 +113,8 @@ export interface ForgeRoutes {
   /** Personal access tokens, without the tokens themselves */
   'GET /users/{username}/tokens': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make a personal access token; it is shown this once */
   'POST /users/{username}/tokens': {
@@ -129,8 +129,8 @@ export interface ForgeRoutes {
   };
   /** OAuth2 applications of the caller, without their secrets */
   'GET /user/applications/oauth2': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make an OAuth2 application; its secret is shown this once */
   'POST /user/applications/oauth2': {
@@ -157,8 +157,8 @@ export interface ForgeRoutes {
   };
   /** Applications that the caller let act for him */
   'GET /user/applications/grants': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Take back what an application was allowed; every token it has for the caller is of no use from then on */
   'DELETE /user/applications/grants/{id}': {
@@ -166,8 +166,8 @@ export interface ForgeRoutes {
   };
   /** Organizations the caller may know of */
   'GET /orgs': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make an organization; its maker is its first owner */
   'POST /orgs': {
@@ -182,14 +182,14 @@ export interface ForgeRoutes {
   };
   /** Organizations of the caller */
   'GET /user/orgs': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Somebody's organizations, as far as the caller may know of the membership */
   'GET /users/{username}/orgs': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** What somebody may do in an organization */
   'GET /users/{username}/orgs/{org}/permissions': {
@@ -223,8 +223,8 @@ export interface ForgeRoutes {
   /** Members of an organization; for others than members those who show it */
   'GET /orgs/{org}/members': {
     org: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Whether somebody is a member; who is none himself is sent to the public members */
   'GET /orgs/{org}/members/{username}': {
@@ -239,8 +239,8 @@ export interface ForgeRoutes {
   /** Members of an organization who show it */
   'GET /orgs/{org}/public_members': {
     org: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Whether somebody is a member and shows it */
   'GET /orgs/{org}/public_members/{username}': {
@@ -260,8 +260,8 @@ export interface ForgeRoutes {
   /** Teams of an organization, for its members */
   'GET /orgs/{org}/teams': {
     org: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make a team */
   'POST /orgs/{org}/teams': {
@@ -278,15 +278,15 @@ export interface ForgeRoutes {
   /** Teams of an organization by a part of their name or description */
   'GET /orgs/{org}/teams/search': {
     org: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
-    q?: Text | readonly Text[] | null | undefined;
-    include_desc?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
+    q?: Text | null | undefined;
+    include_desc?: Text | null | undefined;
   };
   /** Teams the caller is in */
   'GET /user/teams': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** A team */
   'GET /teams/{id}': {
@@ -311,8 +311,8 @@ export interface ForgeRoutes {
   /** Members of a team */
   'GET /teams/{id}/members': {
     id: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** A member of a team */
   'GET /teams/{id}/members/{username}': {
@@ -332,8 +332,8 @@ export interface ForgeRoutes {
   /** Repositories a team reaches, as far as the caller may see them */
   'GET /teams/{id}/repos': {
     id: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** A repository a team reaches */
   'GET /teams/{id}/repos/{org}/{repo}': {
@@ -355,8 +355,8 @@ export interface ForgeRoutes {
   };
   /** All people */
   'GET /admin/users': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Remove an account; what its owner wrote stays */
   'DELETE /admin/users/{username}': {
@@ -380,13 +380,13 @@ export interface ForgeRoutes {
   };
   /** All organizations */
   'GET /admin/orgs': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Repositories the caller starred */
   'GET /user/starred': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Whether the caller starred a repository */
   'GET /user/starred/{owner}/{repo}': {
@@ -406,15 +406,15 @@ export interface ForgeRoutes {
   /** Repositories somebody starred, as far as the caller may see them */
   'GET /users/{username}/starred': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Who starred a repository */
   'GET /repos/{owner}/{repo}/stargazers': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Whether the caller watches a repository */
   'GET /repos/{owner}/{repo}/subscription': {
@@ -435,19 +435,19 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/subscribers': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Repositories the caller watches */
   'GET /user/subscriptions': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Repositories somebody watches, as far as the caller may see them */
   'GET /users/{username}/subscriptions': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Licences a repository may start with */
   'GET /licenses': {};
@@ -469,8 +469,8 @@ export interface ForgeRoutes {
   };
   /** Repositories of the caller, and those others gave him, newest first */
   'GET /user/repos': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make a repository of the caller */
   'POST /user/repos': {
@@ -489,14 +489,14 @@ export interface ForgeRoutes {
   /** Repositories of an account, newest first */
   'GET /users/{username}/repos': {
     username: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Repositories of an organization, newest first */
   'GET /orgs/{org}/repos': {
     org: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make a repository of an organization */
   'POST /orgs/{org}/repos': {
@@ -545,29 +545,29 @@ export interface ForgeRoutes {
   };
   /** Search repositories */
   'GET /repos/search': {
-    q?: Text | readonly Text[] | null | undefined;
-    topic?: Text | readonly Text[] | null | undefined;
-    includeDesc?: Text | readonly Text[] | null | undefined;
-    uid?: Text | readonly Text[] | null | undefined;
-    priority_owner_id?: Text | readonly Text[] | null | undefined;
-    team_id?: Text | readonly Text[] | null | undefined;
-    starredBy?: Text | readonly Text[] | null | undefined;
-    private?: Text | readonly Text[] | null | undefined;
-    is_private?: Text | readonly Text[] | null | undefined;
-    template?: Text | readonly Text[] | null | undefined;
-    archived?: Text | readonly Text[] | null | undefined;
-    mode?: Text | readonly Text[] | null | undefined;
-    exclusive?: Text | readonly Text[] | null | undefined;
-    sort?: Text | readonly Text[] | null | undefined;
-    order?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    q?: Text | null | undefined;
+    topic?: Text | null | undefined;
+    includeDesc?: Text | null | undefined;
+    uid?: Text | null | undefined;
+    priority_owner_id?: Text | null | undefined;
+    team_id?: Text | null | undefined;
+    starredBy?: Text | null | undefined;
+    private?: Text | null | undefined;
+    is_private?: Text | null | undefined;
+    template?: Text | null | undefined;
+    archived?: Text | null | undefined;
+    mode?: Text | null | undefined;
+    exclusive?: Text | null | undefined;
+    sort?: Text | null | undefined;
+    order?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Topics of repositories that the caller may know of */
   'GET /topics/search': {
-    q?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    q?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** A repository by its id */
   'GET /repositories/{id}': {
@@ -635,8 +635,8 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/forks': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Fork a repository */
   'POST /repos/{owner}/{repo}/forks': {
@@ -670,8 +670,8 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/topics': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** File a repository under other topics */
   'PUT /repos/{owner}/{repo}/topics': {
@@ -695,8 +695,8 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/collaborators': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Whether a repository was opened to somebody */
   'GET /repos/{owner}/{repo}/collaborators/{collaborator}': {
@@ -906,9 +906,9 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/branches': {
     owner: Text;
     repo: Text;
-    q?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    q?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make a branch */
   'POST /repos/{owner}/{repo}/branches': {
@@ -950,8 +950,8 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/tags': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make a tag; with a message, an annotated one */
   'POST /repos/{owner}/{repo}/tags': {
@@ -1062,6 +1062,12 @@ export interface ForgeRoutes {
   'POST /repos/{owner}/{repo}/file-contents': {
     owner: Text;
     repo: Text;
+    files: readonly string[];
+  };
+  /** Several files with their contents; null for those that are not there */
+  'POST /repos/{owner}/{repo}/file-contents{?ref}': {
+    owner: Text;
+    repo: Text;
     ref?: Text | readonly Text[] | null | undefined;
     files: readonly string[];
   };
@@ -1070,7 +1076,7 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     ref?: Text | readonly Text[] | null | undefined;
-    body?: Text | readonly Text[] | null | undefined;
+    body?: Text | null | undefined;
   };
   /** A file as it is; without `ref` the path may begin with a branch, a tag or a whole id */
   'GET /repos/{owner}/{repo}/raw/{path}': {
@@ -1091,7 +1097,14 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     rest: Text;
-    path?: Text | readonly Text[] | null | undefined;
+    path?: Text | null | undefined;
+  };
+  /** The files of a commit in one */
+  'GET /repos/{owner}/{repo}/archive/{rest}{?path*}': {
+    owner: Text;
+    repo: Text;
+    rest: Text;
+    path?: readonly Text[] | null | undefined;
   };
   /** Bytes of the default branch in each language */
   'GET /repos/{owner}/{repo}/languages': {
@@ -1110,13 +1123,13 @@ export interface ForgeRoutes {
     sha?: Text | readonly Text[] | null | undefined;
     path?: Text | readonly Text[] | null | undefined;
     not?: Text | readonly Text[] | null | undefined;
-    since?: Text | readonly Text[] | null | undefined;
-    until?: Text | readonly Text[] | null | undefined;
-    stat?: Text | readonly Text[] | null | undefined;
-    files?: Text | readonly Text[] | null | undefined;
-    verification?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    since?: Text | null | undefined;
+    until?: Text | null | undefined;
+    stat?: Text | null | undefined;
+    files?: Text | null | undefined;
+    verification?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** The pull request whose merge made a commit */
   'GET /repos/{owner}/{repo}/commits/{sha}/pull': {
@@ -1129,21 +1142,21 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     path: Text;
-    output?: Text | readonly Text[] | null | undefined;
-    stat?: Text | readonly Text[] | null | undefined;
-    files?: Text | readonly Text[] | null | undefined;
-    verification?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    output?: Text | null | undefined;
+    stat?: Text | null | undefined;
+    files?: Text | null | undefined;
+    verification?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** A commit; as a diff or patch when `Accept` asks for one */
   'GET /repos/{owner}/{repo}/git/commits/{sha}': {
     owner: Text;
     repo: Text;
     sha: Text;
-    stat?: Text | readonly Text[] | null | undefined;
-    files?: Text | readonly Text[] | null | undefined;
-    verification?: Text | readonly Text[] | null | undefined;
+    stat?: Text | null | undefined;
+    files?: Text | null | undefined;
+    verification?: Text | null | undefined;
   };
   /** What a commit changed, as a diff or as a patch */
   'GET /repos/{owner}/{repo}/git/commits/{sha}.{diffType}': {
@@ -1157,9 +1170,9 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     sha: Text;
-    recursive?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    per_page?: Text | readonly Text[] | null | undefined;
+    recursive?: Text | null | undefined;
+    page?: Text | null | undefined;
+    per_page?: Text | null | undefined;
   };
   /** A blob */
   'GET /repos/{owner}/{repo}/git/blobs/{sha}': {
@@ -1177,24 +1190,24 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/git/refs': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Refs whose names begin with something */
   'GET /repos/{owner}/{repo}/git/refs/{path}': {
     owner: Text;
     repo: Text;
     path: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** What was noted about a commit with `git notes` */
   'GET /repos/{owner}/{repo}/git/notes/{sha}': {
     owner: Text;
     repo: Text;
     sha: Text;
-    files?: Text | readonly Text[] | null | undefined;
-    verification?: Text | readonly Text[] | null | undefined;
+    files?: Text | null | undefined;
+    verification?: Text | null | undefined;
   };
   /** Say how a check of a commit stands */
   'POST /repos/{owner}/{repo}/statuses/{sha}': {
@@ -1211,37 +1224,37 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     sha: Text;
-    sort?: Text | readonly Text[] | null | undefined;
-    state?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    sort?: Text | null | undefined;
+    state?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** What was said of the commit that a branch, a tag or an id names */
   'GET /repos/{owner}/{repo}/commits/{ref}/statuses': {
     owner: Text;
     repo: Text;
     ref: Text;
-    sort?: Text | readonly Text[] | null | undefined;
-    state?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    sort?: Text | null | undefined;
+    state?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** How the checks of a commit stand together */
   'GET /repos/{owner}/{repo}/commits/{ref}/status': {
     owner: Text;
     repo: Text;
     ref: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Releases of a repository, newest first; drafts for those who write */
   'GET /repos/{owner}/{repo}/releases': {
     owner: Text;
     repo: Text;
-    draft?: Text | readonly Text[] | null | undefined;
-    'pre-release'?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    draft?: Text | null | undefined;
+    'pre-release'?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Make a release, and its tag if there is none; a draft makes none */
   'POST /repos/{owner}/{repo}/releases': {
@@ -1307,7 +1320,13 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     release: Text;
-    name?: Text | readonly Text[] | null | undefined;
+  };
+  /** Attach a file, the part `attachment` of a form */
+  'POST /repos/{owner}/{repo}/releases/{release}/assets{?name}': {
+    owner: Text;
+    repo: Text;
+    release: Text;
+    name?: Text | null | undefined;
   };
   /** A file of a release */
   'GET /repos/{owner}/{repo}/releases/{release}/assets/{attachment}': {
@@ -1333,41 +1352,41 @@ export interface ForgeRoutes {
   };
   /** Issues and pull requests of all repositories the caller may read, newest first */
   'GET /repos/issues/search': {
-    state?: Text | readonly Text[] | null | undefined;
+    state?: Text | null | undefined;
     labels?: Text | readonly Text[] | null | undefined;
     milestones?: Text | readonly Text[] | null | undefined;
-    q?: Text | readonly Text[] | null | undefined;
-    type?: Text | readonly Text[] | null | undefined;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
-    priority_repo_id?: Text | readonly Text[] | null | undefined;
-    owner?: Text | readonly Text[] | null | undefined;
-    team?: Text | readonly Text[] | null | undefined;
-    created?: Text | readonly Text[] | null | undefined;
-    assigned?: Text | readonly Text[] | null | undefined;
-    mentioned?: Text | readonly Text[] | null | undefined;
-    review_requested?: Text | readonly Text[] | null | undefined;
-    reviewed?: Text | readonly Text[] | null | undefined;
-    created_by?: Text | readonly Text[] | null | undefined;
+    q?: Text | null | undefined;
+    type?: Text | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
+    priority_repo_id?: Text | null | undefined;
+    owner?: Text | null | undefined;
+    team?: Text | null | undefined;
+    created?: Text | null | undefined;
+    assigned?: Text | null | undefined;
+    mentioned?: Text | null | undefined;
+    review_requested?: Text | null | undefined;
+    reviewed?: Text | null | undefined;
+    created_by?: Text | null | undefined;
   };
   /** Issues and pull requests of a repository, newest first */
   'GET /repos/{owner}/{repo}/issues': {
     owner: Text;
     repo: Text;
-    state?: Text | readonly Text[] | null | undefined;
+    state?: Text | null | undefined;
     labels?: Text | readonly Text[] | null | undefined;
     milestones?: Text | readonly Text[] | null | undefined;
-    q?: Text | readonly Text[] | null | undefined;
-    type?: Text | readonly Text[] | null | undefined;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
-    created_by?: Text | readonly Text[] | null | undefined;
-    assigned_by?: Text | readonly Text[] | null | undefined;
-    mentioned_by?: Text | readonly Text[] | null | undefined;
+    q?: Text | null | undefined;
+    type?: Text | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
+    created_by?: Text | null | undefined;
+    assigned_by?: Text | null | undefined;
+    mentioned_by?: Text | null | undefined;
   };
   /** Create an issue */
   'POST /repos/{owner}/{repo}/issues': {
@@ -1477,8 +1496,8 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Let an issue depend on another */
   'POST /repos/{owner}/{repo}/issues/{index}/dependencies': {
@@ -1497,8 +1516,8 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Let another issue depend on this one */
   'POST /repos/{owner}/{repo}/issues/{index}/blocks': {
@@ -1516,8 +1535,8 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/labels': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Create a label of a repository */
   'POST /repos/{owner}/{repo}/labels': {
@@ -1555,8 +1574,8 @@ export interface ForgeRoutes {
   /** Labels of an organization, by name */
   'GET /orgs/{org}/labels': {
     org: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Create a label of an organization */
   'POST /orgs/{org}/labels': {
@@ -1591,10 +1610,10 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/milestones': {
     owner: Text;
     repo: Text;
-    state?: Text | readonly Text[] | null | undefined;
-    name?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    state?: Text | null | undefined;
+    name?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Create a milestone */
   'POST /repos/{owner}/{repo}/milestones': {
@@ -1631,10 +1650,10 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/issues/comments': {
     owner: Text;
     repo: Text;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** A comment; nothing for an entry of another kind */
   'GET /repos/{owner}/{repo}/issues/comments/{id}': {
@@ -1660,10 +1679,10 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Write a comment */
   'POST /repos/{owner}/{repo}/issues/{index}/comments': {
@@ -1690,18 +1709,18 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Reactions to an issue or pull request */
   'GET /repos/{owner}/{repo}/issues/{index}/reactions': {
     owner: Text;
     repo: Text;
     index: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** React to an issue or pull request */
   'POST /repos/{owner}/{repo}/issues/{index}/reactions': {
@@ -1722,8 +1741,8 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     id: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** React to a comment */
   'POST /repos/{owner}/{repo}/issues/comments/{id}/reactions': {
@@ -1791,8 +1810,8 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Whether the caller hears of an issue or pull request */
   'GET /repos/{owner}/{repo}/issues/{index}/subscriptions/check': {
@@ -1819,11 +1838,11 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    user?: Text | readonly Text[] | null | undefined;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    user?: Text | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Note time spent on an issue or pull request */
   'POST /repos/{owner}/{repo}/issues/{index}/times': {
@@ -1869,33 +1888,33 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/times': {
     owner: Text;
     repo: Text;
-    user?: Text | readonly Text[] | null | undefined;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    user?: Text | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Time somebody spent on the issues and pull requests of a repository */
   'GET /repos/{owner}/{repo}/times/{user}': {
     owner: Text;
     repo: Text;
     user: Text;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Time the caller spent */
   'GET /user/times': {
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Stopwatches of the caller that run */
   'GET /user/stopwatches': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Files of an issue or pull request */
   'GET /repos/{owner}/{repo}/issues/{index}/assets': {
@@ -1908,7 +1927,13 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    name?: Text | readonly Text[] | null | undefined;
+  };
+  /** Attach a file, the part `attachment` of a form */
+  'POST /repos/{owner}/{repo}/issues/{index}/assets{?name}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    name?: Text | null | undefined;
   };
   /** A file of an issue or pull request */
   'GET /repos/{owner}/{repo}/issues/{index}/assets/{attachment}': {
@@ -1943,7 +1968,13 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     id: Text;
-    name?: Text | readonly Text[] | null | undefined;
+  };
+  /** Attach a file, the part `attachment` of a form */
+  'POST /repos/{owner}/{repo}/issues/comments/{id}/assets{?name}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    name?: Text | null | undefined;
   };
   /** A file of a comment */
   'GET /repos/{owner}/{repo}/issues/comments/{id}/assets/{attachment}': {
@@ -1986,14 +2017,14 @@ export interface ForgeRoutes {
   'GET /repos/{owner}/{repo}/pulls': {
     owner: Text;
     repo: Text;
-    state?: Text | readonly Text[] | null | undefined;
-    sort?: Text | readonly Text[] | null | undefined;
-    milestone?: Text | readonly Text[] | null | undefined;
+    state?: Text | null | undefined;
+    sort?: Text | null | undefined;
+    milestone?: Text | null | undefined;
     labels?: Text | readonly Text[] | null | undefined;
-    poster?: Text | readonly Text[] | null | undefined;
-    base_branch?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    poster?: Text | null | undefined;
+    base_branch?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Create a pull request */
   'POST /repos/{owner}/{repo}/pulls': {
@@ -2017,7 +2048,7 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    binary?: Text | readonly Text[] | null | undefined;
+    binary?: Text | null | undefined;
   };
   /** Edit, close or reopen a pull request */
   'PATCH /repos/{owner}/{repo}/pulls/{index}': {
@@ -2043,28 +2074,28 @@ export interface ForgeRoutes {
     repo: Text;
     index: Text;
     diffType: 'diff' | 'patch';
-    binary?: Text | readonly Text[] | null | undefined;
+    binary?: Text | null | undefined;
   };
   /** Commits of a pull request, newest first */
   'GET /repos/{owner}/{repo}/pulls/{index}/commits': {
     owner: Text;
     repo: Text;
     index: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
-    stat?: Text | readonly Text[] | null | undefined;
-    files?: Text | readonly Text[] | null | undefined;
-    verification?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
+    stat?: Text | null | undefined;
+    files?: Text | null | undefined;
+    verification?: Text | null | undefined;
   };
   /** Files that a pull request changes */
   'GET /repos/{owner}/{repo}/pulls/{index}/files': {
     owner: Text;
     repo: Text;
     index: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
-    whitespace?: Text | readonly Text[] | null | undefined;
-    'skip-to'?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
+    whitespace?: Text | null | undefined;
+    'skip-to'?: Text | null | undefined;
   };
   /** The newest pull request between two branches */
   'GET /repos/{owner}/{repo}/pulls/{base}/{path}': {
@@ -2078,7 +2109,13 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    style?: Text | readonly Text[] | null | undefined;
+  };
+  /** Bring the head branch of a pull request up to its base */
+  'POST /repos/{owner}/{repo}/pulls/{index}/update{?style}': {
+    owner: Text;
+    repo: Text;
+    index: Text;
+    style?: Text | null | undefined;
   };
   /** Whether a pull request is merged: 204 or 404 */
   'GET /repos/{owner}/{repo}/pulls/{index}/merge': {
@@ -2112,8 +2149,8 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     index: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Review a pull request, or begin to */
   'POST /repos/{owner}/{repo}/pulls/{index}/reviews': {
@@ -2157,8 +2194,8 @@ export interface ForgeRoutes {
     repo: Text;
     index: Text;
     id: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Answer a comment on a line */
   'POST /repos/{owner}/{repo}/pulls/{index}/comments/{id}/replies': {
@@ -2217,15 +2254,15 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     path: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Webhooks of a repository, oldest first */
   'GET /repos/{owner}/{repo}/hooks': {
     owner: Text;
     repo: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Add a webhook to a repository */
   'POST /repos/{owner}/{repo}/hooks': {
@@ -2268,8 +2305,8 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     id: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Send something to a webhook of a repository once more */
   'POST /repos/{owner}/{repo}/hooks/{id}/deliveries/{delivery}/redeliver': {
@@ -2283,13 +2320,19 @@ export interface ForgeRoutes {
     owner: Text;
     repo: Text;
     id: Text;
-    ref?: Text | readonly Text[] | null | undefined;
+  };
+  /** Send a push that moved nothing to a webhook of a repository */
+  'POST /repos/{owner}/{repo}/hooks/{id}/tests{?ref}': {
+    owner: Text;
+    repo: Text;
+    id: Text;
+    ref?: Text | null | undefined;
   };
   /** Webhooks of an organization, oldest first */
   'GET /orgs/{org}/hooks': {
     org: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Add a webhook to an organization */
   'POST /orgs/{org}/hooks': {
@@ -2327,8 +2370,8 @@ export interface ForgeRoutes {
   'GET /orgs/{org}/hooks/{id}/deliveries': {
     org: Text;
     id: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Send something to a webhook of an organization once more */
   'POST /orgs/{org}/hooks/{id}/deliveries/{delivery}/redeliver': {
@@ -2338,8 +2381,8 @@ export interface ForgeRoutes {
   };
   /** Webhooks of the caller, oldest first */
   'GET /user/hooks': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Add a webhook to the caller */
   'POST /user/hooks': {
@@ -2372,8 +2415,8 @@ export interface ForgeRoutes {
   /** What was sent to a webhook of the caller, newest first */
   'GET /user/hooks/{id}/deliveries': {
     id: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Send something to a webhook of the caller once more */
   'POST /user/hooks/{id}/deliveries/{delivery}/redeliver': {
@@ -2382,8 +2425,8 @@ export interface ForgeRoutes {
   };
   /** Webhooks of the system, oldest first */
   'GET /admin/hooks': {
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Add a webhook to the system */
   'POST /admin/hooks': {
@@ -2416,8 +2459,8 @@ export interface ForgeRoutes {
   /** What was sent to a webhook of the system, newest first */
   'GET /admin/hooks/{id}/deliveries': {
     id: Text;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Send something to a webhook of the system once more */
   'POST /admin/hooks/{id}/deliveries/{delivery}/redeliver': {
@@ -2426,20 +2469,24 @@ export interface ForgeRoutes {
   };
   /** Notification threads of the caller, the latest first */
   'GET /notifications': {
-    all?: Text | readonly Text[] | null | undefined;
+    all?: Text | null | undefined;
     'status-types'?: Text | readonly Text[] | null | undefined;
     'subject-type'?: Text | readonly Text[] | null | undefined;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Mark notification threads of the caller, as read when nothing else is said */
   'PUT /notifications': {
-    all?: Text | readonly Text[] | null | undefined;
+    last_read_at?: string | null | undefined;
+  };
+  /** Mark notification threads of the caller, as read when nothing else is said */
+  'PUT /notifications{?all,status-types,to-status,last_read_at}': {
+    all?: Text | null | undefined;
     'status-types'?: Text | readonly Text[] | null | undefined;
-    'to-status'?: Text | readonly Text[] | null | undefined;
-    last_read_at?: Text | readonly Text[] | null | undefined;
+    'to-status'?: Text | null | undefined;
+    last_read_at?: Text | null | undefined;
   };
   /** How many notification threads the caller has not read */
   'GET /notifications/new': {};
@@ -2450,27 +2497,37 @@ export interface ForgeRoutes {
   /** Mark a notification thread of the caller, as read when nothing else is said */
   'PATCH /notifications/threads/{id}': {
     id: Text;
-    'to-status'?: Text | readonly Text[] | null | undefined;
+  };
+  /** Mark a notification thread of the caller, as read when nothing else is said */
+  'PATCH /notifications/threads/{id}{?to-status}': {
+    id: Text;
+    'to-status'?: Text | null | undefined;
   };
   /** Notification threads of the caller in a repository, the latest first */
   'GET /repos/{owner}/{repo}/notifications': {
     owner: Text;
     repo: Text;
-    all?: Text | readonly Text[] | null | undefined;
+    all?: Text | null | undefined;
     'status-types'?: Text | readonly Text[] | null | undefined;
     'subject-type'?: Text | readonly Text[] | null | undefined;
-    since?: Text | readonly Text[] | null | undefined;
-    before?: Text | readonly Text[] | null | undefined;
-    page?: Text | readonly Text[] | null | undefined;
-    limit?: Text | readonly Text[] | null | undefined;
+    since?: Text | null | undefined;
+    before?: Text | null | undefined;
+    page?: Text | null | undefined;
+    limit?: Text | null | undefined;
   };
   /** Mark notification threads of the caller in a repository */
   'PUT /repos/{owner}/{repo}/notifications': {
     owner: Text;
     repo: Text;
-    all?: Text | readonly Text[] | null | undefined;
+    last_read_at?: string | null | undefined;
+  };
+  /** Mark notification threads of the caller in a repository */
+  'PUT /repos/{owner}/{repo}/notifications{?all,status-types,to-status,last_read_at}': {
+    owner: Text;
+    repo: Text;
+    all?: Text | null | undefined;
     'status-types'?: Text | readonly Text[] | null | undefined;
-    'to-status'?: Text | readonly Text[] | null | undefined;
-    last_read_at?: Text | readonly Text[] | null | undefined;
+    'to-status'?: Text | null | undefined;
+    last_read_at?: Text | null | undefined;
   };
 }

@@ -141,6 +141,14 @@ test('the routes of the forge', () => {
     () => ours('POST /repos/{owner}/{repo}/pulls/{index}/merge', { index: 1, do: 'squash' }),
     () => ours('GET /repos/{owner}/{repo}/hooks', { page: 1 }),
     () => ours('GET /user' satisfies keyof ForgeRoutes),
+    () => ours('GET /repos/{owner}/{repo}/pulls', { labels: [1, 2], milestone: 3 }),
+    () => ours('GET /repos/{owner}/{repo}/archive/{rest}', { rest: 'main.zip', path: 'a' }),
+    () => ours('GET /repos/{owner}/{repo}/archive/{rest}{?path*}', { rest: 'main.zip', path: ['a', 'b,c'] }),
+    () => ours('POST /repos/{owner}/{repo}/pulls/{index}/update', { index: 1 }),
+    () => ours('POST /repos/{owner}/{repo}/pulls/{index}/update{?style}', { index: 1, style: 'rebase' }),
+    () => ours('POST /repos/{owner}/{repo}/issues/{index}/assets{?name}', { index: 1, name: 'a', data: 'b' }),
+    () => ours('PATCH /notifications/threads/{id}{?to-status}', { id: 1, 'to-status': 'pinned' }),
+    () => ours('PUT /notifications', { last_read_at: '2026-01-31T00:00:00Z' }),
     // @ts-expect-error no such route
     () => ours('GET /users' satisfies keyof ForgeRoutes),
     // @ts-expect-error index is missing
@@ -151,6 +159,14 @@ test('the routes of the forge', () => {
     () => ours('GET /repos/{owner}/{repo}/issues', { stat: 'open' }),
     // @ts-expect-error labels of an issue are ids
     () => ours('POST /repos/{owner}/{repo}/issues', { title: 'a', labels: ['bug'] }),
+    // @ts-expect-error a page is one
+    () => ours('GET /repos/{owner}/{repo}/issues', { page: [1, 2] }),
+    // @ts-expect-error paths may have commas in them, so a list is declared in the url
+    () => ours('GET /repos/{owner}/{repo}/archive/{rest}', { rest: 'main.zip', path: ['a', 'b'] }),
+    // @ts-expect-error beside a body, a query parameter is declared in the url
+    () => ours('POST /repos/{owner}/{repo}/pulls/{index}/update', { index: 1, style: 'rebase' }),
+    // @ts-expect-error likewise
+    () => ours('PATCH /notifications/threads/{id}', { id: 1, 'to-status': 'pinned' }),
     // @ts-expect-error neither diff nor patch
     () => ours('GET /repos/{owner}/{repo}/pulls/{index}.{diffType}', { index: 1, diffType: 'zip' }),
   ];

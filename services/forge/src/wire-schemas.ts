@@ -9,16 +9,19 @@ export const emptySchema = z.undefined().describe('no body');
 
 /** A query parameter; of a repeated one the first value counts, and one with NUL, which PostgreSQL refuses, for none. */
 export const parameter = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value) => (Array.isArray(value) ? value[0] : value))
-  .transform((value) => (value?.includes('\0') ? undefined : value))
+  .preprocess((value) => (Array.isArray(value) ? value[0] : value), z.string())
+  .transform((value) => (value.includes('\0') ? undefined : value))
   .optional();
 
-/** A query parameter that may be there several times. */
-export const repeated = z
+/** A query parameter with several values, which have commas between them or come one by one; one with NUL counts for none. */
+export const listed = z
   .union([z.string(), z.array(z.string())])
-  .transform((value) => [value].flat())
+  .transform((value) => [value].flat().join(','))
+  .transform((value) => (value.includes('\0') ? undefined : value))
   .optional();
+
+/** A query parameter with values that may have commas in them, so that it is there several times. */
+export const repeated = z.preprocess((value) => [value].flat(), z.array(z.string())).optional();
 
 /** The two parameters of every list. */
 export const pageParameters = { page: parameter, limit: parameter };

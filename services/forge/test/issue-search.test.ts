@@ -119,6 +119,7 @@ describe('searching across repositories', () => {
   it('labels: any of the names, unknown ones discarded', async () => {
     expect(await search('?labels=bug')).toEqual(['B1', 'A1']);
     expect(await search('?labels=BUG,docs&state=all')).toEqual(['B2', 'B1', 'A1']);
+    expect(await search('?labels=bug&labels=docs&state=all')).toEqual(['B2', 'B1', 'A1']);
     expect(await search('?labels=docs,unheard-of')).toEqual(['B1']);
     expect(await search('?labels=unheard-of')).toHaveLength(5);
     expect(await search('?labels=,%20,')).toHaveLength(5);

@@ -82,6 +82,7 @@ it('the list filters by labels, any of them, by milestone, poster and base', asy
   const all = await titles('');
   expect(await titles(`?labels=${docs}`)).toEqual([made.body.title]);
   expect(await titles(`?labels=${docs}&labels=${bug}`)).toEqual([made.body.title, all.at(-1)]);
+  expect(await titles(`?labels=${docs}%2C${bug}`)).toEqual([made.body.title, all.at(-1)]);
   expect(await titles(`?milestone=${milestone}`)).toHaveLength(2);
   expect(await titles('?milestone=999')).toEqual([]);
   expect(await titles('?poster=ada')).toEqual([made.body.title]);

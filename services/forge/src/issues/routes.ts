@@ -4,6 +4,7 @@ import { listAnswer } from '../list-answer.ts';
 import {
   emptySchema,
   errorSchema,
+  listed,
   numberedPath,
   optional,
   pageParameters,
@@ -33,8 +34,8 @@ const editable = {
 };
 const filters = {
   state: parameter,
-  labels: parameter.describe('names, separated by commas; any of them'),
-  milestones: parameter.describe('titles or ids, separated by commas'),
+  labels: listed.describe('names, separated by commas; any of them'),
+  milestones: listed.describe('titles or ids, separated by commas'),
   q: parameter.describe('part of the title, the body or a comment; or a number'),
   type: parameter.describe('`issues` or `pulls`'),
   since: parameter.describe('changed at this time or later'),

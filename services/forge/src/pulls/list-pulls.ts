@@ -17,7 +17,7 @@ export interface PullQuery {
   state?: string | undefined;
   sort?: string | undefined;
   milestone?: string | undefined;
-  labels?: readonly string[] | undefined;
+  labels?: string | undefined;
   poster?: string | undefined;
   base_branch?: string | undefined;
   page?: string | undefined;
@@ -41,7 +41,10 @@ export async function listPulls(
     repositoryId: repository.id,
     state: readState(query.state),
     sort: query.sort ?? '',
-    labelIds: (query.labels ?? []).filter((id) => id !== '').map(readLabelId),
+    labelIds: (query.labels ?? '')
+      .split(',')
+      .filter((id) => id !== '')
+      .map(readLabelId),
     milestoneId: readId(query.milestone ?? ''),
     posterId: poster?.id ?? 0,
     baseBranch: query.base_branch ?? '',

@@ -5,11 +5,11 @@ import { listAnswer } from '../list-answer.ts';
 import {
   emptySchema,
   errorSchema,
+  listed,
   numberedPath,
   optional,
   pageParameters,
   parameter,
-  repeated,
   repositoryPath,
   requiredText,
 } from '../wire-schemas.ts';
@@ -43,7 +43,7 @@ export const list = endpoint({
     state: parameter,
     sort: parameter,
     milestone: parameter.describe('id'),
-    labels: repeated.describe('ids; any of them'),
+    labels: listed.describe('ids, separated by commas or repeated; any of them'),
     poster: parameter,
     base_branch: parameter,
     ...pageParameters,
