@@ -215,6 +215,7 @@ test.each(['url', 'method', 'baseUrl', 'headers', 'mediaType', 'request', '__pro
 
 test('a header value is text', () => {
   const headers = { a: 1, b: 10n ** 20n, c: false, d: new Date(0), e: '', f: ['g', 'h'] };
+  // @ts-expect-error HTTP writes a date in another way: give its toUTCString()
   expect(endpoint.parse({ url: '/x', headers }).headers).toEqual({
     a: '1',
     b: '100000000000000000000',

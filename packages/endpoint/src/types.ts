@@ -1,7 +1,7 @@
 import type { NamesGiven, RouteParameters } from './route-types.ts';
 
-/** What a header may be given as; `null` takes a default away. */
-export type HeaderValue = string | number | boolean | bigint | Date | readonly string[] | null | undefined;
+/** What a header may be given as; `null` takes a default away. A date is no text of HTTP before its `toUTCString()`. */
+export type HeaderValue = string | number | boolean | bigint | readonly string[] | null | undefined;
 
 /** Headers as an object, or as anything that yields pairs: `Headers`, a `Map`, a list. */
 export type HeaderInput = Readonly<Record<string, HeaderValue>> | Iterable<readonly [string, HeaderValue]>;
