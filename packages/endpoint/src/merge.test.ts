@@ -136,6 +136,21 @@ test('a header that is null takes the default away', () => {
   ).not.toHaveProperty('accept');
 });
 
+test('`null` stays what it is, and the types say so', () => {
+  const nothing = { baseUrl: null, mediaType: null, request: null };
+  const builder = endpoint.defaults(nothing);
+  for (const merged of [endpoint.merge('/x', nothing), builder.merge('/x'), builder.DEFAULTS]) {
+    const { baseUrl, mediaType, request } = merged;
+    expect({ baseUrl, mediaType, request }).toEqual(nothing);
+    // @ts-expect-error there may be no base
+    expect(() => baseUrl.length).toThrow(TypeError);
+    // @ts-expect-error nor a media type
+    expect(() => mediaType.format).toThrow(TypeError);
+    // @ts-expect-error nor settings
+    expect(() => request.strict).toThrow(TypeError);
+  }
+});
+
 test('previews add up', () => {
   const builder = endpoint.defaults({ mediaType: { previews: ['a-preview'] } });
   expect(builder.merge('/graphql', { mediaType: { format: 'raw', previews: ['b', 'a'] } }).mediaType).toEqual(

@@ -51,22 +51,22 @@ export interface EndpointOptions extends RequestParameters {
   url?: string | undefined;
 }
 
-/** Options with all defaults in place, as `endpoint.merge` returns them. */
+/** Options with all defaults in place, as `endpoint.merge` returns them; `null` where a call or a default took one away. */
 export interface MergedOptions {
   method: string;
-  baseUrl: string;
+  baseUrl: string | null;
   url?: string;
   headers: RequestHeaders;
-  mediaType: MediaType;
-  request?: RequestSettings;
+  mediaType: MediaType | null;
+  request?: RequestSettings | null;
   [parameter: string]: unknown;
 }
 
 /** Options as a builder keeps them: of its defaults nothing can be written to. */
 export interface Defaults extends Readonly<MergedOptions> {
   readonly headers: Readonly<RequestHeaders>;
-  readonly mediaType: Readonly<MediaType>;
-  readonly request?: Readonly<RequestSettings>;
+  readonly mediaType: Readonly<MediaType> | null;
+  readonly request?: Readonly<RequestSettings> | null;
 }
 
 /** What any HTTP client needs to send the request. */

@@ -391,7 +391,7 @@ describe('sharing and writing', () => {
       DEFAULTS,
       DEFAULTS.headers,
       DEFAULTS.mediaType,
-      DEFAULTS.mediaType.previews,
+      DEFAULTS.mediaType?.previews,
       DEFAULTS.request,
       a,
       a.b,
@@ -409,7 +409,7 @@ describe('sharing and writing', () => {
     expect(request).not.toBe(builder.DEFAULTS.request);
     expect(request?.['a']).not.toBe((builder.DEFAULTS.request as { a: object }).a);
     expect(builder('/x').request).not.toBe(request);
-    expect(builder.merge('/x').mediaType.previews).not.toBe(builder.DEFAULTS.mediaType.previews);
+    expect(builder.merge('/x').mediaType?.previews).not.toBe(builder.DEFAULTS.mediaType?.previews);
   });
 
   test('frozen inputs work, so inputs are never written to', () => {
@@ -439,9 +439,9 @@ describe('sharing and writing', () => {
     ];
     for (const builder of builders) {
       for (const mediaType of [instance, deepFreeze(new Media()), given, deepFreeze({ previews: ['c'] })]) {
-        const { previews } = builder.merge({ mediaType }).mediaType;
-        expect(previews).toEqual([...(builder.DEFAULTS.mediaType.previews ?? []), ...mediaType.previews]);
-        expect(builder.defaults({ mediaType }).DEFAULTS.mediaType.previews).toEqual(previews);
+        const previews = builder.merge({ mediaType }).mediaType?.previews;
+        expect(previews).toEqual([...(builder.DEFAULTS.mediaType?.previews ?? []), ...mediaType.previews]);
+        expect(builder.defaults({ mediaType }).DEFAULTS.mediaType?.previews).toEqual(previews);
       }
     }
     expect([instance, given]).toEqual([new Media(), { previews: ['c'] }]);

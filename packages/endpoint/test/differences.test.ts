@@ -19,7 +19,8 @@ function outcomeOf(builder: Builder, call: (endpoint: Builder) => unknown): stri
   }
   if (typeof result === 'function') return 'a builder';
   if (!Object.hasOwn(result as object, 'method')) return JSON.stringify(result);
-  const { baseUrl, headers: defaults } = builder.DEFAULTS;
+  const { headers: defaults } = builder.DEFAULTS;
+  const baseUrl = String(builder.DEFAULTS.baseUrl);
   const { method, url, headers, body, request } = result as RequestOptions;
   const names = [...new Set([...Object.keys(defaults), ...Object.keys(headers)])];
   return [

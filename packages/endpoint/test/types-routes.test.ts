@@ -109,7 +109,9 @@ describe('a map of routes', () => {
 
 test('the defaults can be read and passed on, and not written to', () => {
   const { DEFAULTS } = api.defaults({ owner, mediaType: { previews: ['a'] }, request: { strict: true } });
-  const { headers, mediaType, request = {} } = DEFAULTS;
+  const { headers } = DEFAULTS;
+  const mediaType = DEFAULTS.mediaType as NonNullable<typeof DEFAULTS.mediaType>;
+  const request = DEFAULTS.request as NonNullable<typeof DEFAULTS.request>;
   const writes = [
     // @ts-expect-error frozen
     () => (DEFAULTS.method = 'POST'),
