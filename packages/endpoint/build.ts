@@ -93,7 +93,10 @@ function removeUnreached(folder: string, extension: string, entries: string[]): 
 
 if (import.meta.main) {
   const [given] = process.argv.slice(2);
-  const folder = given === undefined ? join(root, 'dist/endpoint') : resolve(given);
+  // npm runs a script in the folder of its package, and tells where it was asked to.
+  // oxlint-disable-next-line node/no-process-env -- nothing else tells
+  const from = process.env['INIT_CWD'] ?? '.';
+  const folder = given === undefined ? join(root, 'dist/endpoint') : resolve(from, given);
   if (given === undefined) rmSync(folder, { recursive: true, force: true });
   buildPackage(folder);
   process.stdout.write(`${folder}: check it with npm pack, publish it with npm publish\n`);

@@ -8,7 +8,6 @@ import { build } from 'esbuild';
 import { publint } from 'publint';
 import { minify } from 'terser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildPackage } from '../build.ts';
 import { endpoint } from '../src/index.ts';
 
 const own = join(import.meta.dirname, '..');
@@ -23,7 +22,13 @@ let packed: string[];
 
 beforeAll(() => {
   const source = join(folder, 'package');
-  buildPackage(source);
+  // As npm runs it, for somebody in `folder`
+  execFileSync(process.execPath, ['build.ts', 'package'], {
+    cwd: own,
+    // oxlint-disable-next-line node/no-process-env -- added to
+    env: { ...process.env, INIT_CWD: folder },
+    stdio: 'pipe',
+  });
   const options = ['--json', '--ignore-scripts', '--offline', '--pack-destination', folder];
   const [report] = JSON.parse(
     execFileSync('npm', ['pack', ...options], { cwd: source, encoding: 'utf8', stdio: 'pipe' }),
