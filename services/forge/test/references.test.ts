@@ -55,6 +55,8 @@ describe('texts that name an issue', () => {
       `see #${target}, again #${target} and \`#${target}\``,
       rob,
     );
+    // Of two that are told at the same time either may be the first.
+    await settled();
     const id = await comment('ada/tools', source, `closes ada/tools#${target}`, wim);
     await comment('ada/tools', target, `this one is #${target}`);
     await settled();
