@@ -43,6 +43,12 @@ it.each(['auth', 'forge'])(
   },
 );
 
+it('a task tells of a setting that nobody reads', async () => {
+  const slipped = { ...place, env: { ...place.env, FORGE_DB_SCHMA: 'other' } };
+  const { code, errors } = await finish(croft(slipped, ['forge', 'migrate']));
+  expect([code, errors]).toEqual([0, expect.stringMatching(/did you mean FORGE_DB_SCHEMA\?/)]);
+});
+
 it('a database that is not UTF-8 is refused, and nothing is made in it', async () => {
   const database = openDatabase({ url, schema: 'public', log: silentLog });
   const latin = new URL(url);

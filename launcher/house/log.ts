@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createLog, type Log, makeFolder, StartError } from '@croft/runtime';
 import type { Configuration } from '../configuration.ts';
@@ -14,18 +14,28 @@ export interface RunLog {
 
 /**
  * A person at a terminal who asked for nothing reads addresses, not JSON: then the log is a file in the data
- * folder. Anybody else gets it on standard error.
- * @param options whether a long one is set aside, which only who has the data folder for himself does
+ * folder, or, where there is none to be made, no more than warnings. Anybody else gets it on standard error.
+ * @param options whether somebody has the data folder for himself: he makes it, and sets a long log aside
  */
-export function openLog(configuration: Configuration, { rotates = true } = {}): RunLog {
+export function openLog(configuration: Configuration, { ownsFolder = true } = {}): RunLog {
   const { settings, dataFolder, logLevelGiven } = configuration;
   const quiet = process.stderr.isTTY && !logLevelGiven;
-  const file = settings.LOG_FILE ?? (quiet ? join(dataFolder, 'croft.log') : undefined);
+  const hasFolder = ownsFolder || existsSync(dataFolder);
+  const file = settings.LOG_FILE ?? (quiet && hasFolder ? join(dataFolder, 'croft.log') : undefined);
+  const level = quiet && file === undefined ? 'warn' : settings.LOG_LEVEL;
   try {
-    if (file !== undefined) prepareFile(file, rotates);
-    return { log: createLog({ level: settings.LOG_LEVEL, file }), file };
+    if (file !== undefined) prepareFile(file, ownsFolder);
+    return { log: createLog({ level, file }), file };
   } catch (error) {
     throw new StartError(`The log cannot be written: ${(error as Error).message}. Choose another LOG_FILE.`);
+  }
+}
+
+/** Says what is worth a warning before anything happens; at a terminal, too, where the log is elsewhere. */
+export function tellWarnings({ log, file }: RunLog, warnings: readonly string[]): void {
+  for (const warning of warnings) {
+    log.warn({}, warning);
+    if (file !== undefined) process.stderr.write(`Warning: ${warning}.\n`);
   }
 }
 

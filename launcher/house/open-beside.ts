@@ -5,7 +5,7 @@ import type { Environment } from '../environment.ts';
 import { type Configured, findService, type House, type ServiceName } from '../registry/index.ts';
 import { version } from '../version.ts';
 import { checkOwnDatabase } from './database.ts';
-import { openLog } from './log.ts';
+import { openLog, tellWarnings } from './log.ts';
 import { openHouse } from './open-house.ts';
 import { lookAtSecrets, PLACEHOLDERS, type Secrets } from './secrets.ts';
 
@@ -49,7 +49,9 @@ export async function openBeside(
   const secrets: Secrets = written ?? PLACEHOLDERS;
   const key = settings.CROFT_AT_REST_KEY ?? written?.atRestKey;
   // The one that runs, if one does, goes on writing to its file.
-  const { log } = openLog(configuration, { rotates: false });
+  const runLog = openLog(configuration, { ownsFolder: false });
+  const { log } = runLog;
+  tellWarnings(runLog, configuration.warnings);
   const service = configuration.configure(secrets).get(name) as Configured;
   const own = service.database?.reveal();
   if (own !== undefined)

@@ -6,7 +6,7 @@ import { version } from '../version.ts';
 import { checkSpace, takeDataFolder } from './data-folder.ts';
 import { checkOwnDatabase, startDatabase } from './database.ts';
 import { checkGit } from './git.ts';
-import { openLog, type RunLog } from './log.ts';
+import { openLog, type RunLog, tellWarnings } from './log.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 
 /** Everything that services stand on: the data folder taken, the log open, a database that answers. */
@@ -47,10 +47,7 @@ export async function openHouse(
   const atRestKey = configuration.settings.CROFT_AT_REST_KEY ?? secrets.atRestKey;
   const runLog = openLog(configuration);
   const { log } = runLog;
-  for (const warning of [...configuration.warnings, ...(spaceWarning === undefined ? [] : [spaceWarning])]) {
-    log.warn({}, warning);
-    if (runLog.file !== undefined) process.stderr.write(`Warning: ${warning}.\n`);
-  }
+  tellWarnings(runLog, [...configuration.warnings, ...(spaceWarning === undefined ? [] : [spaceWarning])]);
 
   // While PostgreSQL comes up in a process of its own, this one has time to load code; not before, because loading blocks.
   // What fails here fails again, and is told, where the code is used.

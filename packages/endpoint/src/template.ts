@@ -16,8 +16,8 @@ export interface Expression {
 /** A compiled template: encoded literals, which may be empty, and expressions in turn; it begins and ends with a literal. */
 export type Template = (string | Expression)[];
 
-// varname [ ":" max-length / "*" ] of RFC 6570 sections 2.3 and 2.4, with hyphens in names. No two parts of it match the same character, so
-// it reads a text once.
+// varname [ ":" max-length / "*" ] of RFC 6570 sections 2.3 and 2.4, with hyphens in names. No two parts of it match the same
+// character, so it reads a text once.
 const varspec = /^(?!\.)((?:\.?(?:[\w-]|%[\da-f]{2}))+)(\*|:[1-9]\d{0,3})?$/i;
 
 /**

@@ -7,17 +7,19 @@ export const errorSchema = z.object({ message: z.string(), url: z.string() });
 /** An answer without a body. */
 export const emptySchema = z.undefined().describe('no body');
 
-/** A query parameter; of a repeated one the first value counts, and one with NUL, which PostgreSQL refuses, for none. */
+/** PostgreSQL refuses it, and no person writes it. */
+const unlessNul = (value: string) => (value.includes('\0') ? undefined : value);
+
+/** A query parameter; of a repeated one the first value counts, and one with NUL for none. */
 export const parameter = z
   .preprocess((value) => (Array.isArray(value) ? value[0] : value), z.string())
-  .transform((value) => (value.includes('\0') ? undefined : value))
+  .transform(unlessNul)
   .optional();
 
 /** A query parameter with several values, which have commas between them or come one by one; one with NUL counts for none. */
 export const listed = z
   .union([z.string(), z.array(z.string())])
-  .transform((value) => [value].flat().join(','))
-  .transform((value) => (value.includes('\0') ? undefined : value))
+  .transform((value) => unlessNul([value].flat().join(',')))
   .optional();
 
 /** A query parameter with values that may have commas in them, so that it is there several times. */
