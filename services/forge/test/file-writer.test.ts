@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@croft/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -131,3 +131,36 @@ it('a file of somebody else is never taken for one of its own', async () => {
   expect(new Set([...paths, theirs]).size).toBe(7);
   expect(readFileSync(theirs, 'utf8')).toBe('theirs');
 });
+
+it('replaces a file if it is what it was, and keeps nothing open of what it replaced', async () => {
+  const place = stack.use(await temporaryFolder()).path;
+  const [file, lock] = [join(place, 'main'), join(place, 'main.lock')];
+  const swap = async (old: string, text: string) => {
+    const [value = ''] = await writer.write({ folder: place, contents: bytes(text), mode: 0o644 });
+    return await writer.swap({ file, value, lock, old });
+  };
+  writeFileSync(file, '0');
+  for (let n = 0; n < 20; n++)
+    expect(await swap(`${n}`, `${n + 1}`)).toEqual({ isDone: true, found: `${n}` });
+  expect(await swap('19', 'late')).toEqual({ isDone: false, found: '20' });
+  expect(readFileSync(file, 'utf8')).toBe('20');
+  rmSync(file);
+  expect(await swap('20', 'gone')).toEqual({ isDone: false, found: undefined });
+  mkdirSync(file);
+  expect(await swap('20', 'in the way')).toEqual({ isDone: false, found: undefined });
+  await writer.forget(place);
+  expect(readdirSync(place)).toEqual(['main']);
+  await expect.poll(() => openIn(place)).toEqual([]);
+});
+
+/** What this process has open there, deleted or not. */
+function openIn(place: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${name}`);
+      return path.startsWith(place) ? [path] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,4 +1,5 @@
 import {
+  close,
   closeSync,
   fchmodSync,
   fsync,
@@ -102,17 +103,25 @@ function swap({ file, value, lock, old }: FileSwap): Swapped {
   const isLocked = succeeds(() => linkSync(value, lock));
   succeeds(() => unlinkSync(value));
   if (!isLocked) return { isDone: false, found: undefined };
-  const found = contentOf(file);
+  const before = openText(file);
+  const found = before?.text;
   const isDone = found === old && succeeds(() => renameSync(lock, file));
   if (isDone) flushFolder(dirname(file));
   else unlinkSync(lock);
+  // What was replaced goes from the disk when nobody has it open any more. That takes some file systems longer than all of the
+  // above (ext4 with `discard`: 1.5 ms), and nobody waits for it.
+  if (before !== undefined) close(before.opened, () => {});
   return { isDone, found };
 }
 
-function contentOf(file: string): string | undefined {
+/** What is in a file, which stays open. */
+function openText(file: string): { opened: number; text: string } | undefined {
+  let opened: number | undefined;
   try {
-    return readFileSync(file, 'latin1');
+    opened = openSync(file, 'r');
+    return { opened, text: readFileSync(opened, 'latin1') };
   } catch {
+    if (opened !== undefined) closeSync(opened);
     return undefined;
   }
 }
