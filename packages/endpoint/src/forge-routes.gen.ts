@@ -1058,6 +1058,22 @@ export interface ForgeRoutes {
     signoff?: boolean | null | undefined;
     sha: string;
   };
+  /** A file, or what is in a folder, with as much of it as is asked for */
+  'GET /repos/{owner}/{repo}/contents-ext': {
+    path: Text;
+    owner: Text;
+    repo: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+    includes?: Text | null | undefined;
+  };
+  /** A file, or what is in a folder, with as much of it as is asked for */
+  'GET /repos/{owner}/{repo}/contents-ext/{path}': {
+    owner: Text;
+    repo: Text;
+    path: Text;
+    ref?: Text | readonly Text[] | null | undefined;
+    includes?: Text | null | undefined;
+  };
   /** Several files with their contents; null for those that are not there */
   'POST /repos/{owner}/{repo}/file-contents': {
     owner: Text;

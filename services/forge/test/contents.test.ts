@@ -75,6 +75,8 @@ describe('contents', () => {
       path: 'a/b/c.txt',
       sha,
       last_commit_sha: commits['deep'],
+      last_committer_date: expect.any(String),
+      last_author_date: expect.any(String),
       type: 'file',
       size: 5,
       encoding: 'base64',

@@ -298,6 +298,8 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'GET /repos/:owner/:repo/tags/*': { needs: 'see code', path: { '*': 'v1' } },
   'GET /repos/:owner/:repo/contents': { needs: 'see code' },
   'GET /repos/:owner/:repo/contents/*': { needs: 'see code', path: { '*': 'README.md' } },
+  'GET /repos/:owner/:repo/contents-ext': { needs: 'see code' },
+  'GET /repos/:owner/:repo/contents-ext/*': { needs: 'see code', path: { '*': 'README.md' } },
   'POST /repos/:owner/:repo/file-contents': { needs: 'see code', body: { files: ['README.md'] } },
   'GET /repos/:owner/:repo/file-contents': {
     needs: 'see code',

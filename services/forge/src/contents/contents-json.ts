@@ -2,8 +2,12 @@ import { z } from 'zod';
 import { addressesOf, inPath } from '../commits/commit-json.ts';
 import type { ResolvedCommit } from '../commits/resolve-commit.ts';
 import type { Links } from '../links.ts';
+import type { LastCommit } from '../outside/git/reading/last-commits.ts';
 import type { TreeEntry } from '../outside/git/reading/trees.ts';
 import type { VisibleRepository } from '../repositories/find-repository.ts';
+import type { LfsPointer } from '../rules/files/lfs-pointer.ts';
+import { timeSchema } from '../wire-schemas.ts';
+import { wireTime } from '../wire-time.ts';
 
 /** A file, folder, symbolic link or submodule on the wire. */
 export const contentsSchema = z.object({
@@ -11,6 +15,9 @@ export const contentsSchema = z.object({
   path: z.string(),
   sha: z.string(),
   last_commit_sha: z.string().nullable(),
+  last_committer_date: timeSchema.nullable(),
+  last_author_date: timeSchema.nullable(),
+  last_commit_message: z.string().optional(),
   type: z.enum(['file', 'dir', 'symlink', 'submodule']),
   size: z.int(),
   encoding: z.string().nullable(),
@@ -21,18 +28,24 @@ export const contentsSchema = z.object({
   git_url: z.string().nullable(),
   download_url: z.string().nullable(),
   submodule_git_url: z.string().nullable(),
+  lfs_oid: z.string().optional(),
+  lfs_size: z.int().optional(),
   _links: z.object({ self: z.string(), git: z.string().nullable(), html: z.string() }),
 });
 
 /** What is known of an entry besides itself; what is not given is null on the wire. */
 export interface ContentsDetails {
-  lastCommit?: string | undefined;
+  lastCommit?: LastCommit | undefined;
+  /** The words of that commit; left out of the answer where they were not asked for. */
+  message?: string | undefined;
   /** Of files that are not too large. */
   content?: Buffer | undefined;
   /** Of symbolic links. */
   target?: string | undefined;
   /** Of submodules. */
   submoduleUrl?: string | undefined;
+  /** Of files that Git LFS keeps elsewhere; left out as well. */
+  lfs?: LfsPointer | undefined;
 }
 
 /** Where entries are shown. */
@@ -46,7 +59,7 @@ export interface ContentsPlace {
 /** An entry of a commit's tree; its path is from the root. */
 export function contentsJson(
   entry: TreeEntry,
-  { lastCommit, content, target, submoduleUrl }: ContentsDetails,
+  { lastCommit, message, content, target, submoduleUrl, lfs }: ContentsDetails,
   { found, at, links }: ContentsPlace,
 ): z.output<typeof contentsSchema> {
   const address = addressesOf(found, links);
@@ -60,7 +73,10 @@ export function contentsJson(
     name: entry.path.slice(entry.path.lastIndexOf('/') + 1),
     path: entry.path,
     sha: entry.id,
-    last_commit_sha: lastCommit ?? null,
+    last_commit_sha: lastCommit?.id ?? null,
+    last_committer_date: lastCommit ? wireTime(lastCommit.committed) : null,
+    last_author_date: lastCommit ? wireTime(lastCommit.authored) : null,
+    ...(message === undefined ? {} : { last_commit_message: message }),
     type,
     size: entry.size,
     encoding: content === undefined ? null : 'base64',
@@ -71,6 +87,7 @@ export function contentsJson(
     git_url: git,
     download_url: type === 'file' || type === 'symlink' ? address.api(`raw/${path}${ref}`) : null,
     submodule_git_url: submoduleUrl ?? null,
+    ...(lfs === undefined ? {} : { lfs_oid: lfs.oid, lfs_size: lfs.size }),
     _links: { self, git, html },
   };
 }

@@ -40,16 +40,13 @@ export function filesAnswerJson(
   const commit = parseCommit({ id: object.id, type: 'commit', size: content.length, content });
   const address = addressesOf(found, links);
   const created = wireTime(commit.committer.at);
+  const lastCommit = { id: commit.id, authored: commit.author.at, committed: commit.committer.at };
   const place = { found, at: { commit: commit.id, kind: 'branch' as const, name: branch }, links };
   return {
     files: files.map(({ path, entry, content: bytes, size }) =>
       entry === undefined
         ? null
-        : contentsJson(
-            { ...entry, path, type: 'blob', size },
-            { content: bytes, lastCommit: commit.id },
-            place,
-          ),
+        : contentsJson({ ...entry, path, type: 'blob', size }, { content: bytes, lastCommit }, place),
     ),
     commit: {
       url: address.commit(commit.id),

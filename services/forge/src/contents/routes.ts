@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { revisionParameter } from '../commits/resolve-commit.ts';
 import { endpoint } from '../endpoint.ts';
-import { unacceptable } from '../failures.ts';
+import { badRequest, unacceptable } from '../failures.ts';
 import { readMediaType } from '../rules/files/media-type.ts';
 import { errorSchema, parameter, repeated, repositoryPath, storable } from '../wire-schemas.ts';
 import { contentsSchema } from './contents-json.ts';
 import { findContents } from './find-entry.ts';
 import { showArchive } from './show-archive.ts';
-import { showContents, showFiles } from './show-contents.ts';
+import { type ContentsParts, showContents, showFiles } from './show-contents.ts';
 import { showRaw, showRawOf } from './show-raw.ts';
 
 const filePath = repositoryPath.extend({ '*': z.string() });
@@ -44,6 +44,44 @@ export const show = endpoint({
     return { status: 200, body: await showContents(context, caller, { ...path, file }, query.ref) };
   },
 });
+
+const extendedSchema = z.object({
+  file_contents: contentsSchema.optional(),
+  dir_contents: z.array(contentsSchema).optional(),
+});
+const PARTS = ['file_content', 'lfs_metadata', 'commit_metadata', 'commit_message'] as const;
+const extendedQuery = refQuery.extend({
+  includes: parameter.describe(`what is wanted besides, with commas between: ${PARTS.join(', ')}`),
+});
+
+/** `GET /repos/{owner}/{repo}/contents-ext`, and `…/contents-ext/{filepath}` */
+export const extended = endpoint({
+  summary: 'A file, or what is in a folder, with as much of it as is asked for',
+  access: 'reader',
+  area: 'repository',
+  params: repositoryPath.extend({ '*': z.string().optional() }),
+  query: extendedQuery,
+  answers: { 200: extendedSchema, 400: errorSchema, 404: errorSchema },
+  async handle({ params: { '*': file = '', ...path }, query, caller }, context) {
+    const parts = readParts(query.includes);
+    const shown = await showContents(context, caller, { ...path, file }, query.ref, parts);
+    return { status: 200, body: Array.isArray(shown) ? { dir_contents: shown } : { file_contents: shown } };
+  },
+});
+
+/** @throws 400 */
+function readParts(includes = ''): ContentsParts {
+  const wanted = new Set(includes.split(',').filter((part) => part !== ''));
+  const parts = {
+    content: wanted.delete('file_content'),
+    lfs: wanted.delete('lfs_metadata'),
+    commits: wanted.delete('commit_metadata'),
+    messages: wanted.delete('commit_message'),
+  };
+  for (const unknown of wanted)
+    throw badRequest(`unknown include option "${unknown.slice(0, 100)}": there are ${PARTS.join(', ')}`);
+  return parts;
+}
 
 const fileNames = z.object({ files: z.array(storable).min(1, 'Required') });
 const fileAnswers = { 200: z.array(contentsSchema.nullable()), 404: errorSchema, 422: errorSchema };

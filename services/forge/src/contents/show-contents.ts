@@ -5,9 +5,9 @@ import { findCommit } from '../commits/resolve-commit.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../failures.ts';
 import { readBlob } from '../git-data/read-blob.ts';
-import { findLastCommits, findLastCommitsOf } from '../outside/git/reading/last-commits.ts';
+import { findLastCommits, findLastCommitsOf, type LastCommit } from '../outside/git/reading/last-commits.ts';
 import { findEntry, listTree } from '../outside/git/reading/trees.ts';
-import { findRepository } from '../repositories/find-repository.ts';
+import { findRepository, type VisibleRepository } from '../repositories/find-repository.ts';
 import { submoduleAddresses } from '../rules/files/submodules.ts';
 import {
   type ContentsDetails,
@@ -16,6 +16,7 @@ import {
   type contentsSchema,
 } from './contents-json.ts';
 import { type ContentsPath, type FoundEntry, findContentsIn, findEachIn } from './find-entry.ts';
+import { readMessages, readPointers } from './read-extras.ts';
 
 /** A folder with more entries is shown so far; `git/trees` has pages. */
 const MAX_ENTRIES = 10_000;
@@ -32,23 +33,63 @@ const MAX_FILES_BYTES = 16 * 1024 * 1024;
 
 type Contents = z.output<typeof contentsSchema>;
 
+/** Which parts of entries are wanted beside what their folder says of them. */
+export interface ContentsParts {
+  /** Of a single file; folders come without. */
+  content: boolean;
+  /** The commits that last changed them. */
+  commits: boolean;
+  /** What those commits say. */
+  messages: boolean;
+  /** What Git LFS keeps elsewhere. */
+  lfs: boolean;
+}
+
+const USUAL: ContentsParts = { content: true, commits: true, messages: false, lfs: false };
+
 /** A file with its content, or the entries of a folder. */
 export async function showContents(
   context: Context,
   viewer: Caller | undefined,
   path: ContentsPath,
   ref: string | undefined,
+  parts: ContentsParts = USUAL,
 ): Promise<Contents | Contents[]> {
   const found = await findRepository(context, viewer, path, 'code');
   if (path.file === '' && !ref && (await findCommit(context, found, ref)) === undefined) return [];
   const it = await findContentsIn(context, found, path.file, ref);
   const place = { found, at: it.at, links: context.links };
-  if (it.entry.type === 'tree') return await showFolder(context, it, place);
-  const [lastCommits, details] = await Promise.all([
-    findLastCommitsOf(context.git, found.repository.id, it.at.commit, [it.entry.path]),
-    readDetails(context, it),
+  if (it.entry.type === 'tree') return await showFolder(context, it, place, parts);
+  const { path: name } = it.entry;
+  const [lastCommits, details, pointers] = await Promise.all([
+    needsCommits(parts)
+      ? findLastCommitsOf(context.git, found.repository.id, it.at.commit, [name])
+      : new Map<string, LastCommit>(),
+    parts.content || it.entry.type === 'commit' ? readDetails(context, it) : {},
+    parts.lfs ? readPointers(context.git, found.repository.id, [it.entry]) : undefined,
   ]);
-  return contentsJson(it.entry, { ...details, lastCommit: lastCommits.get(it.entry.path) }, place);
+  const commits = await describeCommits(context, found, lastCommits, parts);
+  return contentsJson(it.entry, { ...details, ...commits(name), lfs: pointers?.get(it.entry.id) }, place);
+}
+
+const needsCommits = ({ commits, messages }: ContentsParts) => commits || messages;
+
+/** What is told of the commits that last changed some entries, by the names of these. */
+async function describeCommits(
+  context: Context,
+  { repository }: VisibleRepository,
+  lastCommits: ReadonlyMap<string, LastCommit>,
+  parts: ContentsParts,
+): Promise<(name: string) => Pick<ContentsDetails, 'lastCommit' | 'message'>> {
+  const ids = new Set(Array.from(lastCommits.values(), ({ id }) => id));
+  const messages = parts.messages ? await readMessages(context.git, repository.id, [...ids]) : undefined;
+  return (name) => {
+    const lastCommit = lastCommits.get(name);
+    return {
+      lastCommit: parts.commits ? lastCommit : undefined,
+      message: lastCommit && messages?.get(lastCommit.id),
+    };
+  };
 }
 
 /**
@@ -85,7 +126,12 @@ export async function showFiles(
   return shown;
 }
 
-async function showFolder(context: Context, it: FoundEntry, place: ContentsPlace): Promise<Contents[]> {
+async function showFolder(
+  context: Context,
+  it: FoundEntry,
+  place: ContentsPlace,
+  parts: ContentsParts,
+): Promise<Contents[]> {
   const { git } = context;
   const { id } = it.found.repository;
   const fit = Math.floor(MAX_FOLDER_BYTES / (ENTRY_BYTES + 6 * inPath(it.entry.path).length));
@@ -93,7 +139,11 @@ async function showFolder(context: Context, it: FoundEntry, place: ContentsPlace
   const listed = await listTree(git, id, it.entry.id, slice);
   if (listed === undefined) throw notFound('the folder cannot be read');
   const names = listed.entries.map(({ path }) => path);
-  const lastCommits = await findLastCommits(git, id, it.at.commit, it.entry.path, names);
+  const lastCommits = needsCommits(parts)
+    ? await findLastCommits(git, id, it.at.commit, it.entry.path, names)
+    : new Map<string, LastCommit>();
+  const commits = await describeCommits(context, it.found, lastCommits, parts);
+  const pointers = parts.lfs ? await readPointers(git, id, listed.entries) : undefined;
   const before = it.entry.path === '' ? '' : `${it.entry.path}/`;
   const submodules = listed.entries.some(({ type }) => type === 'commit')
     ? await readSubmodules(context, it)
@@ -101,7 +151,8 @@ async function showFolder(context: Context, it: FoundEntry, place: ContentsPlace
   return listed.entries.map((entry) => {
     const path = before + entry.path;
     const details = {
-      lastCommit: lastCommits.get(entry.path),
+      ...commits(entry.path),
+      lfs: pointers?.get(entry.id),
       submoduleUrl: entry.type === 'commit' ? submodules?.get(path) : undefined,
     };
     return contentsJson({ ...entry, path }, details, place);

@@ -16,6 +16,8 @@ export const GIT: readonly Line[] = [
 
   ['GET', '/repos/:owner/:repo/contents', contents.root],
   ['GET', '/repos/:owner/:repo/contents/*', contents.show],
+  ['GET', '/repos/:owner/:repo/contents-ext', contents.extended],
+  ['GET', '/repos/:owner/:repo/contents-ext/*', contents.extended],
   ['POST', '/repos/:owner/:repo/file-contents', contents.several],
   ['GET', '/repos/:owner/:repo/file-contents', contents.severalByQuery],
   ['GET', '/repos/:owner/:repo/raw/*', contents.raw],

@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Git } from '../git.ts';
+import { momentOf } from './parse-commit.ts';
 import { readRecords } from './records.ts';
 
 /** What an old repository cannot tell in this time stays unknown. */
 const TIMEOUT_MS = 3_000;
 
+/** The commit that last changed something. */
+export interface LastCommit {
+  id: string;
+  authored: Date;
+  committed: Date;
+}
+
 /** By what was asked; what lies behind a commit does not change. Their size is the number of names. */
-const known = new LRUCache<string, ReadonlyMap<string, string>>({
+const known = new LRUCache<string, ReadonlyMap<string, LastCommit>>({
   maxSize: 200_000,
   sizeCalculation: (names) => names.size + 1,
 });
@@ -32,7 +40,7 @@ export async function findLastCommits(
   commit: string,
   folder: string,
   names: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, LastCommit>> {
   const skip = folder === '' ? 0 : folder.length + 1;
   return await find(git, repositoryId, `in ${folder}`, {
     commit,
@@ -48,7 +56,7 @@ export async function findLastCommitsOf(
   repositoryId: number,
   commit: string,
   paths: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, LastCommit>> {
   if (paths.length === 0) return new Map();
   // Whoever asks may ask for anything: what is kept is as short for long names.
   const question = createHash('sha1')
@@ -67,16 +75,25 @@ async function find(
   repositoryId: number,
   question: string,
   { commit, within, names, namesOf }: Wanted,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, LastCommit>> {
   const key = `${git.folderOf(repositoryId)} ${commit} ${question}`;
   const before = known.get(key);
   if (before !== undefined) return before;
   const wanted = new Set(names);
-  const found = new Map<string, string>();
-  let current = '';
+  const found = new Map<string, LastCommit>();
+  let current: LastCommit | undefined;
   let isPath = false;
   // A merge counts where it differs from all its parents. `-z` puts a line break before the first change of a commit.
-  const options = ['-z', '--format=%H', '-c', '--raw', '-r', '--no-renames', '--no-color', '--no-ext-diff'];
+  const options = [
+    '-z',
+    '--format=%H %at %ct',
+    '-c',
+    '--raw',
+    '-r',
+    '--no-renames',
+    '--no-color',
+    '--no-ext-diff',
+  ];
   const ended = await readRecords(
     git,
     repositoryId,
@@ -84,16 +101,23 @@ async function find(
     (record) => {
       if (isPath) {
         isPath = false;
-        for (const name of namesOf(record.toString())) if (wanted.delete(name)) found.set(name, current);
+        for (const name of namesOf(record.toString()))
+          if (current !== undefined && wanted.delete(name)) found.set(name, current);
         return wanted.size > 0;
       }
       const text = record.toString('latin1').trimStart();
       if (text.startsWith(':')) isPath = true;
-      else if (text !== '') current = text;
+      else if (text !== '') current = parseLine(text);
       return true;
     },
     { timeoutMs: TIMEOUT_MS },
   );
   if (ended === 'done') known.set(key, found);
   return found;
+}
+
+/** `id authored committed`, the times in seconds; git leaves out one that it cannot read. */
+function parseLine(text: string): LastCommit {
+  const [id = '', authored = '', committed = ''] = text.split(' ');
+  return { id, authored: momentOf(Number(authored)), committed: momentOf(Number(committed)) };
 }

@@ -136,10 +136,13 @@ function parseStamp(line: string): Stamp {
   return {
     name: (hasAddress ? line.slice(0, open) : line).trim(),
     email: hasAddress ? line.slice(open + 1, close).trim() : '',
-    at: new Date(Math.min(Number(seconds), LAST_SECOND) * 1000),
+    at: momentOf(Number(seconds)),
     offsetMinutes: Number(hours) < 15 && offset <= 14 * 60 ? (sign === '-' ? -offset : offset) : 0,
   };
 }
+
+/** A time as git counts it; of one that no answer can spell, the nearest. */
+export const momentOf = (seconds: number) => new Date(Math.min(seconds, LAST_SECOND) * 1000);
 
 /** Years of five digits are no times of the wire; the last moment that is one in every zone. */
 const LAST_SECOND = Date.UTC(9999, 11, 30) / 1000;
