@@ -30,7 +30,7 @@ export async function* figures(): AsyncGenerator<Figure> {
 async function measure({ events, hooks }: { events: number; hooks: number }): Promise<Figure> {
   const folder = await mkdtemp(join(tmpdir(), 'croft-bench-hooks-'));
   const receiver = fork(import.meta.filename, ['receive', String(events * hooks)]);
-  const postgres = await startEmbeddedPostgres({ folder, log: silentLog, tuning: 'test' });
+  const postgres = await startEmbeddedPostgres({ folder, log: silentLog });
   const databaseUrl = postgres.url('croft');
   const options = {
     settings: readSettings(forgeSettings, {

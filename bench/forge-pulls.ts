@@ -20,7 +20,7 @@ const PAGE = 50;
 /** Pull requests over HTTP with a database: merging them, listing them, and reading those whose base moved. */
 export async function* figures(): AsyncGenerator<Figure> {
   const folder = await mkdtemp(join(tmpdir(), 'croft-bench-'));
-  const postgres = await startEmbeddedPostgres({ folder, log: silentLog, tuning: 'test' });
+  const postgres = await startEmbeddedPostgres({ folder, log: silentLog });
   try {
     const databaseUrl = postgres.url('croft');
     await migrateForge({ settings: readSettings(forgeSettings, {}), databaseUrl, log: silentLog });

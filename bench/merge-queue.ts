@@ -21,7 +21,7 @@ type Call = (method: string, path: string, body?: object) => Promise<Response>;
  */
 export async function* figures(): AsyncGenerator<Figure> {
   const folder = await mkdtemp(join(tmpdir(), 'croft-bench-queue-'));
-  const postgres = await startEmbeddedPostgres({ folder, log: silentLog, tuning: 'test' });
+  const postgres = await startEmbeddedPostgres({ folder, log: silentLog });
   try {
     await using forge = await startForgeProcess({ databaseUrl: postgres.url('croft'), dataFolder: folder });
     const rate = PULLS / (await drain(callerAt(forge.address)));
