@@ -52,7 +52,9 @@ export function answer(
     reply.header('retry-after', String(Math.ceil(failure.retryAfterSeconds)));
   reply.code(status).headers(headers ?? {});
   if (status === 413) discardRest(reply, request.raw);
-  return body === undefined ? reply.send() : reply.type('application/json').send(JSON.stringify(body));
+  if (body === undefined) return reply.send();
+  if (typeof body === 'string') return reply.type('text/plain; charset=utf-8').send(body);
+  return reply.type('application/json').send(JSON.stringify(body));
 }
 
 /** Headers of a stream that has said nothing yet have gone further than the framework's. */

@@ -4,7 +4,7 @@ import type { Failure } from '@croft/failure';
 export interface ErrorAnswer {
   status: number;
   headers?: Readonly<Record<string, string>>;
-  /** Undefined sends an empty body. */
+  /** Undefined sends an empty body, a string is plain text, all else JSON. */
   body?: unknown;
 }
 

@@ -21,6 +21,10 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
  */
 const GIT_CHALLENGE = 'Basic realm="Gitea"';
 
+/** git shows its user an error that is plain text. To whoever has the right password a bare 401 would look like a wrong one. */
+const TOLD_TO_GIT = new Set(['second_factor_needed', 'second_factor_missing']);
+const GIT_PATH = /\/(?:info\/refs|git-upload-pack|git-receive-pack)$/;
+
 /** Errors as clients of the reference know them: `{message, url}`, and `[Field]: Rule` for values. */
 export function forgeDialect(links: Links): ErrorDialect {
   return {
@@ -58,7 +62,10 @@ export function forgeDialect(links: Links): ErrorDialect {
           status === 401 && !request.url.startsWith(`${API_PREFIX}/`)
             ? { 'www-authenticate': challenge }
             : {},
-        body: { ...failure.body, message: failure.message, url: links.documentation },
+        body:
+          TOLD_TO_GIT.has(failure.code) && GIT_PATH.test(path ?? '')
+            ? `${failure.message}\n`
+            : { ...failure.body, message: failure.message, url: links.documentation },
       };
     },
   };

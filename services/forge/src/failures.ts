@@ -7,6 +7,32 @@ export const tokenRequired = () => new Failure('unauthenticated', 'token_require
 export const badCredentials = () =>
   new Failure('unauthenticated', 'bad_credentials', 'invalid username, password or token');
 
+/** The password is right, and its owner has a second factor; `hasApp` when that is an authenticator app. */
+export const secondFactorNeeded = (hasApp: boolean) =>
+  new Failure(
+    'unauthenticated',
+    'second_factor_needed',
+    `this account has a second factor, so its password is not enough: use an access token in its place${
+      hasApp ? ', or on the API send the code of the authenticator app as X-Gitea-OTP' : ''
+    }`,
+  );
+
+/** An access token of a session that was opened without its owner's second factor. */
+export const secondFactorMissing = () =>
+  new Failure(
+    'unauthenticated',
+    'second_factor_missing',
+    'this account has a second factor, and the access token is of a session that has not shown it (aal1)',
+  );
+
+/** The password is right, and the code beside it is not, or not any more. */
+export const secondFactorWrong = () =>
+  new Failure(
+    'unauthenticated',
+    'second_factor_wrong',
+    'the code of the second factor is wrong or was used before',
+  );
+
 /** A personal access token where it takes a password or an access token of the auth service. */
 export const authRequired = () => new Failure('unauthenticated', 'auth_required', 'auth required');
 

@@ -537,6 +537,7 @@ export interface Tables {
     followers: number;
     following: number;
     shown_at: Date | null;
+    has_second_factor: boolean;
   };
   watches: {
     repository_id: number;

@@ -9,14 +9,20 @@ export interface ApiCredentials extends Credentials {
 
 /** The parts of a request that are looked at. */
 interface Asking {
-  headers: Parameters<typeof credentialsOf>[0]['headers'] & { sudo?: string | string[] | undefined };
+  headers: Parameters<typeof credentialsOf>[0]['headers'] & {
+    sudo?: string | string[] | undefined;
+    'x-gitea-otp'?: string | string[] | undefined;
+  };
   socket: { remoteAddress?: string | undefined };
   query: unknown;
 }
 
-/** Reads them: `Authorization`, or where the settings allow it `?token=`; `Sudo` or `?sudo=`. */
+/** Reads them: `Authorization`, or where the settings allow it `?token=`; `X-Gitea-OTP`; `Sudo` or `?sudo=`. */
 export function apiCredentialsOf({ settings, log }: Context, request: Asking): ApiCredentials {
-  const credentials = credentialsOf(request);
+  const credentials = {
+    ...credentialsOf(request),
+    code: textOf(request.headers['x-gitea-otp']),
+  };
   const query = request.query as Readonly<Record<string, unknown>>;
   const sudo = textOf(request.headers.sudo) ?? textOf(query['sudo']);
   const token = textOf(query['token']) ?? textOf(query['access_token']);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type AccessTokenClaims, InvalidAccessToken } from '@croft/access-token';
 import type { Context } from '../context.ts';
-import { badCredentials } from '../failures.ts';
+import { badCredentials, secondFactorNeeded, secondFactorWrong } from '../failures.ts';
+import type { PasswordAnswer, PresentedPassword } from '../outside/password-check.ts';
 import { isPersonalToken, readCredentials } from '../rules/access/credentials.ts';
 import * as accessTokens from '../store/people/access-tokens.ts';
 import * as users from '../store/people/users.ts';
@@ -15,6 +16,10 @@ export interface Credentials {
   authorization: string | undefined;
   /** Where the request comes from, proxies included, nearest last; the auth service counts wrong passwords by it. */
   client: string | undefined;
+  /** The code of the second factor, beside a password. */
+  code?: string | undefined;
+  /** Whether the auth service is asked about a password whatever it said a moment ago. */
+  isAskedAnew?: boolean;
 }
 
 /** What of a request authenticates, to git as well as to the API. */
@@ -29,11 +34,11 @@ export function credentialsOf(request: {
 
 /**
  * Who an `Authorization` header belongs to; undefined when there is none.
- * @throws 401 when it is there and is of no use, 403 when its owner was banned or deleted
+ * @throws 401 when it is there and is of no use, or not enough for who has a second factor, 403 when its owner was banned or deleted
  */
 export async function authenticate(
   context: Context,
-  { authorization, client }: Credentials,
+  { authorization, client, code, isAskedAnew = false }: Credentials,
 ): Promise<Caller | undefined> {
   const credentials = readCredentials(authorization);
   switch (credentials.kind) {
@@ -46,7 +51,7 @@ export async function authenticate(
         ? await byPersonalToken(context, credentials.token)
         : await byAccessToken(context, credentials.token);
     case 'pair':
-      return await byPassword(context, credentials.name, credentials.password, client);
+      return await byPassword(context, credentials, { client, code, mayBeKnown: !isAskedAnew });
   }
 }
 
@@ -66,9 +71,8 @@ async function byAccessToken(context: Context, token: string): Promise<Caller> {
 
 async function byPassword(
   context: Context,
-  name: string,
-  password: string,
-  client: string | undefined,
+  { name, password }: { name: string; password: string },
+  beside: Omit<PresentedPassword, 'email' | 'password'>,
 ): Promise<Caller> {
   const { passwords } = context.identity;
   if (passwords === undefined) throw badCredentials();
@@ -80,13 +84,32 @@ async function byPassword(
   const email = person?.email || (name.includes('@') ? name : `${name}@unknown.invalid`);
   // His address may be another one by now. Side by side, so that a name that there is takes no longer than others.
   const [first, known] = await Promise.all([
-    passwords.check(email, password, client),
+    passwords.check({ email, password, ...beside }),
     person && refreshAccount(context, person),
   ]);
   const hasMoved = known !== undefined && known.email !== '' && known.email !== email;
-  const token = first ?? (hasMoved ? await passwords.check(known.email, password, client) : undefined);
-  if (token === undefined) throw badCredentials();
-  return callerOf(await findOrCreateAccount(context, verified(context, token)));
+  const answer =
+    first.kind === 'wrong' && hasMoved
+      ? await passwords.check({ email: known.email, password, ...beside })
+      : first;
+  return callerOf(await findOrCreateAccount(context, verified(context, tokenIn(answer))));
+}
+
+/**
+ * Whoever has the right password is told that a code is missing, as the auth service tells him all the same: else its
+ * owner would take it for wrong. Nobody else learns who has a second factor.
+ */
+function tokenIn(answer: PasswordAnswer): string {
+  switch (answer.kind) {
+    case 'right':
+      return answer.token;
+    case 'wrong':
+      throw badCredentials();
+    case 'code-needed':
+      throw secondFactorNeeded(answer.hasApp);
+    case 'code-wrong':
+      throw secondFactorWrong();
+  }
 }
 
 function verified(context: Context, token: string): AccessTokenClaims {

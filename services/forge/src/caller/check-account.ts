@@ -25,15 +25,16 @@ export async function refreshAccount(context: Context, account: UserRow): Promis
   const mayAsk = authUserId !== null && isStale(account.checked_at, clock.now());
   const answer = mayAsk ? await identity.accounts?.ask(authUserId) : undefined;
   if (answer === undefined) return account;
-  const { isRefused, shown, askedAt } = answer;
+  const { isRefused, hasFactor, shown, askedAt } = answer;
   const isAdmin = isAdministrator(context, answer);
-  await users.noteStatus(database.autocommit(), id, { isRefused, isAdmin, shown, askedAt });
+  await users.noteStatus(database.autocommit(), id, { isRefused, isAdmin, hasFactor, shown, askedAt });
   const refusedAt = isRefused ? (account.refused_at ?? askedAt) : null;
   const now = {
     ...account,
     checked_at: askedAt,
     refused_at: refusedAt,
     is_admin: isAdmin ?? account.is_admin,
+    has_second_factor: hasFactor ?? account.has_second_factor,
   };
   if (shown === undefined || (account.shown_at !== null && account.shown_at > askedAt)) return now;
   const fullName = account.keeps_full_name ? account.full_name : shown.fullName;
@@ -42,14 +43,16 @@ export async function refreshAccount(context: Context, account: UserRow): Promis
 
 /**
  * The same for an auth user who has no account yet: who is refused gets none.
- * @returns when the auth service was asked, whether it said that he administrates and what it shows of him, which his
+ * @returns when the auth service was asked, whether it said that he administrates and has a second factor, and what it shows of him, which his
  *   token may say of a time before; undefined when it could not be asked
  * @throws 403
  */
 export async function checkNewcomer(
   context: Context,
   authUserId: string,
-): Promise<(Pick<StatusAnswer, 'askedAt' | 'shown'> & { isAdmin: boolean | undefined }) | undefined> {
+): Promise<
+  (Pick<StatusAnswer, 'askedAt' | 'shown' | 'hasFactor'> & { isAdmin: boolean | undefined }) | undefined
+> {
   const answer = await context.identity.accounts?.ask(authUserId);
   if (answer?.isRefused) throw accountRefused();
   return answer && { ...answer, isAdmin: isAdministrator(context, answer) };

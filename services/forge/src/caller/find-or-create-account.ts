@@ -1,7 +1,8 @@
 import type { AccessTokenClaims } from '@croft/access-token';
 import type { Context } from '../context.ts';
-import { badCredentials, tokenWithoutUser } from '../failures.ts';
+import { badCredentials, secondFactorMissing, tokenWithoutUser } from '../failures.ts';
 import { proposeLogins } from '../rules/access/name.ts';
+import { showsFactor } from '../rules/access/second-factor.ts';
 import { fullNameOf, wantedLoginOf } from '../rules/access/user-metadata.ts';
 import type { Identity, UserRow } from '../store/people/users.ts';
 import * as users from '../store/people/users.ts';
@@ -9,13 +10,15 @@ import { checkAccount, checkNewcomer } from './check-account.ts';
 
 /**
  * The account of the user a verified token names; the first call makes it.
- * @throws 403 for whoever the auth service banned or deleted
+ * @throws 403 for whoever the auth service banned or deleted, 401 for a session without the second factor of who has one:
+ *   a password is enough to open it
  */
 export async function findOrCreateAccount(context: Context, claims: AccessTokenClaims): Promise<UserRow> {
   const identity = readIdentity(claims, context.identity.adminRoles);
   const row = await users.findByAuthUserId(context.database.reads(), identity.authUserId);
-  if (row === undefined) return await createAccount(context, identity, wantedLoginOf(claims.user_metadata));
+  if (row === undefined) return await createAccount(context, identity, claims);
   const known = await checkAccount(context, row);
+  if (known.has_second_factor && !showsFactor(claims.aal)) throw secondFactorMissing();
   if (isCurrent(known, identity)) return known;
   await users.updateIdentity(context.database.autocommit(), known.id, identity);
   const isAdmin = isNews(known, identity) ? identity.isAdmin : known.is_admin;
@@ -28,16 +31,17 @@ export async function findOrCreateAccount(context: Context, claims: AccessTokenC
 async function createAccount(
   context: Context,
   identity: Identity,
-  wanted: string | undefined,
+  { aal, user_metadata: metadata }: AccessTokenClaims,
 ): Promise<UserRow> {
   const checked = await checkNewcomer(context, identity.authUserId);
-  const { shown, askedAt = identity.issuedAt, isAdmin = identity.isAdmin } = checked ?? {};
+  const { shown, askedAt = identity.issuedAt, isAdmin = identity.isAdmin, hasFactor = false } = checked ?? {};
+  if (hasFactor && !showsFactor(aal)) throw secondFactorMissing();
   const later = shown !== undefined && askedAt > identity.issuedAt ? { ...shown, issuedAt: askedAt } : {};
   const account = { ...identity, isAdmin, ...later };
-  for (const login of proposeLogins(wanted, account.email, identity.authUserId)) {
+  for (const login of proposeLogins(wantedLoginOf(metadata), account.email, identity.authUserId)) {
     const tx = context.database.autocommit();
     const made =
-      (await users.insert(tx, login, account, checked?.askedAt)) ??
+      (await users.insert(tx, login, account, checked?.askedAt, hasFactor)) ??
       (await users.findByAuthUserId(tx, identity.authUserId));
     if (made !== undefined) return made;
   }

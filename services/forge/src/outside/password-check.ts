@@ -1,20 +1,42 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { Failure } from '@croft/failure';
-import { assertOutsideTransaction } from '@croft/runtime';
 import { LRUCache } from 'lru-cache';
+import { provenFactors } from '../rules/access/second-factor.ts';
+import { askAuth, endSession } from './ask-auth.ts';
+import { proveFactor, tokenOf } from './prove-factor.ts';
 
-/** Asks the auth service whether a password is right. */
-export interface PasswordCheck {
-  /**
-   * The access token that the auth service gives for the password; undefined when it is wrong.
-   * @param client address of who presents it
-   */
-  check(email: string, password: string, client: string | undefined): Promise<string | undefined>;
+/** What somebody presents. */
+export interface PresentedPassword {
+  email: string;
+  password: string;
+  /** Of his second factor; undefined when he sent none. */
+  code: string | undefined;
+  /** Address of who presents it. */
+  client: string | undefined;
+  /** Whether what was answered before counts as well, for a code from the same address only; else a code is good once. */
+  mayBeKnown: boolean;
 }
 
-const TIMEOUT_MS = 5_000;
+/** What becomes of a password: only whoever knows the right one learns that there is a second factor. */
+export type PasswordAnswer =
+  /** With the access token that the auth service gave for it. */
+  | { kind: 'right'; token: string }
+  | { kind: 'wrong' }
+  /** The password is right and not enough; `hasApp` when the code of an authenticator app is. */
+  | { kind: 'code-needed'; hasApp: boolean }
+  | { kind: 'code-wrong' };
+
+/** Asks the auth service whether a password is right, and where that is not enough the code of the second factor. */
+export interface PasswordCheck {
+  check(presented: PresentedPassword): Promise<PasswordAnswer>;
+}
+
 /** git sends its password with every request; a right one is not asked about again for this long. */
 const REMEMBER_MS = 60_000;
+/**
+ * A program sends its code with each of the few requests in which it makes a token (tea lists them first). From the same
+ * address they count as one for as long as a code is shown.
+ */
+const REMEMBER_CODE_MS = 30_000;
 
 /**
  * The password grant of the auth service at `authUrl`. Right answers are remembered, under a keyed hash; wrong ones are not.
@@ -23,21 +45,23 @@ const REMEMBER_MS = 60_000;
  */
 export function passwordCheck(authUrl: string): PasswordCheck {
   const key = randomBytes(32);
-  const right = new LRUCache<string, string>({
+  const right = new LRUCache<string, PasswordAnswer>({
     maxSize: 10_000,
     sizeCalculation: () => 1,
     ttl: REMEMBER_MS,
   });
-  const underWay = new Map<string, Promise<string | undefined>>();
+  const underWay = new Map<string, Promise<PasswordAnswer>>();
   return {
-    async check(email, password, client) {
-      const name = createHmac('sha256', key).update(`${email}\0${password}`).digest('base64');
-      const ask = async (): Promise<string | undefined> => {
-        const token = await grant(authUrl, email, password, client);
-        if (token === undefined) return undefined;
-        right.set(name, token);
-        await endSession(authUrl, token, client);
-        return token;
+    async check(presented) {
+      const { email, password, code, client = '', mayBeKnown } = presented;
+      if (!mayBeKnown) return await question(authUrl, presented);
+      const all = code === undefined ? [email, password] : [email, password, code, client];
+      const name = createHmac('sha256', key).update(JSON.stringify(all)).digest('base64');
+      const ask = async (): Promise<PasswordAnswer> => {
+        const answer = await question(authUrl, presented);
+        const ttl = code === undefined ? REMEMBER_MS : REMEMBER_CODE_MS;
+        if (answer.kind === 'right') right.set(name, answer, { ttl });
+        return answer;
       };
       const known = right.get(name) ?? underWay.get(name);
       if (known !== undefined) return await known;
@@ -48,52 +72,23 @@ export function passwordCheck(authUrl: string): PasswordCheck {
   };
 }
 
-async function grant(
+async function question(
   authUrl: string,
-  email: string,
-  password: string,
-  client: string | undefined,
-): Promise<string | undefined> {
-  assertOutsideTransaction('asking the auth service');
-  let answer: Response;
+  { email, password, code, client }: PresentedPassword,
+): Promise<PasswordAnswer> {
+  const path = '/token?grant_type=password';
+  const session = await askAuth(authUrl, { path, body: { email, password }, client });
+  const token = tokenOf(session);
+  if (token === undefined) return { kind: 'wrong' };
   try {
-    answer = await fetch(`${authUrl}/token?grant_type=password`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...from(client) },
-      body: JSON.stringify({ email, password }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      redirect: 'error',
-    });
-  } catch (error) {
-    throw new Failure('unavailable', 'auth_unreachable', 'passwords cannot be checked right now', {
-      cause: error,
-    });
+    const factors = provenFactors(session?.['user']);
+    if (factors.length === 0) return { kind: 'right', token };
+    if (code === undefined)
+      return { kind: 'code-needed', hasApp: factors.some(({ type }) => type === 'totp') };
+    const raised = await proveFactor(authUrl, { token, factors, code, client });
+    return raised === undefined ? { kind: 'code-wrong' } : { kind: 'right', token: raised };
+  } finally {
+    // The access token goes on as long as its signature does.
+    await endSession(authUrl, token, client);
   }
-  if (answer.status === 429) {
-    const seconds = Number(answer.headers.get('retry-after')) || 60;
-    throw new Failure('exhausted', 'too_many_passwords', 'too many attempts', { retryAfterSeconds: seconds });
-  }
-  if (answer.status >= 500) {
-    const cause = new Error(`the auth service answers ${answer.status}`);
-    throw new Failure('unavailable', 'auth_unreachable', 'passwords cannot be checked right now', { cause });
-  }
-  if (!answer.ok) return undefined;
-  const { access_token: token } = (await answer.json()) as { access_token?: unknown };
-  return typeof token === 'string' ? token : undefined;
-}
-
-/** The access token goes on as long as its signature does. Where this fails, the session stays, and nobody has its refresh token. */
-async function endSession(authUrl: string, token: string, client: string | undefined): Promise<void> {
-  const answer = await fetch(`${authUrl}/logout?scope=local`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, ...from(client) },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    redirect: 'error',
-  }).catch(() => undefined);
-  await answer?.body?.cancel();
-}
-
-/** Whom the auth service is asked for: else all who use git would share one client's limits there. */
-function from(client: string | undefined): Record<string, string> {
-  return client === undefined ? {} : { 'x-forwarded-for': client };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isStale, readStatus } from './account-status.ts';
 
-const welcome = { isRefused: false, role: undefined };
+const welcome = { isRefused: false, role: undefined, hasFactor: false };
 const refused = { isRefused: true, role: undefined };
 
 const now = new Date('2026-01-02T03:04:05Z');
@@ -18,7 +18,19 @@ test.each([
 
 test.each([
   ['a user', 200, { id: 'x' }, welcome],
-  ['a user and his role', 200, { id: 'x', role: 'editor' }, { isRefused: false, role: 'editor' }],
+  [
+    'a user and his role',
+    200,
+    { id: 'x', role: 'editor' },
+    { isRefused: false, role: 'editor', hasFactor: false },
+  ],
+  [
+    'one with a second factor',
+    200,
+    { id: 'x', factors: [{ status: 'verified' }] },
+    { ...welcome, hasFactor: true },
+  ],
+  ['one who began to have one', 200, { id: 'x', factors: [{ status: 'unverified' }] }, welcome],
   ['one who was banned once', 200, { id: 'x', banned_until: '2026-01-02T03:04:05.000000Z' }, welcome],
   ['one who is banned', 200, { id: 'x', banned_until: '2026-01-02T03:04:05.001000Z' }, refused],
   ['one who is banned for good', 200, { id: 'x', banned_until: 'infinity' }, refused],

@@ -1,3 +1,4 @@
+import { provenFactors } from './second-factor.ts';
 import { fullNameOf } from './user-metadata.ts';
 
 /** What the auth service says of an account's owner. */
@@ -8,6 +9,8 @@ export interface AccountStatus {
   role: string | undefined;
   /** What is shown of whoever is welcome; undefined when the answer does not tell both. */
   shown: { email: string; fullName: string } | undefined;
+  /** Whether he has a second factor; undefined of whoever is not welcome. */
+  hasFactor: boolean | undefined;
 }
 
 /** How long an answer counts: whoever is banned or deleted is refused a minute later at the latest. */
@@ -42,10 +45,11 @@ export function readStatus(httpStatus: number, body: unknown, now: Date): Accoun
     isRefused: false,
     role: typeof role === 'string' ? role : undefined,
     shown: typeof email === 'string' && metadata ? { email, fullName: fullNameOf(metadata) } : undefined,
+    hasFactor: provenFactors(body).length > 0,
   };
 }
 
-const REFUSED: AccountStatus = { isRefused: true, role: undefined, shown: undefined };
+const REFUSED: AccountStatus = { isRefused: true, role: undefined, shown: undefined, hasFactor: undefined };
 
 type AdminAnswer = Readonly<
   Partial<

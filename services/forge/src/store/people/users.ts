@@ -35,6 +35,7 @@ export const GHOST: UserRow = {
   checked_at: null,
   shown_at: null,
   keeps_full_name: false,
+  has_second_factor: false,
   hides_email: false,
   stars: 0,
   followers: 0,
@@ -94,13 +95,14 @@ export function insert(
   login: string,
   identity: Identity,
   checkedAt: Date | undefined,
+  hasFactor: boolean,
 ): Promise<UserRow | undefined> {
   return tx.row<UserRow>`
     with made as (
       insert into :schema.users (auth_user_id, login, full_name, email, is_admin, shown_at, checked_at,
-        created_at)
+        has_second_factor, created_at)
       values (${identity.authUserId}, ${login}, ${identity.fullName}, ${identity.email}, ${identity.isAdmin},
-        ${identity.issuedAt}, ${checkedAt ?? null}, ${tx.now})
+        ${identity.issuedAt}, ${checkedAt ?? null}, ${hasFactor}, ${tx.now})
       on conflict do nothing returning *
     ), freed as (
       delete from :schema.former_logins f using made where f.login_key = made.login_key
@@ -112,16 +114,18 @@ export function insert(
 export interface NotedStatus {
   isRefused: boolean;
   isAdmin: boolean | undefined;
+  hasFactor: boolean | undefined;
   shown: Pick<Identity, 'email' | 'fullName'> | undefined;
   askedAt: Date;
 }
 
 /** Notes it; of several answers the one to the latest question stays, and what a later token showed. */
 export async function noteStatus(tx: Tx, id: number, status: NotedStatus): Promise<void> {
-  const { isRefused, isAdmin, shown, askedAt } = status;
+  const { isRefused, isAdmin, hasFactor, shown, askedAt } = status;
   await tx.run`
     update :schema.users set checked_at = ${askedAt}::timestamptz,
       is_admin = coalesce(${isAdmin ?? null}::boolean, is_admin),
+      has_second_factor = coalesce(${hasFactor ?? null}::boolean, has_second_factor),
       refused_at = case when ${isRefused} then coalesce(refused_at, ${askedAt}::timestamptz) end,
       email = case when shown_at > ${askedAt}::timestamptz then email else coalesce(${shown?.email ?? null}, email) end,
       full_name = case when keeps_full_name or shown_at > ${askedAt}::timestamptz then full_name
