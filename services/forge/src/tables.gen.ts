@@ -282,6 +282,11 @@ export interface Tables {
     created_at: Date;
     updated_at: Date;
   };
+  oauth_steps: {
+    id: string;
+    key: Buffer;
+    expires_at: Date;
+  };
   oauth_tokens: {
     id: number;
     grant_id: number;

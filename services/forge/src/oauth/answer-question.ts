@@ -15,18 +15,22 @@ const CODE_MS = 5 * 60_000;
 export interface Signature {
   name: string;
   password: string;
+  /** Of the second factor; undefined while it was not asked for. */
+  code: string | undefined;
   client: string | undefined;
 }
 
 /**
  * Lets a program act for whoever gave his password. There are no sessions here that another page could use.
  * @returns where to go with the code
- * @throws 401 for wrong ones, 403 for a personal token: it may have been made for less
+ * @throws 401 for wrong ones, and where a code is missing or wrong, 403 for a personal token: it may have been made for less
  */
 export async function allow(context: Context, question: Question, signature: Signature): Promise<string> {
   const { application, challenge, redirectUri, scopes, state } = question;
   const pair = Buffer.from(`${signature.name}:${signature.password}`).toString('base64');
-  const caller = await authenticate(context, { authorization: `Basic ${pair}`, client: signature.client });
+  const { client, code: factorCode } = signature;
+  const authorization = `Basic ${pair}`;
+  const caller = await authenticate(context, { authorization, client, code: factorCode, isAskedAnew: true });
   if (caller === undefined || caller.scopes !== undefined) {
     throw forbidden('a personal access token is not enough here: a password is needed');
   }

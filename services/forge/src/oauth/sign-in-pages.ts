@@ -28,7 +28,7 @@ export function askingPage(question: Question, asked: Fields, complaint?: string
       `You are sent to ${siteOf(redirectUri)} afterwards.`,
     ],
     action: 'grant',
-    fields: Object.fromEntries(ASKED.flatMap((key) => (asked[key] === undefined ? [] : [[key, asked[key]]]))),
+    fields: carriedOf(asked),
     inputs: [
       {
         name: 'user_name',
@@ -44,12 +44,36 @@ export function askingPage(question: Question, asked: Fields, complaint?: string
         autocomplete: 'current-password',
       },
     ],
-    buttons: [
-      { label: 'Allow', name: 'decision', value: 'allow' },
-      { label: 'Do not allow', name: 'decision', value: 'deny' },
-    ],
+    buttons: BUTTONS,
   });
 }
+
+/**
+ * The second step, for who has a second factor: his password was right.
+ * @param step what the form carries of the first one
+ */
+export function codePage({ application }: Question, asked: Fields, step: string, complaint?: string): Page {
+  return questionPage({
+    heading: `Sign in to ${application.name}`,
+    text: [
+      ...(complaint === undefined ? [] : [`That did not work: ${complaint}.`]),
+      `Your account has a second factor. To allow ${application.name} what it asked for, type the code that your authenticator app shows, or a recovery code.`,
+      'Codes that are sent to a phone are not taken here: who has only those signs in with an access token of the auth service in place of the password.',
+    ],
+    action: 'grant',
+    fields: { ...carriedOf(asked), step },
+    inputs: [{ name: 'code', label: 'Code', isSecret: false, autocomplete: 'one-time-code' }],
+    buttons: BUTTONS,
+  });
+}
+
+const BUTTONS = [
+  { label: 'Allow', name: 'decision', value: 'allow' },
+  { label: 'Do not allow', name: 'decision', value: 'deny' },
+];
+
+const carriedOf = (asked: Fields): Record<string, string> =>
+  Object.fromEntries(ASKED.flatMap((key) => (asked[key] === undefined ? [] : [[key, asked[key]]])));
 
 /** Told to a person, as the program cannot be. */
 export const deadPage = (reason: string): Page =>

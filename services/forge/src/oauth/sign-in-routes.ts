@@ -6,14 +6,19 @@ import { isLoopback } from '../rules/oauth/redirect-uri.ts';
 import { allow, deny } from './answer-question.ts';
 import { OAUTH_PATHS } from './oauth-paths.ts';
 import { readQuestion } from './read-question.ts';
-import { answerPage, askingPage, deadPage, refusalPage } from './sign-in-pages.ts';
+import { answerPage, askingPage, codePage, deadPage, refusalPage } from './sign-in-pages.ts';
+import { beginStep, takeStep } from './sign-in-step.ts';
 
 const UNSTORED = { 'cache-control': 'no-store', pragma: 'no-cache' };
+const STEP_IS_OVER = 'this sign-in took too long, or was answered already; begin anew';
+/** After these whoever gave the right password types a code again. */
+const TRIED_AGAIN = new Set(['second_factor_wrong', 'too_many_passwords', 'auth_unreachable']);
 const hidden = { schema: { hide: true } };
 
 /**
  * Signing in to other programs with an account here: OAuth 2.0 with codes and refresh tokens (RFC 6749, 7636, 8252), beside the API as
- * the reference has it. The one page of the forge asks for the password each time, so no other page can answer for somebody.
+ * the reference has it. The one page of the forge asks for the password each time, and for a code where its owner has a second factor, so
+ * no other page can answer for somebody.
  */
 export function signInRoutes(app: App, context: Context): void {
   app.get(OAUTH_PATHS.authorize, hidden, async (request, reply) => {
@@ -35,10 +40,15 @@ export function signInRoutes(app: App, context: Context): void {
     if (fields['decision'] !== 'allow') {
       return await send(reply, 200, answerPage(question, deny(question), isFromHere(request)));
     }
-    const { user_name: name = '', password = '' } = fields;
+    const { step } = fields;
+    const { client } = credentialsOf(request);
+    const begun = step === undefined ? undefined : await takeStep(context, question, step);
+    if (step !== undefined && begun === undefined)
+      return await send(reply, 403, askingPage(question, fields, STEP_IS_OVER));
+    const { user_name: name = '', password = '', code = '' } = fields;
+    const signature = begun === undefined ? { name, password, code: undefined } : { ...begun, code };
     try {
-      const { client } = credentialsOf(request);
-      const location = await allow(context, question, { name, password, client });
+      const location = await allow(context, question, { ...signature, client });
       return await send(reply, 200, answerPage(question, location, true));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -46,7 +56,12 @@ export function signInRoutes(app: App, context: Context): void {
         reply.header('retry-after', String(Math.ceil(error.retryAfterSeconds)));
       // A browser would ask for a password by itself, and keep it.
       const status = error.kind === 'unauthenticated' ? 403 : httpStatus[error.kind];
-      return await send(reply, status, askingPage(question, fields, error.message));
+      const isFirst = begun === undefined && error.code === 'second_factor_needed';
+      if (!isFirst && (begun === undefined || !TRIED_AGAIN.has(error.code)))
+        return await send(reply, status, askingPage(question, fields, error.message));
+      const next = await beginStep(context, question, signature);
+      const complaint = isFirst ? undefined : error.message;
+      return await send(reply, isFirst ? 200 : status, codePage(question, fields, next, complaint));
     }
   });
 
