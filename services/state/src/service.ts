@@ -28,6 +28,7 @@ import { programsIn } from './outside/programs.ts';
 import { openStorage } from './outside/storage/open-storage.ts';
 import { stateService } from './rpc.ts';
 import { stateExtras } from './rpc-extras.ts';
+import { checkDoors } from './server/doors/check-doors.ts';
 import { type DoorOptions, openDoors } from './server/doors/open-doors.ts';
 import { Gate } from './server/gate.ts';
 import { GrpcServer } from './server/grpc-server.ts';
@@ -75,6 +76,9 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   await using opened = new AsyncDisposableStack();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   opened.use(lock(folder));
+  // What refuses a start comes before the first thing that it changes.
+  await checkDoors(doors, settings);
+  const policy = await explained(() => PolicyFile.open(settings.POLICY));
   const storage = await explained(() => openStorage(settings, folder, (line) => log.warn({}, line)));
   opened.defer(() => storage.close?.());
   const { index, differs, hasRemovals } = await explained(() => settleStates(folder, storage, log));
@@ -82,7 +86,6 @@ export async function startState(options: StartOptions): Promise<RunningState> {
   // A call that did not end may still write.
   const askStamp = async () => ((await gate.wait(0)) ? storage.stamp?.() : undefined);
   opened.defer(() => index.close(askStamp));
-  const policy = await explained(() => PolicyFile.open(settings.POLICY));
   const turns = new Turns();
   const health = new StorageHealth(storage);
   const metrics = await openMetrics(settings, { index, health, turns }, { ...options, late, log });

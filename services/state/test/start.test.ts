@@ -1,6 +1,15 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { StartError } from '@croft/runtime';
@@ -8,7 +17,7 @@ import { credentials, makeGenericClientConstructor } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { socketPath } from '../src/index.ts';
-import { callAt, startDaemon, temporaryFolder } from './daemon.ts';
+import { callAt, startDaemon, temporaryFolder, treeFacts } from './daemon.ts';
 
 describe('the socket', () => {
   it('is for its owner alone, in a folder for its owner alone', async () => {
@@ -91,6 +100,47 @@ describe('starting', () => {
     for (const tree of ['/nonexistent/system', '/etc/hostname', folder, join(folder, 'inside')]) {
       await expect(startDaemon({ folder, tree })).rejects.toThrow(StartError);
     }
+  });
+
+  it('changes nothing of the states when it is refused', async () => {
+    const first = await startDaemon();
+    writeFileSync(join(first.tree, 'file'), 'x');
+    await first.save('one');
+    await first.service.close(0);
+    const { folder, tree } = first;
+    // What a start would clear away, and write down anew.
+    mkdirSync(join(folder, 'vault/staging/half'));
+    writeFileSync(join(folder, 'vault/staging/half/file'), 'x');
+    appendFileSync(join(folder, 'journal.jsonl'), '{"event":"begun","intent":{"do":"save","id":"half"}}\n');
+    const facts = () => [treeFacts(join(folder, 'vault')), ...['checkpoint.json', 'journal.jsonl'].map(fact)];
+    const fact = (name: string) => [
+      statSync(join(folder, name)).ino,
+      readFileSync(join(folder, name), 'utf8'),
+    ];
+    const before = facts();
+    const place = temporaryFolder();
+    const [open, wrong, taken] = [join(place, 'open'), join(place, 'wrong'), join(place, 'taken.sock')];
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    writeFileSync(wrong, 'nonsense: true\n');
+    const others = [createServer(), createServer()] as const;
+    await new Promise<void>((resolve) => others[0].listen(taken, resolve));
+    await new Promise<void>((resolve) => others[1].listen(0, '127.0.0.1', resolve));
+    const { port } = others[1].address() as AddressInfo;
+    for (const settings of [
+      { STATESVC_SOCKET: join(open, 'state.sock') },
+      { STATESVC_SOCKET: taken },
+      { STATESVC_SOCKET: wrong },
+      { STATESVC_METRICS_LISTEN: `127.0.0.1:${port}` },
+      { STATESVC_POLICY: wrong },
+    ] as readonly Record<string, string>[]) {
+      await expect(startDaemon({ folder, tree, settings })).rejects.toThrow(StartError);
+      expect([settings, facts()]).toEqual([settings, before]);
+    }
+    for (const other of others) other.close();
+    const again = await startDaemon({ folder, tree });
+    expect((await again.dump()).machines[0]?.states.map(({ name }) => name)).toEqual(['one']);
+    expect(existsSync(join(folder, 'vault/staging/half'))).toBe(false);
   });
 
   it('answers the standard health check before it says that it is up', async () => {

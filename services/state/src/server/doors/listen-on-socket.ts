@@ -16,6 +16,15 @@ export interface SocketPlace {
   readonly descriptor: number | undefined;
 }
 
+/** What `listenOnSocket` would refuse, without changing anything. @throws StartError */
+export async function checkSocketPlace({ path, descriptor }: SocketPlace): Promise<void> {
+  if (descriptor !== undefined) return;
+  const folder = dirname(path);
+  // One that is not there is made.
+  if ((await lstat(folder).catch(() => undefined)) !== undefined) await checkFolder(folder);
+  await isStale(path);
+}
+
 /**
  * Listens on a unix socket that has its mode from the first moment on. Connections are handed on before anything is read from them.
  * @throws StartError when somebody listens there already or something else is in the way
@@ -27,7 +36,7 @@ export async function listenOnSocket(
   const server = createServer({ pauseOnConnect: true }, accept);
   if (descriptor === undefined) {
     await prepareFolder(dirname(path), mode);
-    await removeStale(path);
+    if (await isStale(path)) await rm(path, { force: true });
     // Node binds before `listen` returns, so nothing else of the process can meet this umask.
     const umask = process.umask(0o777 & ~mode);
     try {
@@ -56,6 +65,10 @@ async function prepareFolder(folder: string, mode: number): Promise<void> {
     if (forOthers) await chmod(folder, 0o755);
     return;
   }
+  await checkFolder(folder);
+}
+
+async function checkFolder(folder: string): Promise<void> {
   const stat = await lstat(folder);
   const uid = process.getuid?.() ?? stat.uid;
   const foreign = stat.uid !== uid && stat.uid !== 0;
@@ -67,10 +80,10 @@ async function prepareFolder(folder: string, mode: number): Promise<void> {
   }
 }
 
-/** Removes the socket of a daemon that is no more. */
-async function removeStale(path: string): Promise<void> {
+/** Whether a socket of a daemon that is no more lies there. @throws StartError when something else does */
+async function isStale(path: string): Promise<boolean> {
   const stat = await lstat(path).catch(() => undefined);
-  if (stat === undefined) return;
+  if (stat === undefined) return false;
   if (!stat.isSocket()) {
     throw new StartError(
       `${path} is there and is no socket; it was left alone. Remove it, or set STATESVC_SOCKET.`,
@@ -81,7 +94,7 @@ async function removeStale(path: string): Promise<void> {
       `another daemon listens on ${path}. Stop that one, or choose another place with STATESVC_SOCKET.`,
     );
   }
-  await rm(path, { force: true });
+  return true;
 }
 
 function answers(path: string): Promise<boolean> {
