@@ -119,6 +119,19 @@ describe('planMenu', () => {
     expect(Math.max(...spread) - Math.min(...spread)).toBeGreaterThan(60);
   });
 
+  it('has what was saved last by a clock that said 1970, with that time', () => {
+    const states = [
+      ...many(30, (at) => ({ createdAt: new Date(Date.UTC(2026, 10, 30 - at)).toISOString() })),
+      aState({ id: 'now', createdAt: '1970-01-01T00:03:00.000Z', after: 's0' }),
+      aState({ id: 'long-ago', createdAt: '1970-01-01T00:02:00.000Z' }),
+    ];
+    const { entries } = plan(states);
+    expect(entries).toHaveLength(20);
+    expect(entries.at(-1)).toMatchObject({ state: 'now', title: 'Debian as of 1970-01-01 00:03 UTC, n-now' });
+    expect(idsOf(states, { states: 20, entries: 3 })).toEqual(['s0', 's1', 'now']);
+    expect(menuStates(aModel({ states }), aMachine(), limits).at(-1)?.id).toBe('now');
+  });
+
   it('is never longer than allowed', () => {
     expect(
       plan(

@@ -1,5 +1,6 @@
 import { canGoBackTo, type Machine, type Model, type State, savedWith } from '../../model/model.ts';
 import { timeText } from '../machines/machine-text.ts';
+import { lastSavedFirst } from '../states/gc-plan.ts';
 import type { Policy } from '../states/policy.ts';
 
 /** A kernel that can be booted. Paths are those of this host. */
@@ -59,7 +60,7 @@ export function planMenu(
   const next = picked.filter(({ id }) => id === machine.nextState);
   const shown = new Set<State>();
   let room = sorted.length === 0 ? 0 : limits.entries;
-  for (const state of new Set([...next, ...picked])) {
+  for (const state of new Set([...next, ...lastSavedFirst(picked)])) {
     room -= ways(state).length;
     if (room < 0) break;
     shown.add(state);
@@ -136,7 +137,8 @@ function chosen(states: readonly State[], most: number, next: string | undefined
   const isNext = ({ id }: State) => id === next;
   const wanted = states.filter((state) => state.pinned && !isNext(state));
   const pinned = [...states.filter(isNext), ...wanted].slice(0, most);
-  const others = states.filter((state) => !pinned.includes(state));
+  // What a clock that was behind calls the oldest may be what was saved last.
+  const others = lastSavedFirst(states).filter((state) => !pinned.includes(state));
   const newest = others.slice(0, Math.ceil((most - pinned.length) / 2));
   const older = others.slice(newest.length);
   const places = most - pinned.length - newest.length;

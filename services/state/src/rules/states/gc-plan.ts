@@ -134,7 +134,7 @@ function midnight(now: Date, daysAgo: number): number {
 }
 
 /** What was saved when the clock was behind is newer than what was the newest then, as long as that is there. */
-function lastSavedFirst(states: readonly State[]): readonly State[] {
+export function lastSavedFirst(states: readonly State[]): readonly State[] {
   if (states.every(({ after }) => after === undefined)) return newestFirst(states);
   const times = new Map(states.map(({ id, createdAt }) => [id, createdAt]));
   const timeOf = ({ after = '', createdAt }: State) => {
