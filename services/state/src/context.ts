@@ -1,5 +1,6 @@
 import type { Failure } from '@croft/failure';
 import type { Clock, Log } from '@croft/runtime';
+import type { Incoming } from './contents/incoming.ts';
 import type { FruitlessRemovals } from './daemon/fruitless-removals.ts';
 import type { Happenings } from './daemon/happenings.ts';
 import type { Metrics } from './daemon/metrics.ts';
@@ -42,6 +43,7 @@ export interface Context {
   readonly minFree: number;
   /** What removals for space came to. */
   readonly fruitless: FruitlessRemovals;
+  readonly incoming: Incoming;
   readonly boot: Boot;
   readonly policy: PolicyFile;
   /** What the system knows of users and groups. */

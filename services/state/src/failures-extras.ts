@@ -72,6 +72,14 @@ export const importStalled = (seconds: number): Failure =>
     `nothing came for ${seconds} seconds, so the import was ended and undone: repeat it`,
   );
 
+/** A save was promised the space that an import has taken since. */
+export const importGaveWay = (): Failure =>
+  new Failure(
+    'exhausted',
+    'import_gave_way',
+    'a save needs the space that the import takes, so the import was ended and undone: make room and repeat it',
+  );
+
 /** A watcher read too slowly for what happened. */
 export const watcherTooSlow = (kept: number): Failure =>
   new Failure(

@@ -13,6 +13,7 @@ import {
 import { settleOnce } from './boot/boot-once.ts';
 import { readBoot } from './boot/read-boot.ts';
 import { settleMenu } from './boot/update-boot-menu.ts';
+import { Incoming } from './contents/incoming.ts';
 import type { Context } from './context.ts';
 import { FruitlessRemovals } from './daemon/fruitless-removals.ts';
 import { Happenings } from './daemon/happenings.ts';
@@ -102,6 +103,7 @@ export async function startState(options: StartOptions): Promise<RunningState> {
     turns,
     minFree: settings.MIN_FREE ?? storage.recommendedMinFree,
     fruitless: new FruitlessRemovals(),
+    incoming: new Incoming(),
     boot: await readBoot(settings),
     policy,
     directory,

@@ -73,6 +73,35 @@ describe('a full disk', () => {
     expect(treeFacts(tree)).toEqual(before);
   });
 
+  it('has its reserve left when an import stalls on what a save was promised, and the save comes first', async (context) => {
+    const disk = temporaryFolder();
+    await using _disk = await mountSmallDisk(context, disk, '40m');
+    const other = await startDaemon();
+    writeFileSync(join(other.tree, 'large'), randomBytes(20 * MIB));
+    await other.save('foreign');
+    const archive = await exported(other, { stateName: 'foreign' });
+    const settings = { STATESVC_MIN_FREE: '20' };
+    const daemon = await startDaemon({ folder: join(disk, 'state'), settings });
+    const stream = openImport(daemon);
+    const answer = collect(stream, {});
+    const send = (from: number, to: number) => {
+      for (let at = from; at < to; at += PIECE)
+        stream.write({ content: archive.subarray(at, Math.min(at + PIECE, to)) });
+    };
+    stream.write({ header: { stateName: '' } });
+    send(0, 1 * MIB);
+    await expect.poll(() => readdirSync(join(daemon.folder, 'vault/staging'))).toHaveLength(1);
+    for (let file = 0; file < 28; file++) writeFileSync(join(daemon.tree, `f${file}`), randomBytes(MIB));
+    const onLine = (line: string) => line.startsWith('saving ') && send(MIB, 8 * MIB);
+    const saved = await daemon.call('SaveSystemState', { stateName: 'saved' }, { onLine });
+    expect(saved).toMatchObject({ code: 0, results: [{ stateName: 'saved' }] });
+    expect(statfsSync(disk).bavail * statfsSync(disk).bsize).toBeGreaterThan(8 * MIB);
+    // Nothing more was sent and nobody hung up: it was the save that ended it, or the reserve.
+    expect(await answer).toMatchObject({ code: 8, results: [] });
+    expect((await daemon.dump()).machines[0]?.states.map(({ name }) => name)).toEqual(['saved']);
+    expect(readdirSync(join(daemon.folder, 'vault/staging'))).toEqual([]);
+  });
+
   it('has its reserve left when a save takes what an import was promised', async (context) => {
     const disk = temporaryFolder();
     await using _disk = await mountSmallDisk(context, disk, '40m');

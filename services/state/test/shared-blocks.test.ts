@@ -34,7 +34,7 @@ it.for([
     const [store, staging] = [join(folder, 'objects'), join(folder, 'staging')];
     for (const path of [store, staging]) mkdirSync(path);
     const objects = new Objects(store);
-    const additions = new Additions(objects, staging, Number.POSITIVE_INFINITY);
+    const additions = new Additions(objects, staging, { budget: Number.POSITIVE_INFINITY });
     const modes = [0o444, 0o4755, 0o640];
     const file = (mode: number) => join(folder, mode.toString(8));
     const hashes: string[] = [];

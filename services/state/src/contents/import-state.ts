@@ -27,28 +27,32 @@ export async function importState(
   call: Call,
   context: Context,
 ): Promise<string> {
-  const { storage, index, turns } = context;
+  const { incoming, index, turns } = context;
   if (!currentMachine(index.model).managed) throw machineNotManaged();
   // What is free on the disk can be promised once.
   if (turns.list().some(({ key }) => key === TURN)) throw alreadyImporting();
-  return await turns.take(TURN, call.operation, call.signal, async () => {
-    const messages = parts[Symbol.asyncIterator]();
-    const first = await nextOf(messages, call.signal);
-    if (first?.part !== 'header') throw badImport('its first message is no header');
-    const wanted = first.header.stateName;
-    checkTypedName(wanted);
-    const id = randomUUID();
-    try {
-      const checkName = (states: readonly State[]) => nameOf(states, wanted, context);
-      const received = await receive(id, messages, checkName, call, context);
-      return await add(id, received, wanted, call, context);
-    } catch (error) {
-      await storage.discard(id).catch((left) => {
-        context.log.error({ err: left, state: id }, 'what came of an import stays until the next start');
-      });
-      throw error;
-    }
-  });
+  return await turns.take(TURN, call.operation, call.signal, () =>
+    incoming.take(call.signal, (signal) => takeIn(parts, { ...call, signal }, context)),
+  );
+}
+
+async function takeIn(parts: ExtraRequestOf<'Import'>, call: Call, context: Context): Promise<string> {
+  const messages = parts[Symbol.asyncIterator]();
+  const first = await nextOf(messages, call.signal);
+  if (first?.part !== 'header') throw badImport('its first message is no header');
+  const wanted = first.header.stateName;
+  checkTypedName(wanted);
+  const id = randomUUID();
+  try {
+    const checkName = (states: readonly State[]) => nameOf(states, wanted, context);
+    const received = await receive(id, messages, checkName, call, context);
+    return await add(id, received, wanted, call, context);
+  } catch (error) {
+    await context.storage.discard(id).catch((left) => {
+      context.log.error({ err: left, state: id }, 'what came of an import stays until the next start');
+    });
+    throw error;
+  }
 }
 
 /** The name that what comes will have. @throws INVALID_ARGUMENT, ALREADY_EXISTS */

@@ -12,11 +12,14 @@ import {
   poolsOf,
   type SavePlan,
   type SaveRequest,
+  spaceToWrite,
 } from '../rules/states/save-plan.ts';
 import { makeRoom } from './collect-garbage.ts';
 
 /** So many generated names are tried; with 2 billion of them the second is hardly ever needed. */
 const NAME_ATTEMPTS = 5;
+/** What an import writes before it looks again at what is free. */
+const UNSEEN_BYTES = 4 * 1024 * 1024;
 
 /** Saves a machine or one user's home, for whoever has the machine's turn. @returns the states, the one asked for first */
 export async function saveStates(
@@ -60,11 +63,33 @@ function saveIn(
     now: context.clock.now(),
     randomNames: Array.from({ length: NAME_ATTEMPTS }, () => randomBytes(6)),
   });
-  return execute(plan, call, context);
+  const names = plan.datasets.map(({ name }) => name);
+  const checkSpace = pools.length === 0 ? undefined : () => checkReserve(names, context);
+  return execute(plan, checkSpace, call, context);
+}
+
+/** Others write while a save does, and what an import has taken meanwhile the save was promised. @throws RESOURCE_EXHAUSTED */
+async function checkReserve(
+  names: readonly string[],
+  { storage, incoming, minFree }: Context,
+): Promise<void> {
+  const left = async () => spaceToWrite(poolsOf(await storage.space(), names), minFree);
+  try {
+    if ((await left()) >= UNSEEN_BYTES || !incoming.isOpen) return;
+  } catch (error) {
+    if (!incoming.isOpen) throw error;
+  }
+  await incoming.giveWay();
+  await left();
 }
 
 /** Intent, snapshots, completion mark, record: whatever breaks before the mark leaves nothing, after it whole states. */
-async function execute(plan: SavePlan, call: Call, context: Context): Promise<readonly [State, ...State[]]> {
+async function execute(
+  plan: SavePlan,
+  checkSpace: (() => Promise<void>) | undefined,
+  call: Call,
+  context: Context,
+): Promise<readonly [State, ...State[]]> {
   const { index, storage } = context;
   // Without that nothing can be completed but what has its mark.
   const { states: planned, datasets } = plan;
@@ -77,6 +102,7 @@ async function execute(plan: SavePlan, call: Call, context: Context): Promise<re
       name: plan.name,
       datasets: plan.datasets,
       budget: plan.budget,
+      checkSpace,
       signal: call.signal,
       report: call.warning,
       progress: call.progress,

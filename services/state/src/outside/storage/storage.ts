@@ -35,6 +35,8 @@ export interface SnapshotRequest {
   readonly datasets: readonly Dataset[];
   /** Bytes that may be written. */
   readonly budget: number;
+  /** As that of a {@link ReceiveRequest}; missing when nothing is kept free. */
+  readonly checkSpace?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   /** A line for the caller, such as a file that could not be read. */
   readonly report: (line: string) => void;

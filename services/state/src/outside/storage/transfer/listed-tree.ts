@@ -60,7 +60,7 @@ export async function listTree(root: string, signal: AbortSignal): Promise<Liste
 /** Tells what files hold, and keeps nothing. */
 class Hashes extends Additions {
   constructor() {
-    super(new Objects(NOWHERE), NOWHERE, 0);
+    super(new Objects(NOWHERE), NOWHERE, { budget: 0 });
   }
 
   override put(fd: number, _sparse: boolean, limit: number): Promise<Content> {

@@ -131,7 +131,7 @@ class Vault implements Storage {
   async snapshotGroup(request: SnapshotRequest): Promise<Snapshot> {
     return this.#turns.take('vault', 'save', request.signal, async () => {
       const staging = `${this.#folder('staging')}/${request.id}`;
-      const additions = new Additions(this.#objects, staging, request.budget);
+      const additions = new Additions(this.#objects, staging, request);
       try {
         await mkdir(staging, { mode: 0o700 });
         const leaveOut = await lstat(this.#options.leaveOut);

@@ -18,7 +18,7 @@ function scene() {
   const [store, staging] = [join(folder, 'objects'), join(folder, 'staging')];
   for (const path of [store, staging]) mkdirSync(path);
   const objects = new Objects(store);
-  const additions = new Additions(objects, staging, Number.POSITIVE_INFINITY);
+  const additions = new Additions(objects, staging, { budget: Number.POSITIVE_INFINITY });
   const put = async (path: string, limit: number) => {
     const fd = openSync(path, 'r');
     try {

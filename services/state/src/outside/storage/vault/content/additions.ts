@@ -6,16 +6,20 @@ import { createGzip } from 'node:zlib';
 import { notEnoughSpace } from '../../../../failures.ts';
 import { sizeText } from '../../../../rules/machines/sizes.ts';
 import { syncFileSystem } from '../../../sync-file-system.ts';
+import type { SnapshotRequest } from '../../storage.ts';
 import { CREATE, close, datasync, errorCode, open, readFully, writeFully } from '../files.ts';
 import { type Content, cloneFile, copyContent, PIECE_BYTES, setLength } from './copy-content.ts';
 import type { Objects } from './objects.ts';
-import { placeStaged } from './staging.ts';
+import { CHECKED_BYTES, placeStaged } from './staging.ts';
 
 /** More takes more time than space: half of a list of files are hashes, which become half as long and no shorter. */
 const LEVEL = 1;
 
 /** So many objects are each waited for; what is more goes to the disk in one go, which takes a fraction of the time. */
 const FEW = 64;
+
+/** How much may be written. */
+type Room = Pick<SnapshotRequest, 'budget' | 'checkSpace'>;
 
 /**
  * Objects being added by one save. They lie in a folder of its own, by their hashes, until all of them are on the disk; only
@@ -24,17 +28,18 @@ const FEW = 64;
 export class Additions {
   readonly #objects: Objects;
   readonly #staging: string;
-  readonly #budget: number;
+  readonly #room: Room;
   readonly #buffers: Buffer[] = [];
   #files = 0;
   #kept = 0;
   #written = 0;
+  #unchecked = 0;
   #canClone = true;
 
-  constructor(objects: Objects, staging: string, budget: number) {
+  constructor(objects: Objects, staging: string, room: Room) {
     this.#objects = objects;
     this.#staging = staging;
-    this.#budget = budget;
+    this.#room = room;
   }
 
   /** Bytes that were written so far. */
@@ -81,6 +86,7 @@ export class Additions {
 
   /** Puts everything that was added on the disk, and then in its place. */
   async finish(): Promise<void> {
+    if (this.#written > 0) await this.#room.checkSpace?.();
     if (this.#kept > FEW && !(await syncFileSystem(this.#staging))) await this.#syncEach();
     await placeStaged(this.#objects, this.#staging);
   }
@@ -169,13 +175,15 @@ export class Additions {
   }
 
   async #write(fd: number, bytes: Buffer, position: number): Promise<void> {
+    const { budget, checkSpace } = this.#room;
     this.#written += bytes.length;
-    if (this.#written > this.#budget) {
-      throw notEnoughSpace(
-        this.#objects.folder,
-        `${sizeText(this.#budget)} above the reserve`,
-        'more than that',
-      );
+    if (this.#written > budget) {
+      throw notEnoughSpace(this.#objects.folder, `${sizeText(budget)} above the reserve`, 'more than that');
+    }
+    this.#unchecked += bytes.length;
+    if (this.#unchecked >= CHECKED_BYTES) {
+      this.#unchecked = 0;
+      await checkSpace?.();
     }
     await writeFully(fd, bytes, position);
   }

@@ -16,7 +16,7 @@ const SMALL_BYTES = 256 * 1024;
 /** More are made durable in one go. */
 const FEW_FOLDERS = 16;
 /** After so many bytes it is asked whether the disk still has room. */
-const CHECKED_BYTES = 4 * 1024 * 1024;
+export const CHECKED_BYTES = 4 * 1024 * 1024;
 /** So many are written at once. */
 const WRITERS = 16;
 

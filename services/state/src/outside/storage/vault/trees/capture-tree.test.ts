@@ -43,7 +43,7 @@ async function save() {
   const staging = join(folder, `staging-${saves++}`);
   mkdirSync(staging);
   const objects = new Objects(join(folder, 'objects'));
-  const additions = new Additions(objects, staging, Number.POSITIVE_INFINITY);
+  const additions = new Additions(objects, staging, { budget: Number.POSITIVE_INFINITY });
   const cache = await StatCache.open(join(folder, 'cache'), 'system');
   const { signal } = new AbortController();
   const captured = await captureTree({ root: tree, leaveOut: NOWHERE, additions, cache, signal });
