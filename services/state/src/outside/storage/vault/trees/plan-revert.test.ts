@@ -93,6 +93,21 @@ describe('planRevert', () => {
     });
   });
 
+  it('makes a folder again that was gone when it was to be saved, whatever was seen in it before', () => {
+    const present = [root, folder('a', { unreadable: 'ENOENT' }), entry('a/x'), folder('a/y'), entry('a/y/z')];
+    const [a, x] = [folder('a'), entry('a/x')];
+    expect(planRevert(present, [root, a, x])).toEqual({
+      steps: [
+        { do: 'folder', entry: a },
+        { do: 'file', entry: x },
+        { do: 'facts', entry: a },
+        { do: 'facts', entry: root },
+      ],
+      problems: [],
+    });
+    expect(planRevert(present, [root])).toEqual({ steps: [], problems: [] });
+  });
+
   it('gives what is mounted no owner and no mode, whatever was mounted there then', () => {
     const mount = folder('a', { leftOut: 'mount' });
     const other = folder('a', { leftOut: 'mount', mode: '700', uid: 7 });

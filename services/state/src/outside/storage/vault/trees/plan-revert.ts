@@ -23,8 +23,10 @@ interface RevertPlan {
  * The steps that lead from the entries of a tree to those of another one, and touch nothing that is the same. What could not
  * be read when the state was saved stays as it is now; so does what could not be saved now, as do other file systems and the
  * place where states are kept.
+ * @param saved the entries of the tree as they are now
  */
-export function planRevert(present: readonly Entry[], wanted: readonly Entry[]): RevertPlan {
+export function planRevert(saved: readonly Entry[], wanted: readonly Entry[]): RevertPlan {
+  const present = withoutVanished(saved);
   const now = new Map(present.map((entry) => [entry.path, entry]));
   const then = new Map(wanted.map((entry) => [entry.path, entry]));
   const problems: string[] = [];
@@ -178,6 +180,19 @@ function isUnknown(entry: Entry): boolean {
 /** Nobody saw what is in it: that is saved nowhere, so it is not written over. What is gone has nothing in it. */
 function isUnseen(entry: Entry): boolean {
   return isUnknown(entry) && entry.unreadable !== 'ENOENT';
+}
+
+/**
+ * A folder that was gone when it was to be looked into is made again like any that is not there; without it nothing is where what was
+ * seen in it before that. The tree itself is made by who goes back.
+ */
+function withoutVanished(entries: readonly Entry[]): readonly Entry[] {
+  const vanished = entries.filter(
+    ({ path, type, unreadable }) => path !== '.' && type === 'folder' && unreadable === 'ENOENT',
+  );
+  if (vanished.length === 0) return entries;
+  const isBelow = isBelowOneOf(vanished);
+  return entries.filter((entry) => !vanished.includes(entry) && !isBelow(entry.path));
 }
 
 /** Only a folder takes the place of a folder. */

@@ -284,6 +284,19 @@ describe('revertTree', () => {
     expect(treeFacts(tree)).toEqual(before);
   });
 
+  it('makes a folder again that vanished while what is there was saved', async () => {
+    const { tree, save, objects } = await scene();
+    fillTree(tree);
+    const [wanted, before] = [await save(), treeFacts(tree)];
+    // As a save finds it: listed with its folder, and gone when it is opened.
+    const present = (await save())
+      .filter(({ path }) => !path.startsWith('sub/'))
+      .map((entry) => (entry.path === 'sub' ? { ...entry, unreadable: 'ENOENT' } : entry));
+    rmSync(join(tree, 'sub'), { recursive: true });
+    expect(await revertTree(objects, tree, present, wanted)).toEqual([]);
+    expect(treeFacts(tree)).toEqual(before);
+  });
+
   it.each([
     ['a link for a folder', 'ENOTDIR', (sub: string) => symlinkSync('/', sub)],
     ['no folder', 'ENOENT', () => {}],
