@@ -60,6 +60,46 @@ it('a record of several properties is replaced as a whole, and a set that fails 
   expect((await next.call('Refresh')).lines).toEqual(['nothing differed: 23 states']);
 });
 
+it('states of a machine whose root is gone are listed, and those that a user saved himself can be removed', async (context) => {
+  const storage = await poolFor(context);
+  const { zfs, pool } = storage;
+  const daemon = await daemonOn(storage);
+  const homepath = join(storage.homesFolder, 'ada');
+  await daemon.call('CreateUserData', { user: 'ada', homepath });
+  await daemon.save('whole');
+  expect((await daemon.call('SaveUserState', { userName: 'ada', stateName: 'own' })).code).toBe(0);
+  await daemon.service.close(0);
+  const { root } = storage;
+  run('zfs', 'unmount', '-f', root);
+  for (const name of snapshots(storage, root)) zfs('destroy', name);
+  zfs('destroy', root);
+  const policy = join(storage.base, 'policy.yaml');
+  writeFileSync(policy, 'keep: {days: 0, newest: 0, rules: []}\n');
+  const next = await daemonOn(storage, { settings: { STATESVC_POLICY: policy } });
+  const listed = async () =>
+    (await next.dump()).machines.map(({ id, states }) => [id, states.map(({ name }) => name)]);
+  expect(await listed()).toEqual([
+    ['zfs:none', []],
+    [root, ['own', 'whole', 'whole']],
+  ]);
+  expect(String((await next.call('MachineList')).results[0]?.['machineList'])).toContain(root);
+  const shown = await next.call('MachineShow', { machineId: root });
+  expect(String(shown.results[0]?.['machineInfo'])).toMatch(/^ada +.* 2$/m);
+  const before = await storage.facts();
+  // It may be away for a while: what is left of it is for people to decide.
+  expect(await next.call('GC', { all: true })).toMatchObject({
+    code: 0,
+    lines: ['there was nothing to remove'],
+  });
+  expect(await storage.facts()).toEqual(before);
+  expect((await next.call('RemoveUserState', { userName: 'ada', stateName: 'own' })).code).toBe(0);
+  expect(await listed()).toEqual([
+    ['zfs:none', []],
+    [root, ['whole', 'whole']],
+  ]);
+  expect(snapshots(storage, pool).filter((name) => name.includes('@own'))).toEqual([]);
+});
+
 it('a completion mark that cannot be read keeps what was saved', async (context) => {
   const storage = await poolFor(context);
   const daemon = await daemonOn(storage);

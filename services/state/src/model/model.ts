@@ -40,6 +40,8 @@ export interface Machine {
   readonly before?: readonly Dataset[];
   /** The storage knows it without states, too. */
   readonly lasting?: true;
+  /** Its system is nowhere here, for good or for a while: what is left of it goes only when somebody asks for that. */
+  readonly away?: true;
   /** The kernel of its last good boot; empty when none is known. */
   readonly kernel: string;
   /** Last good boot or shutdown, RFC 3339 in UTC; undefined when none is known. */

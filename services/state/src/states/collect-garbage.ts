@@ -23,7 +23,7 @@ export async function collectGarbage({ all }: RequestOf<'GC'>, call: Call, conte
     call.warning(
       `the clock says ${clock.now().toISOString()}, a year or more after states were saved before: until it is put right, or states of a week are there, none is removed by its age`,
     );
-  for (const machine of index.model.machines) {
+  for (const machine of index.model.machines.filter(({ away }) => away !== true)) {
     await context.turns.take(machine.id, call.operation, call.signal, async () => {
       const ofMachine = ({ machine: id }: State) => id === machine.id;
       let here = 0;

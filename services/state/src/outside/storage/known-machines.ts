@@ -9,14 +9,19 @@ export function knownMachines(
   states: readonly State[],
   marks: Readonly<Record<string, MachineMarks>>,
 ): readonly Machine[] {
+  return [current, ...retiredMachines([current], states)].map((each) => ({ ...each, ...marks[each.id] }));
+}
+
+/** Machines that only states tell of, by their ids. @param known those that something else tells of */
+export function retiredMachines(known: readonly Machine[], states: readonly State[]): readonly Machine[] {
+  const ids = new Set(known.map(({ id }) => id));
   const others = new Map<string, State | undefined>();
   for (const state of states) {
-    if (state.machine === current.id || others.get(state.machine) !== undefined) continue;
+    if (ids.has(state.machine) || others.get(state.machine) !== undefined) continue;
     // Of a machine of which only states of users are left, nobody knows what its system was.
     others.set(state.machine, state.kind === 'system' ? state : undefined);
   }
-  const sorted = [...others].sort(([a], [b]) => (a < b ? -1 : 1)).map(retired);
-  return [current, ...sorted].map((each) => ({ ...each, ...marks[each.id] }));
+  return [...others].sort(([a], [b]) => (a < b ? -1 : 1)).map(retired);
 }
 
 /**

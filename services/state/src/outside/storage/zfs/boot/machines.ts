@@ -1,11 +1,15 @@
 import type { Dataset, Machine, NextRevert, Preparation, State } from '../../../../model/model.ts';
 import { isBelow } from '../../../mounts.ts';
+import { retiredMachines } from '../../known-machines.ts';
 import { jsonMarkOf, markOf } from '../filesystem.ts';
 import type { Booted, Head, Layout, ZfsMachine } from '../layout.ts';
 
 /** Machines as the model knows them. There is always one that runs: where the root is not on ZFS, one that is not managed. */
 export function machinesOf(layout: Layout, states: readonly State[], booted: Booted): readonly Machine[] {
-  const machines = layout.machines.map((machine) => machineOf(machine, states, booted));
+  const found = layout.machines.map((machine) => machineOf(machine, states, booted));
+  // Of one whose root is gone, or in a pool that is away, states of homes may be left.
+  const away = retiredMachines(found, states).map((machine) => ({ ...machine, away: true as const }));
+  const machines = [...found, ...away];
   if (machines[0]?.current) return machines;
   return [{ ...NOTHING, id: 'zfs:none', managed: false, current: true }, ...machines];
 }
