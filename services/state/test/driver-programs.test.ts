@@ -131,6 +131,30 @@ it('a Perl that ends in the middle of a call costs that call, and nothing is lef
   expect(asked()).toEqual(['list', 'snapshot']);
 });
 
+it('ZFS reads once what lies where when the daemon starts, and again only after it put something right', async (context) => {
+  const storage = await poolFor(context);
+  const { search, asked } = counted('zfs', 1);
+  const open = () => daemonOn(storage, { settings: { STATESVC_SEARCH_PATH: search } });
+  const first = await open();
+  await first.call('CreateUserData', { user: 'ada', homepath: join(storage.homesFolder, 'ada') });
+  await first.save('one');
+  const saved = await statesOf(first);
+  await first.service.close(0);
+  asked();
+  const second = await open();
+  // Whose pool it is, what lies where, and the snapshots.
+  expect(asked()).toEqual(['get', 'get', 'get', 'list', 'list']);
+  expect(await statesOf(second)).toEqual(saved);
+  await second.service.close(0);
+  const view = `${storage.pool}/croft_view_0123456789ab`;
+  storage.zfs('create', '-o', 'mountpoint=none', '-o', 'croft:view=yes', view);
+  asked();
+  const third = await open();
+  expect(asked()).toEqual(['destroy', ...Array(5).fill('get'), ...Array(3).fill('list')]);
+  expect(await statesOf(third)).toEqual(saved);
+  expect(storage.zfs('list', '-H', '-o', 'name')).not.toContain(view);
+});
+
 it('ZFS reads before and after what it changes, and no more', async (context) => {
   const storage = await poolFor(context);
   for (const name of ['var', 'var/log', 'srv']) storage.zfs('create', `${storage.root}/${name}`);

@@ -8,7 +8,6 @@ import type { Storage } from '../storage.ts';
 import { findAdoption } from './boot/adopt-machine.ts';
 import { readFileSystems } from './filesystem.ts';
 import { type Booted, layoutOf } from './layout.ts';
-import { removeViews } from './states/view-snapshot.ts';
 import { Zfs } from './zfs.ts';
 import { poolOf, ZfsCommands } from './zfs-commands.ts';
 
@@ -43,7 +42,6 @@ export async function openZfs(settings: StateSettings, folder: string): Promise<
   // Before anything is changed: what is there may be another daemon's.
   const lock = await lockPool(poolOf(booted.dataset || booted.snapshot), zfs);
   try {
-    await removeViews(zfs);
     if (settings.ZFS_ADOPT) await adoptRunning(booted, zfs);
   } catch (error) {
     lock?.[Symbol.dispose]();

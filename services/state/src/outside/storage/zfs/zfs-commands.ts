@@ -12,6 +12,8 @@ const FIRST_WAIT_MS = 15;
 /** So many are destroyed at once, as each waits for the pool. */
 export const AT_ONCE = 8;
 
+const READING = new Set(['get', 'list', 'version']);
+
 /** A dataset and the snapshot it is a clone of. */
 export interface Origin {
   readonly name: string;
@@ -32,6 +34,7 @@ export class ZfsCommands {
   /** Ends with the command that changes mounts now, and those that wait for it. */
   #mounting: Promise<unknown> = Promise.resolve();
   #listed: readonly string[] = [];
+  #changes = 0;
 
   constructor(run: RunProgram, { timeoutMs, pools }: { timeoutMs: number; pools: readonly string[] }) {
     this.#run = run;
@@ -61,7 +64,13 @@ export class ZfsCommands {
     }
   }
 
+  /** How many commands were given so far that may have changed something. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   #inTurn(args: readonly string[]): Promise<Ran> {
+    if (!READING.has(args[0] ?? '')) this.#changes++;
     const ask = () => this.#run('zfs', args, { timeoutMs: this.#timeoutMs });
     if (!changesMounts(args)) return ask();
     const ran = this.#mounting.then(ask);

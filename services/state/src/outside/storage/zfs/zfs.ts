@@ -37,7 +37,7 @@ import { identityOf, snapshotName } from './states/save-record.ts';
 import { scanStates } from './states/scan-states.ts';
 import { takeOut } from './states/take-out.ts';
 import { takeSnapshots } from './states/take-snapshots.ts';
-import { viewOf } from './states/view-snapshot.ts';
+import { removeViews, viewOf } from './states/view-snapshot.ts';
 import { writeCompletion } from './states/write-completion.ts';
 import { type Origin, poolOf, type ZfsCommands } from './zfs-commands.ts';
 import { ZfsTransfer } from './zfs-transfer.ts';
@@ -90,9 +90,11 @@ export class Zfs implements Storage {
 
   async scan({ alone } = { alone: false }): Promise<Scan> {
     this.#zfs.forgetPools();
-    const notes = this.#isSettled ? [] : await this.#settle();
+    const found = await this.#layout();
+    const { changes } = this.#zfs;
+    const notes = this.#isSettled ? [] : await this.#settle(found);
     this.#isSettled = true;
-    const layout = await this.#layout();
+    const layout = this.#zfs.changes === changes ? found : await this.#layout();
     // Imports come in while nobody writes, too. A program of a daemon that was killed may end after the next one's start.
     if (alone && this.transfer.busy.size === 0) await destroyEmptyParents(layout.systems, this.#zfs);
     const { states, leftovers, kept } = await scanStates(layout, this.#zfs, this.transfer.busy);
@@ -107,9 +109,9 @@ export class Zfs implements Storage {
   }
 
   /** What only the first look does, when nobody writes. */
-  async #settle(): Promise<readonly string[]> {
-    const layout = await this.#layout();
+  async #settle(layout: Layout): Promise<readonly string[]> {
     const { systems, homes } = layout;
+    await removeViews(systems, this.#zfs);
     await this.homes.removeUnfinished(layout);
     const moved = await finishMoves(homes, this.#zfs);
     return [...moved, ...(await removeUnfinished(systems, this.#options.booted, this.#zfs))];

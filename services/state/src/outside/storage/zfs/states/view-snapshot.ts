@@ -73,8 +73,8 @@ export function isView(name: string): boolean {
 }
 
 /** Removes what looking into snapshots left behind when the daemon was killed. */
-export async function removeViews(zfs: ZfsCommands): Promise<void> {
-  const views = (await zfs.datasets()).filter(isView);
+export async function removeViews(systems: readonly FileSystem[], zfs: ZfsCommands): Promise<void> {
+  const views = systems.map(({ name }) => name).filter(isView);
   const found = await zfs.properties(views, ['croft:view']);
   for (const [name, marks] of found) {
     if (marks.get('croft:view')?.source === 'local') await zfs.zfs('destroy', name);
