@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasProgram, skipWithout } from '@croft/testing';
 import { expect, it } from 'vitest';
@@ -47,4 +47,26 @@ it.for([
   } finally {
     storage.importPools();
   }
+});
+
+it('a state whose kernel is no longer there is offered with another one, and that is told', async (context) => {
+  const storage = await poolFor(context);
+  const boot = join(storage.base, 'boot');
+  mkdirSync(join(boot, 'grub'), { recursive: true });
+  for (const file of ['grub/grub.cfg', 'vmlinuz-6.1.0']) writeFileSync(join(boot, file), '# a file');
+  appendFileSync(storage.settings.STATESVC_CMDLINE_FILE as string, 'BOOT_IMAGE=/vmlinuz-6.1.0\n');
+  const daemon = await daemonOn(storage, {
+    settings: { STATESVC_BOOT_LOADER: 'grub', STATESVC_BOOT_FOLDER: boot },
+  });
+  expect((await daemon.call('CommitBoot')).code).toBe(0);
+  for (const name of ['old', 'older']) await daemon.save(name);
+  const told = async () =>
+    (await daemon.call('UpdateBootMenu')).lines.filter((line) => line.startsWith('warning: '));
+  expect(await told()).toEqual([]);
+  rmSync(join(boot, 'vmlinuz-6.1.0'));
+  writeFileSync(join(boot, 'vmlinuz-6.2.0'), 'another');
+  expect(await told()).toEqual([
+    `warning: vmlinuz-6.1.0 is no longer in ${boot}, so the boot menu starts these with the newest kernel, and one without modules for that may come up without drivers: older, old`,
+  ]);
+  expect(readFileSync(join(boot, 'grub/croft.cfg'), 'utf8')).toContain("vmlinuz-6.2.0'");
 });

@@ -74,6 +74,10 @@ export async function writeMenu(
       );
     shown = shown.filter((entry) => entries.includes(entry));
   }
+  for (const [kernel, states] of Map.groupBy(plan.strange, (state) => state.kernel))
+    call.warning(
+      `${kernel} is no longer in ${boot.settings.BOOT_FOLDER}, so the boot menu starts these with the newest kernel, and one without modules for that may come up without drivers: ${states.map(({ name }) => name).join(', ')}`,
+    );
   if (plan.leftOut > 0)
     call.info(
       `${counted(plan.leftOut, 'state is', 'states are')} not in the boot menu: it shows at most ${policy.policy.menu.states}`,

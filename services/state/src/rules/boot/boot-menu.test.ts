@@ -82,6 +82,7 @@ describe('planMenu', () => {
       ],
       states: 1,
       leftOut: 0,
+      strange: [],
     });
   });
 
@@ -93,8 +94,24 @@ describe('planMenu', () => {
     expect(plan([aState({ kernel: saved })]).entries[0]?.kernel.name).toBe(booted);
   });
 
+  it('tells of states with a root of their own whose kernel is gone', () => {
+    const states = ['vmlinuz-5.10', 'vmlinuz-4.19', '', 'vmlinuz-4.19'].map((name, at) =>
+      aState({ id: `s${at}`, kernel: name }),
+    );
+    const bootWords = new Map(['s0', 's1', 's2'].map((id) => [id, ['root=ZFS=a@b']]));
+    const { entries, strange } = plan(states, limits, { ...facts, bootWords });
+    expect(strange.map(({ id }) => id)).toEqual(['s1']);
+    expect(entries).toHaveLength(4);
+    expect(plan(states, { states: 1, entries: 60 }, { ...facts, bootWords }).strange).toEqual([]);
+  });
+
   it('is empty without a kernel', () => {
-    expect(plan(many(3), limits, { ...facts, kernels: [] })).toEqual({ entries: [], states: 0, leftOut: 3 });
+    expect(plan(many(3), limits, { ...facts, kernels: [] })).toEqual({
+      entries: [],
+      states: 0,
+      leftOut: 3,
+      strange: [],
+    });
   });
 
   it('has the state that the next boot is to take, before all that are pinned', () => {

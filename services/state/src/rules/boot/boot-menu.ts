@@ -41,6 +41,8 @@ export interface MenuPlan {
   readonly states: number;
   /** States that are not in it, because it would be too long. */
   readonly leftOut: number;
+  /** Of those with a root of their own the ones whose kernel is gone: that root may have no modules for the one they get. */
+  readonly strange: readonly State[];
 }
 
 /**
@@ -65,14 +67,17 @@ export function planMenu(
     if (room < 0) break;
     shown.add(state);
   }
-  const entries = picked
-    .filter((state) => shown.has(state))
-    .flatMap((state) => {
-      const kernel = (sorted.find(({ name }) => name === state.kernel) ?? sorted[0]) as Kernel;
-      const words = wordsFor(commandLine, bootWords?.get(state.id) ?? ownState(state));
-      return ways(state).map((users) => entryOf(state, users, kernel, words, system));
-    });
-  return { entries, states: shown.size, leftOut: states.length - shown.size };
+  const inMenu = picked.filter((state) => shown.has(state));
+  const ownKernel = (state: State) => sorted.find(({ name }) => name === state.kernel);
+  const entries = inMenu.flatMap((state) => {
+    const kernel = (ownKernel(state) ?? sorted[0]) as Kernel;
+    const words = wordsFor(commandLine, bootWords?.get(state.id) ?? ownState(state));
+    return ways(state).map((users) => entryOf(state, users, kernel, words, system));
+  });
+  const strange = inMenu.filter(
+    (state) => bootWords?.has(state.id) && state.kernel !== '' && ownKernel(state) === undefined,
+  );
+  return { entries, states: shown.size, leftOut: states.length - shown.size, strange };
 }
 
 /** The states that a menu shows, newest first. */
