@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { memberOf, namesOf, statesOf } from './drivers/fixture.ts';
@@ -6,6 +6,7 @@ import { daemonOn, poolFor } from './drivers/zfs-daemon.ts';
 import type { ZfsPool } from './drivers/zfs-image.ts';
 import { useZfs } from './drivers/zfs-pool.ts';
 import { run } from './drivers/zfs-programs.ts';
+import { runCommand } from './run-command.ts';
 
 useZfs();
 
@@ -305,4 +306,22 @@ describe('homes', () => {
     await daemon.call('DissociateUser', { user: 'ada', removeHome: true });
     expect(valueOf(storage, 'croft:links', dataset)).toBe(others.join(','));
   });
+});
+
+it('a restore of what is no file of the vault is refused, and says where it is', async (context) => {
+  const storage = await poolFor(context);
+  const daemon = await daemonOn(storage);
+  await daemon.save('one');
+  const { member } = await memberOf(daemon, 'one');
+  const target = join(storage.base, 'target');
+  const before = await storage.facts();
+  const { code, out, err } = await runCommand(daemon, `restore one ${target}`);
+  const at = `${storage.systemPath}/.zfs/snapshot/${member.snapshot.split('@')[1]}`;
+  expect([code, out, err]).toEqual([
+    1,
+    '',
+    `croft state: states on zfs are no files of the vault: \`croft state export\` writes one to a file, or as root copy what you need out of ${member.snapshot} (${at}, or a clone)\n`,
+  ]);
+  expect(existsSync(target)).toBe(false);
+  expect(await storage.facts()).toEqual(before);
 });

@@ -3,6 +3,7 @@ import type { Member } from '../../model/model.ts';
 import { close, errorCode } from '../../outside/storage/vault/files.ts';
 import { materialise } from '../../outside/storage/vault/trees/materialise.ts';
 import { openTarget } from '../../outside/storage/vault/trees/open-target.ts';
+import type { DumpedStorage } from '../../rules/machines/dump.ts';
 import { counted, sizeText } from '../../rules/machines/sizes.ts';
 import { findState } from '../../rules/states/find-state.ts';
 import { type CommandCall, dumpText } from '../command-call.ts';
@@ -31,8 +32,8 @@ export async function restore(call: CommandCall): Promise<number> {
   const { members } = findState(model, { name: wanted, user: command.values.user });
   const { driver, location } = dump.storage;
   if (driver !== 'vault')
-    throw new Misuse(
-      `states on ${driver} are no files of the vault: as root copy what you need out of ${members.map(({ snapshot }) => `${location}/${snapshot}`).join(' and ')}`,
+    throw new FileTrouble(
+      `states on ${driver} are no files of the vault: \`croft state export\` writes one to a file, or as root copy what you need out of ${members.map((member) => placeOf(member, dump.storage)).join(' and ')}`,
     );
   await checkOpen(location);
   let isLeft = false;
@@ -53,6 +54,14 @@ export async function restore(call: CommandCall): Promise<number> {
         : `nothing of ${wanted} was restored, and ${folder} is as it was`,
   );
   return problems === 0 ? 0 : 1;
+}
+
+/** Where people find what a member holds, when it is not in the vault. */
+function placeOf({ snapshot, path }: Member, { driver, location }: DumpedStorage): string {
+  // A snapshot of ZFS has a name and no place; its dataset shows it where that is mounted.
+  return driver === 'zfs'
+    ? `${snapshot} (${path === '/' ? '' : path}/.zfs/snapshot/${snapshot.replace(/^[^@]*@/, '')}, or a clone)`
+    : `${location}/${snapshot}`;
 }
 
 /** Every user may know of states, and hardly any may read what they hold. @throws FileTrouble */
