@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStorableNumber } from './rules/users/jsonb-bytes.ts';
 
 /**
  * A text of a request body. As in the servers clients know, null and absence mean the empty text; what is required
@@ -54,19 +55,14 @@ export const queryText = z.preprocess(
   z.string().optional(),
 );
 
-/** Numbers from here on, and their inverses, are written with an exponent in JSON and digit by digit in jsonb. */
-const MAX_NUMBER = 1e21;
-
 /**
  * Whether the database can keep the value: jsonb knows neither U+0000 nor lone surrogates, and has a limit of depth. It
  * spells 1e308 with 309 digits, so that a body of them would become many times as large in whatever is read.
  */
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
-  if (typeof value === 'number') return value === 0 || isWritable(Math.abs(value));
+  if (typeof value === 'number') return isStorableNumber(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;
   return Object.entries(value).every(([key, item]) => isStorable(key, 0) && isStorable(item, depth - 1));
 }
-
-const isWritable = (size: number): boolean => size < MAX_NUMBER && size >= 1 / MAX_NUMBER;

@@ -60,8 +60,10 @@ export interface ExternalSignIn {
   user: { id: string; email: string | null; emailConfirmed: boolean; phoneConfirmed: boolean };
   provider: string;
   subject: string;
-  /** Becomes the identity's data, and is merged into the user's metadata. */
+  /** Becomes the identity's data, and is laid over the user's metadata where there is room for it. */
   identityData: object;
+  /** Bytes the metadata may have, as the database spells it: when it would have more, and grow, it stays as it is. */
+  maxMetadataBytes: number;
   /** Either the session is opened, or a code waits for its verifier. */
   session?: NewSession;
   authCode?: NewAuthCode;
@@ -139,8 +141,11 @@ export function signIn(tx: Tx, arrival: ExternalSignIn): Promise<Person | undefi
         phone_confirmed_at = case when not ${forgetsAll}::boolean or given_by_admin then phone_confirmed_at end,
         phone_change = case when not ${forgetsAll}::boolean then phone_change end,
         email_confirmed_at = case when ${confirms}::boolean then coalesce(email_confirmed_at, ${now}) else email_confirmed_at end,
-        raw_user_meta_data = case when ${forgetsAll}::boolean then '{}' else raw_user_meta_data end
-          || identity.identity_data
+        raw_user_meta_data = (
+            select case when octet_length(laid.data::text) > ${arrival.maxMetadataBytes}::int
+                and octet_length(laid.data::text) > octet_length(former.data::text) then former.data else laid.data end
+            from (select case when ${forgetsAll}::boolean then '{}' else u.raw_user_meta_data end as data) as former,
+              lateral (select former.data || identity.identity_data as data) as laid)
           || case when ${confirms}::boolean then '{"email_verified": true}'::jsonb else '{}' end,
         raw_app_meta_data = raw_app_meta_data
           || (select jsonb_build_object('provider', list -> 0, 'providers', list) from providers)

@@ -8,6 +8,7 @@ import { askingClient } from '../limits/asking-client.ts';
 import { instant, type Person } from '../rows.ts';
 import { auditEntry, byProvider } from '../rules/audit.ts';
 import { isBanned } from '../rules/users/ban.ts';
+import { MAX_METADATA_BYTES } from '../rules/users/user-update.ts';
 import { CLOCK_SKEW_MS, lastMoment, refusalOf } from '../rules/web3/check-message.ts';
 import { MalformedMessage, type SignedMessage } from '../rules/web3/signed-message.ts';
 import { PROVIDER, walletMetadata, walletSubject } from '../rules/web3/wallet-identity.ts';
@@ -106,6 +107,7 @@ async function admit(
     provider: PROVIDER,
     subject: wallet.subject,
     identityData: wallet.identityData,
+    maxMetadataBytes: MAX_METADATA_BYTES,
     session: session.row,
     confirms: false,
     forgets: 'nothing',

@@ -46,6 +46,8 @@ test('custom claims are a copy of what the database can keep', () => {
     gone: undefined,
     nothing: null,
     not: Number.NaN,
+    huge: 1e308,
+    tiny: 1e-30,
     list: [1, 'two', null, { three: 3 }],
     deep: deep(100),
   };

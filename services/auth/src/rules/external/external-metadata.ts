@@ -1,3 +1,5 @@
+import { isStorableNumber, jsonbBytes } from '../users/jsonb-bytes.ts';
+
 /** Claims that are kept of a provider's profile (as in GoTrue); whatever else it sends is not. */
 const KEPT = (
   'iss sub name family_name given_name middle_name nickname preferred_username profile picture website gender ' +
@@ -24,7 +26,7 @@ export function externalMetadata(
     if (value !== undefined) kept[name] = value;
   }
   const custom = storable(claims['custom_claims'], MAX_DEPTH);
-  if (isFilled(custom) && Buffer.byteLength(JSON.stringify(custom)) <= MAX_CUSTOM_BYTES) {
+  if (isFilled(custom) && jsonbBytes(custom) <= MAX_CUSTOM_BYTES) {
     kept['custom_claims'] = custom;
   }
   return {
@@ -35,9 +37,9 @@ export function externalMetadata(
   };
 }
 
-/** A text or number that says something. */
+/** A text or number that says something and that the database can keep. */
 function plain(value: unknown): string | number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value === 'number') return isStorableNumber(value) ? value : undefined;
   if (typeof value !== 'string' || value.length > MAX_TEXT_CHARACTERS) return undefined;
   const text = storableText(value);
   return text === '' ? undefined : text;
@@ -51,7 +53,7 @@ function storableText(text: string): string {
 /** A copy without what the database cannot keep and without members that say nothing. */
 function storable(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return storableText(value);
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value === 'number') return isStorableNumber(value) ? value : undefined;
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'object' || value === null || depth === 0) return undefined;
   if (Array.isArray(value)) {

@@ -19,3 +19,12 @@ function numberBytes(text: string): number {
   const places = Number(exponent) - 1 + mantissa.replace(/[-.]/g, '').length;
   return (mantissa.startsWith('-') ? 3 : 2) + places;
 }
+
+/** Numbers from here on, and their inverses, are written with an exponent in JSON and digit by digit in jsonb. */
+const MAX_NUMBER = 1e21;
+
+/** Whether jsonb spells a number with about as many digits as JSON does: of 1e308 it has 309. */
+export function isStorableNumber(value: number): boolean {
+  const size = Math.abs(value);
+  return size === 0 || (size < MAX_NUMBER && size >= 1 / MAX_NUMBER);
+}
