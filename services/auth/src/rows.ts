@@ -96,3 +96,6 @@ export function instant(text: string | null): number | null {
   if (text === null) return null;
   return text === 'infinity' ? Number.POSITIVE_INFINITY : Date.parse(text);
 }
+
+/** What a user's metadata is: their own, and what only administrators write. Both are in every access token. */
+export type MetadataKind = 'user_metadata' | 'app_metadata';

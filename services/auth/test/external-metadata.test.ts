@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_METADATA_BYTES } from '../src/rules/users/user-update.ts';
+import { METADATA_LIMITS } from '../src/rules/users/user-update.ts';
 import { type AnswerBody, bearer, confirmedUser, someone } from './harness.ts';
 import { signInWith } from './support/external-flow.ts';
 import { externalSubject } from './support/external-subject.ts';
@@ -37,7 +37,7 @@ describe('a profile', () => {
   test('brings nobody more metadata than there may be: who has as much signs in with what they have', async () => {
     const email = someone();
     const own = await confirmedUser(subject, email);
-    const data = { avatar: 'x'.repeat(MAX_METADATA_BYTES - 4_000) };
+    const data = { avatar: 'x'.repeat(METADATA_LIMITS.user_metadata - 4_000) };
     expect((await subject.send('PUT', '/user', JSON.stringify({ data }), bearer(own))).status).toBe(200);
     become(email);
     tells({ name: 'A'.repeat(2_000), given_name: 'B'.repeat(2_000), family_name: 'C'.repeat(2_000) });
@@ -47,7 +47,7 @@ describe('a profile', () => {
     expect([metadata['avatar'] === data.avatar, metadata['given_name']]).toEqual([true, undefined]);
     expect(user['app_metadata']).toMatchObject({ providers: ['email', 'keycloak'] });
     const { metadata: bytes = 0, identities = 0 } = (await stored(user.id)) ?? {};
-    expect(bytes).toBeLessThanOrEqual(MAX_METADATA_BYTES);
+    expect(bytes).toBeLessThanOrEqual(METADATA_LIMITS.user_metadata);
     // The identity itself knows the profile.
     expect(identities).toBeGreaterThan(6_000);
 

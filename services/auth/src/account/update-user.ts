@@ -9,7 +9,7 @@ import { type CodeChallenge, instant, type Person } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { isBanned } from '../rules/users/ban.ts';
-import { checkMetadataSize, MAX_METADATA_BYTES } from '../rules/users/user-update.ts';
+import { checkMetadataSize, METADATA_LIMITS, metadataTooLarge } from '../rules/users/user-update.ts';
 import * as userChanges from '../store/user-changes.ts';
 import * as users from '../store/users.ts';
 import { type AddressChange, planEmailChange, planPhoneChange } from './address-changes.ts';
@@ -39,6 +39,7 @@ export async function updateUser(context: AuthContext, caller: Caller, update: U
   const { user } = caller.person;
   const wanted = await checkUpdate(context, caller, update);
   checkMetadataSize(user.raw_user_meta_data, update.data);
+  checkMetadataSize(user.raw_app_meta_data, update.appMetadata, 'app_metadata');
   const password =
     wanted.password === undefined
       ? undefined
@@ -57,8 +58,8 @@ export async function updateUser(context: AuthContext, caller: Caller, update: U
     userId: user.id,
     sessionId: caller.sessionId,
     metadata: update.data,
-    maxMetadataBytes: MAX_METADATA_BYTES,
     appMetadata: update.appMetadata,
+    metadataLimits: METADATA_LIMITS,
     password,
     consumes: password?.consumes,
     ...(wanted.email === null ? { emailChange: null } : {}),
@@ -80,7 +81,7 @@ export async function updateUser(context: AuthContext, caller: Caller, update: U
     const refusal = limits[changed.refusedBy ?? 0];
     throw sentTooRecently(refusal?.limit, changed, tx.now, refusal?.what === 'sms');
   }
-  if (changed.isTooLarge) throw failures.metadataTooLarge(MAX_METADATA_BYTES);
+  if (changed.tooLarge !== null) throw metadataTooLarge(changed.tooLarge);
   if (changed.person === undefined) throw await whyRefused(context, caller, password?.consumes);
   return changed.person;
 }

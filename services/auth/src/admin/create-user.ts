@@ -17,6 +17,7 @@ import {
   userMetadataOf,
 } from '../rules/users/admin-user.ts';
 import { decideBan } from '../rules/users/ban-duration.ts';
+import { checkMetadataSize } from '../rules/users/user-update.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import { acceptPasswordHash } from './accept-password-hash.ts';
 import { type ActingAdmin, adminEntry } from './admin-entry.ts';
@@ -51,6 +52,8 @@ export async function createUser(
   checkNewUserPassword(request);
   const id = request.id === '' ? randomUUID() : checkNewUserId(request.id);
   const bannedUntil = decideBan(request.banDuration, tx.now) ?? null;
+  checkMetadataSize({}, request.userMetadata);
+  checkMetadataSize({}, request.appMetadata, 'app_metadata');
   const role = checkName('role', request.role) || settings.JWT_DEFAULT_GROUP_NAME;
   const aud = checkName('aud', request.aud || audienceOf(request.origin.audience, undefined, settings));
 

@@ -8,6 +8,7 @@ import type { Person, UserRow } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { chooseRedirect, isPermitted, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { isProvenTo } from '../rules/users/proven.ts';
+import { checkMetadataSize, METADATA_LIMITS, metadataTooLarge } from '../rules/users/user-update.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import * as users from '../store/users.ts';
@@ -67,6 +68,7 @@ export async function generateLink(
   const email = checkEmailAddress(request.email);
   const asked = LINK_TYPES.find((type) => type === request.type);
   if (asked === undefined) throw failures.linkTypeInvalid(request.type);
+  checkMetadataSize({}, request.data);
   const redirectTo = isPermitted(request.redirectTo, redirects)
     ? request.redirectTo
     : chooseRedirect(request.redirect, redirects);
@@ -161,15 +163,17 @@ async function giveAgain(tx: Tx, userId: string, passwordHash: string, request: 
   const user = (await users.findById(tx, userId))?.user;
   if (user === undefined || isProvenTo('email', user)) return;
   if (!user.given_by_admin && user.invited_at === null) return;
-  await userAdmin.update(tx, {
+  const { tooLarge } = await userAdmin.update(tx, {
     userId,
     passwordHash,
     emailConfirmed: false,
     phoneConfirmed: false,
     userMetadata: request.data,
     appMetadata: {},
+    metadataLimits: METADATA_LIMITS,
     trace: { ...request.origin, audit: [] },
   });
+  if (tooLarge !== null) throw metadataTooLarge(tooLarge);
 }
 
 async function signInLink(

@@ -7,6 +7,7 @@ import type { Person } from '../rows.ts';
 import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { chooseRedirect, type RedirectWish } from '../rules/redirects/redirect.ts';
 import { isStrangers } from '../rules/users/admin-user.ts';
+import { checkMetadataSize } from '../rules/users/user-update.ts';
 import * as oneTimeTokens from '../store/one-time-tokens.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import * as users from '../store/users.ts';
@@ -34,6 +35,7 @@ export async function invite(
 ): Promise<Person> {
   const { database, redirects } = context;
   const email = checkEmailAddress(invitation.email);
+  checkMetadataSize({}, invitation.data);
   const redirectTo = chooseRedirect(invitation.redirect, redirects);
   const found = await users.findByEmail(database.autocommit(), email);
   if (found === undefined) {

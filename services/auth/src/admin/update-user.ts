@@ -8,6 +8,7 @@ import { checkEmailAddress } from '../rules/addresses/email-address.ts';
 import { checkPhoneNumber } from '../rules/addresses/phone-number.ts';
 import { checkName, checkUserId } from '../rules/users/admin-user.ts';
 import { decideBan } from '../rules/users/ban-duration.ts';
+import { METADATA_LIMITS, metadataTooLarge } from '../rules/users/user-update.ts';
 import * as userAdmin from '../store/user-admin.ts';
 import * as users from '../store/users.ts';
 import { acceptPasswordHash } from './accept-password-hash.ts';
@@ -54,11 +55,13 @@ export async function updateUser(
       bannedUntil,
       userMetadata: request.userMetadata,
       appMetadata: request.appMetadata,
+      metadataLimits: METADATA_LIMITS,
       trace: { ...request.origin, audit: [audit] },
     });
+    if (changed.tooLarge !== null) throw metadataTooLarge(changed.tooLarge);
     // Somebody deleted it meanwhile.
-    if (changed === undefined) throw failures.userNotFound();
-    return changed;
+    if (changed.person === undefined) throw failures.userNotFound();
+    return changed.person;
   } catch (error) {
     if (isUniqueViolation(error, 'users_email_key')) throw failures.emailTaken();
     if (isUniqueViolation(error, 'users_phone_key')) throw failures.phoneTaken();

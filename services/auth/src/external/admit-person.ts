@@ -6,7 +6,7 @@ import { type AuditAction, auditEntry, byProvider } from '../rules/audit.ts';
 import { decideLinking, type LinkAccount, type LinkDecision } from '../rules/external/account-linking.ts';
 import { isBanned } from '../rules/users/ban.ts';
 import { isProvenTo } from '../rules/users/proven.ts';
-import { MAX_METADATA_BYTES } from '../rules/users/user-update.ts';
+import { METADATA_LIMITS } from '../rules/users/user-update.ts';
 import { prepareSignIn, type SignedIn } from '../sessions/prepare-sign-in.ts';
 import * as externalIdentities from '../store/external-identities.ts';
 import { type Admission, type Arrival, arrivalOf } from './arrival.ts';
@@ -156,7 +156,7 @@ async function open(
     provider,
     subject: person.subject,
     identityData,
-    maxMetadataBytes: MAX_METADATA_BYTES,
+    maxMetadataBytes: METADATA_LIMITS.user_metadata,
     ...signIn.row,
     confirms,
     forgets,

@@ -1,4 +1,5 @@
 import { Failure } from '@croft/failure';
+import type { MetadataKind } from '../rows.ts';
 import { invalidValue } from './request.ts';
 
 export const emailTaken = (): Failure =>
@@ -44,5 +45,5 @@ export const logoutScopeUnsupported = (scope: string): Failure =>
   invalidValue(`Unsupported logout scope ${JSON.stringify(scope)}`);
 export const sessionUnknown = (): Failure =>
   new Failure('not-found', 'session_not_found', 'Session not found');
-export const metadataTooLarge = (limitBytes: number): Failure =>
-  new Failure('invalid', 'validation_failed', `user_metadata cannot be larger than ${limitBytes} bytes`);
+export const metadataTooLarge = (kind: MetadataKind, limitBytes: number): Failure =>
+  new Failure('invalid', 'validation_failed', `${kind} cannot be larger than ${limitBytes} bytes`);

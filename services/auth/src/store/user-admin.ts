@@ -1,7 +1,8 @@
 import { enqueued, fragment, type Tx } from '@croft/sql';
-import type { Person, TokenType } from '../rows.ts';
+import type { MetadataKind, Person, TokenType } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
 import { wrongCodesForgotten } from './factor-locks.ts';
+import { type MetadataLimits, mergedMetadata, metadataPatches } from './metadata.ts';
 import { vouchesFor } from './vouching.ts';
 
 /** A user an administrator makes: whole from the first moment, nothing is sent. */
@@ -83,7 +84,16 @@ export interface AdminChanges {
   /** Laid over the present metadata; members that are null go away. */
   userMetadata: object;
   appMetadata: object;
+  /** When either would have more, and grow, nothing is changed. */
+  metadataLimits: MetadataLimits;
   trace: Trace;
+}
+
+/** What became of them: the user as it is now, undefined when it is gone or its metadata would be too large. */
+export interface AdminChanged {
+  person: Person | undefined;
+  /** Which metadata, with what others laid over it meanwhile. */
+  tooLarge: MetadataKind | null;
 }
 
 const MAIL_CODES: readonly TokenType[] = [
@@ -97,10 +107,9 @@ const PHONE_CODES: readonly TokenType[] = ['phone_token', 'phone_change_token', 
 /**
  * Changes a user as an administrator may. Codes that would undo it are void: those of a former address or number, and
  * with a new password all but a confirmation, which then brings no password of its own.
- * @returns undefined when the user is gone
  * @throws the database's unique violation of `users_email_key` or `users_phone_key`
  */
-export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefined> {
+export async function update(tx: Tx, changes: AdminChanges): Promise<AdminChanged> {
   const { userId, email, phone, emailConfirmed, phoneConfirmed, passwordHash, bannedUntil, trace } = changes;
   const now = tx.now;
   const setsPassword = passwordHash !== undefined;
@@ -110,18 +119,20 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
     ...(phone === undefined ? [] : PHONE_CODES),
   ];
   const added = [...(email === undefined ? [] : ['email']), ...(phone === undefined ? [] : ['phone'])];
-  const userPatch = JSON.stringify(changes.userMetadata);
-  const appPatch = JSON.stringify(changes.appMetadata);
-  return tx.row<Person>`
+  const patches = metadataPatches(changes.userMetadata, changes.appMetadata);
+  const row = await tx.row<Partial<Person> & Pick<AdminChanged, 'tooLarge'>>`
     with locked as (
-      select id from :schema.users where id = ${userId}::uuid and deleted_at is null for no key update),
-    ended as (select :schema.end_sessions(id, null, null) from locked where ${setsPassword}::boolean),
+      select id, raw_user_meta_data, raw_app_meta_data from :schema.users
+      where id = ${userId}::uuid and deleted_at is null for no key update),
+    ${mergedMetadata(patches, changes.metadataLimits)},
+    going as (select id from locked where not exists (select from too_large)),
+    ended as (select :schema.end_sessions(id, null, null) from going where ${setsPassword}::boolean),
     codes as (
-      delete from :schema.one_time_tokens t using locked
-      where t.user_id = locked.id and t.token_type = any (${voided}::text[])),
+      delete from :schema.one_time_tokens t using going
+      where t.user_id = going.id and t.token_type = any (${voided}::text[])),
     tamed as (
-      update :schema.one_time_tokens t set pending_password = null, pending_data = null from locked
-      where t.user_id = locked.id and t.token_type = 'confirmation_token'
+      update :schema.one_time_tokens t set pending_password = null, pending_data = null from going
+      where t.user_id = going.id and t.token_type = 'confirmation_token'
         and t.token_type <> all (${voided}::text[]) and (${setsPassword}::boolean or ${emailConfirmed}::boolean)),
     person as (
       update :schema.users set updated_at = ${now},
@@ -141,8 +152,7 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
           then coalesce(phone_confirmed_at, ${now}) else phone_confirmed_at end,
         is_anonymous = is_anonymous and ${email}::text is null and ${phone}::text is null,
         banned_until = case when ${bannedUntil !== undefined}::boolean then ${bannedUntil}::timestamptz else banned_until end,
-        raw_user_meta_data = (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_user_meta_data
-            || ${userPatch}::jsonb) where value <> 'null' or not ${userPatch}::jsonb ? key)
+        raw_user_meta_data = (select user_data from merged)
           || case when ${email}::text is not null and raw_user_meta_data ? 'email'
             then jsonb_build_object('email', ${email}::text) else '{}' end
           || case when ${emailConfirmed}::boolean and coalesce(${email}, email) is not null then '{"email_verified": true}'
@@ -153,14 +163,13 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
           || case when ${phoneConfirmed}::boolean and coalesce(${phone}, phone) is not null then '{"phone_verified": true}'
             when ${phone}::text is not null and raw_user_meta_data ? 'phone_verified' then '{"phone_verified": false}'
             else '{}' end::jsonb,
-        raw_app_meta_data = (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_app_meta_data
-            || ${appPatch}::jsonb) where value <> 'null' or not ${appPatch}::jsonb ? key)
-          || case when cardinality(${added}::text[]) = 0 or ${appPatch}::jsonb ? 'providers'
+        raw_app_meta_data = (select app_data from merged)
+          || case when cardinality(${added}::text[]) = 0 or ${patches.app_metadata}::jsonb ? 'providers'
               or jsonb_typeof(coalesce(raw_app_meta_data -> 'providers', '[]')) <> 'array' then '{}'::jsonb
             else jsonb_build_object('providers', coalesce(raw_app_meta_data -> 'providers', '[]')
               || (select coalesce(jsonb_agg(name), '[]') from unnest(${added}::text[]) name
                 where not coalesce(raw_app_meta_data -> 'providers', '[]') ? name)) end
-      where id in (select id from locked)
+      where id in (select id from going)
       returning *),
     changed as (
       update :schema.identities i set updated_at = ${now}, identity_data = i.identity_data
@@ -184,12 +193,14 @@ export function update(tx: Tx, changes: AdminChanges): Promise<Person | undefine
       on conflict (provider_id, provider) do nothing
       returning *),
     audit as (${audited(trace, now, fragment`person`)})
-    select to_jsonb(person) as "user",
+    select (select what from too_large) as "tooLarge", (select to_jsonb(person) from person) as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at', one ->> 'provider'), '[]') from (
         select coalesce(to_jsonb(n), to_jsonb(i)) as one
-        from :schema.identities i left join changed n on n.id = i.id where i.user_id = person.id
-        union all select to_jsonb(made) from made) as every) as identities
-    from person where (select count(*) from ended) >= 0`;
+        from :schema.identities i left join changed n on n.id = i.id where i.user_id = ${userId}::uuid
+        union all select to_jsonb(made) from made) as every) as identities,
+      (select count(*) from ended) as ends`;
+  const { user, identities = [], tooLarge = null } = row ?? {};
+  return { person: user ? { user, identities } : undefined, tooLarge };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { enqueued, fragment, type Tx } from '@croft/sql';
-import type { Person, TokenType } from '../rows.ts';
+import type { MetadataKind, Person, TokenType } from '../rows.ts';
 import { audited, type Trace } from './audit-log.ts';
+import { type MetadataLimits, mergedMetadata, metadataPatches } from './metadata.ts';
 import { codesJson, type SentAtColumn, type StoredCode } from './one-time-tokens.ts';
 import { type SendLimit, sendAllOnce } from './send-limits.ts';
 
@@ -11,9 +12,9 @@ export interface UserChanges {
   sessionId: string | undefined;
   /** Laid over the metadata; members that are null go away. */
   metadata?: Record<string, unknown> | undefined;
-  /** Bytes the metadata may have, as the database spells it: when it would have more, and grow, nothing is changed. */
-  maxMetadataBytes?: number | undefined;
   appMetadata?: Record<string, unknown> | undefined;
+  /** When either would have more, and grow, nothing is changed. */
+  metadataLimits: MetadataLimits;
   /** Ends all other sessions, and every code but the new ones. When it is not in place of `former`, nothing is changed. */
   password?: { hash: string; former: string | null } | undefined;
   /** Keyed hash of a nonce to use up: without it nothing is changed. */
@@ -37,8 +38,8 @@ export interface Changed {
   /** Which of the limits, and when something was sent last. */
   refusedBy: number | null;
   lastSentAt: Date | null;
-  /** Whether the metadata would have too many bytes, with what others laid over it meanwhile. */
-  isTooLarge: boolean;
+  /** Which metadata would have too many bytes, with what others laid over it meanwhile. */
+  tooLarge: MetadataKind | null;
   /** The user as it is now; undefined likewise when user, session or nonce is gone, or the user may do nothing. */
   person: Person | undefined;
 }
@@ -55,15 +56,14 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
   const { userId, sessionId, password, consumes, codes = [], sentAt = [], limits = [], trace } = changes;
   const { email, phone, emailChange, phoneChange } = changes;
   const now = tx.now;
-  const metadata = JSON.stringify(changes.metadata ?? {});
-  const appMetadata = JSON.stringify(changes.appMetadata ?? {});
+  const patches = metadataPatches(changes.metadata, changes.appMetadata);
   const endsEmailChange = password !== undefined || email !== undefined || emailChange !== undefined;
   const endsPhoneChange = password !== undefined || phone !== undefined || phoneChange !== undefined;
   const voided = [...(endsEmailChange ? EMAIL_CHANGE : []), ...(endsPhoneChange ? PHONE_CHANGE : [])];
   const row = await tx.row<Omit<Changed, 'person'> & Partial<Person>>`
     with ${sendAllOnce(limits, now)},
     locked as (
-      select id, raw_user_meta_data from :schema.users
+      select id, raw_user_meta_data, raw_app_meta_data from :schema.users
       where id = ${userId}::uuid and deleted_at is null and exists (select from allowed)
         and (banned_until is null or banned_until <= ${now})
         and (${password === undefined}::boolean or encrypted_password is not distinct from ${password?.former}::text)
@@ -72,14 +72,7 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
     own as (
       select s.id from :schema.sessions s join locked on s.user_id = locked.id where s.id = ${sessionId}::uuid
       for key share of s),
-    merged as (
-      select raw_user_meta_data as former, (
-        select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(raw_user_meta_data || ${metadata}::jsonb)
-        where value <> 'null' or not ${metadata}::jsonb ? key) as data
-      from locked),
-    too_large as (
-      select from merged where ${metadata !== '{}'}::boolean and octet_length(data::text) > ${changes.maxMetadataBytes}::int
-        and octet_length(data::text) > octet_length(former::text)),
+    ${mergedMetadata(patches, changes.metadataLimits)},
     asking as (
       select id from locked
       where (${sessionId}::uuid is null or exists (select from own)) and not exists (select from too_large)),
@@ -109,22 +102,21 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
         phone = coalesce(${phone}, phone),
         phone_confirmed_at = case when ${phone}::text is null then phone_confirmed_at else ${now} end,
         is_anonymous = is_anonymous and ${email}::text is null and ${phone}::text is null,
-        raw_user_meta_data = (select data from merged)
+        raw_user_meta_data = (select user_data from merged)
           || case when ${email}::text is null then '{}'
             else jsonb_build_object('email', ${email}::text, 'email_verified', true) end
           || case when ${phone}::text is null then '{}'
             else jsonb_build_object('phone', ${phone}::text, 'phone_verified', true) end,
         raw_app_meta_data = (
-          select merged.data || case when wanted.kinds = '{}' then '{}' else jsonb_build_object(
-            'provider', coalesce(merged.data -> 'provider', to_jsonb(wanted.kinds[1])),
+          select app_data || case when wanted.kinds = '{}' then '{}' else jsonb_build_object(
+            'provider', coalesce(app_data -> 'provider', to_jsonb(wanted.kinds[1])),
             'providers', (select jsonb_agg(kind order by place) from (
               select kind, min(place) as place from (
-                select * from jsonb_array_elements_text(case when jsonb_typeof(merged.data -> 'providers') = 'array'
-                  then merged.data -> 'providers' else '[]' end) with ordinality as have (kind, place)
+                select * from jsonb_array_elements_text(case when jsonb_typeof(app_data -> 'providers') = 'array'
+                  then app_data -> 'providers' else '[]' end) with ordinality as have (kind, place)
                 union all select kind, 1000 from unnest(wanted.kinds) kind) as some_kinds (kind, place)
               group by kind) as every_kind)) end
-          from (select coalesce(jsonb_object_agg(key, value), '{}') as data from jsonb_each(u.raw_app_meta_data
-              || ${appMetadata}::jsonb) where value <> 'null' or not ${appMetadata}::jsonb ? key) as merged,
+          from merged,
             (select array_remove(array[case when ${email}::text is not null then 'email' end,
               case when ${phone}::text is not null then 'phone' end], null) as kinds) as wanted)
       where id in (select id from going)
@@ -168,16 +160,16 @@ export async function update(tx: Tx, changes: UserChanges): Promise<Changed> {
       ${enqueued(now, fragment`select topic, payload, '' from wanted where topic is not null`)}),
     audit as (${audited(trace, now, fragment`person`)})
     select exists (select from allowed) as allowed, (select place - 1 from early) as "refusedBy",
-      (select sent_at from early) as "lastSentAt", exists (select from too_large) as "isTooLarge",
+      (select sent_at from early) as "lastSentAt", (select what from too_large) as "tooLarge",
       (select to_jsonb(person) from person) as "user",
       (select coalesce(jsonb_agg(one order by one ->> 'created_at', one ->> 'provider'), '[]') from (
         select coalesce(to_jsonb(n), to_jsonb(i)) as one
         from :schema.identities i left join identities n on n.id = i.id where i.user_id = ${userId}::uuid
         union all select to_jsonb(made) from made) as every) as identities,
       (select count(*) from effect) as effects, (select count(*) from ended) as ends`;
-  const { allowed = false, refusedBy = null, lastSentAt = null, isTooLarge = false } = row ?? {};
+  const { allowed = false, refusedBy = null, lastSentAt = null, tooLarge = null } = row ?? {};
   const { user, identities = [] } = row ?? {};
-  return { allowed, refusedBy, lastSentAt, isTooLarge, person: user ? { user, identities } : undefined };
+  return { allowed, refusedBy, lastSentAt, tooLarge, person: user ? { user, identities } : undefined };
 }
 
 /**

@@ -8,7 +8,7 @@ import { askingClient } from '../limits/asking-client.ts';
 import { instant, type Person } from '../rows.ts';
 import { auditEntry, byProvider } from '../rules/audit.ts';
 import { isBanned } from '../rules/users/ban.ts';
-import { MAX_METADATA_BYTES } from '../rules/users/user-update.ts';
+import { METADATA_LIMITS } from '../rules/users/user-update.ts';
 import { CLOCK_SKEW_MS, lastMoment, refusalOf } from '../rules/web3/check-message.ts';
 import { MalformedMessage, type SignedMessage } from '../rules/web3/signed-message.ts';
 import { PROVIDER, walletMetadata, walletSubject } from '../rules/web3/wallet-identity.ts';
@@ -107,7 +107,7 @@ async function admit(
     provider: PROVIDER,
     subject: wallet.subject,
     identityData: wallet.identityData,
-    maxMetadataBytes: MAX_METADATA_BYTES,
+    maxMetadataBytes: METADATA_LIMITS.user_metadata,
     session: session.row,
     confirms: false,
     forgets: 'nothing',

@@ -1,5 +1,5 @@
 import * as failures from '../../failures.ts';
-import type { UserRow } from '../../rows.ts';
+import type { MetadataKind, UserRow } from '../../rows.ts';
 import { SENT_METHODS } from '../codes/one-time-code.ts';
 import { isLow } from '../factors/assurance.ts';
 import { jsonbBytes } from './jsonb-bytes.ts';
@@ -35,7 +35,10 @@ export function checkMayChange(
 }
 
 /** A third more as part of an access token, which with all else it says has to fit into the header of a request. */
-export const MAX_METADATA_BYTES = 512 * 1024;
+export const METADATA_LIMITS: Readonly<Record<MetadataKind, number>> = {
+  user_metadata: 512 * 1024,
+  app_metadata: 128 * 1024,
+};
 
 /**
  * Metadata is in every answer about its user and in every access token: request by request, anybody could otherwise make
@@ -46,12 +49,17 @@ export const MAX_METADATA_BYTES = 512 * 1024;
 export function checkMetadataSize(
   present: Readonly<Record<string, unknown>>,
   changes: Readonly<Record<string, unknown>>,
+  kind: MetadataKind = 'user_metadata',
 ): void {
   if (Object.keys(changes).length === 0) return;
   const kept = Object.entries({ ...present, ...changes }).filter(([name]) => changes[name] !== null);
   const bytes = jsonbBytes(Object.fromEntries(kept));
-  if (bytes > MAX_METADATA_BYTES && bytes > jsonbBytes(present))
-    throw failures.metadataTooLarge(MAX_METADATA_BYTES);
+  if (bytes > METADATA_LIMITS[kind] && bytes > jsonbBytes(present)) throw metadataTooLarge(kind);
+}
+
+/** The refusal for metadata that would be too large. */
+export function metadataTooLarge(kind: MetadataKind): Error {
+  return failures.metadataTooLarge(kind, METADATA_LIMITS[kind]);
 }
 
 /** A session so old that somebody else may sit in front of it by now. */
