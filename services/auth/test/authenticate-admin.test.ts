@@ -3,6 +3,8 @@ import { type AccessTokenClaims, accessTokens } from '@croft/access-token';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authenticateAdmin } from '../src/caller/authenticate-admin.ts';
 import {
+  type Answer,
+  bearer,
   claimsOf,
   confirmedUser,
   JWT_SECRET,
@@ -178,6 +180,43 @@ describe('refused, in the order of §3.3', () => {
     limited.clock.advance(60_000);
     const answer = await limited.get('/admin/users', { authorization });
     expect([answer.status, answer.body['error_code']]).toEqual([403, 'session_expired']);
+  });
+
+  test('one who signed in elsewhere since, where one session is all there may be', async () => {
+    await using single = await startSubject({
+      AUTHSVC_SESSIONS_SINGLE_PER_USER: 'true',
+      AUTHSVC_SESSIONS_TAGS: 'web,mobile',
+    });
+    const email = someone('admin');
+    await confirmedUser(single, email);
+    await single.rows.autocommit().run`update :schema.users set role = 'service_role' where email = ${email}`;
+    const signIn = async () => {
+      single.clock.advance(1000);
+      return await single.post('/token?grant_type=password', { email, password: PASSWORD });
+    };
+    const ask = (session: Answer) => single.get('/admin/users', bearer(session));
+    const [lost, own] = [await signIn(), await signIn()];
+    const before = await single.snapshot();
+    const refused = await ask(lost);
+    expect([refused.status, refused.body['error_code']]).toEqual([403, 'session_expired']);
+    const user = JSON.stringify({ role: 'service_role' });
+    const path = `/admin/users/${String(own.body.user?.id)}`;
+    expect((await single.send('PUT', path, user, bearer(lost))).status).toBe(403);
+    expect(await single.snapshot()).toBe(before);
+    expect((await ask(own)).status).toBe(200);
+    // Nor does it cost more to look.
+    const authorization = bearer(own)['authorization'];
+    expect(await single.countRoundTrips(() => authenticateAdmin(single.context, authorization))).toBe(1);
+    // One on a device of another kind ends none, nor does one that was signed out.
+    const mobile = await signIn();
+    await single.rows.autocommit()
+      .run`update :schema.sessions set tag = 'mobile' where id = ${claimsOf(single, mobile).session_id}::uuid`;
+    await single.post('/logout?scope=local', undefined, bearer(await signIn()));
+    expect([(await ask(own)).status, (await ask(mobile)).status]).toEqual([200, 200]);
+    // Tokens for a role have no session that another one could follow.
+    const nowMs = single.clock.now().getTime();
+    const byHand = sign({ role: 'service_role', exp: Math.floor(nowMs / 1000) + 600 });
+    expect((await single.get('/admin/users', { authorization: byHand })).status).toBe(200);
   });
 
   test("a token with somebody else's session", async () => {

@@ -4,8 +4,7 @@ import { isUuid } from '../caller/verify-bearer.ts';
 import type { AuthContext } from '../context.ts';
 import { sessionUnknown } from '../failures.ts';
 import { auditEntry } from '../rules/audit.ts';
-import { sessionBounds } from '../rules/tokens/rotation.ts';
-import { sessionLimits } from '../sessions/session-limits.ts';
+import { livingSessions } from '../sessions/session-limits.ts';
 import * as sessions from '../store/sessions.ts';
 
 /** Nobody looks through more, and every session is a line of whoever signs in. */
@@ -16,12 +15,7 @@ export async function listSessions(
   context: AuthContext,
   authorization: string | undefined,
 ): Promise<{ sessions: sessions.OpenSession[]; current: string | undefined }> {
-  const limits = sessionLimits(context.settings);
-  const living = {
-    ...sessionBounds(limits, context.clock.now()),
-    singlePerUser: limits.singlePerUser,
-    tags: context.settings.SESSIONS_TAGS,
-  };
+  const living = livingSessions(context.settings, context.clock.now());
   const { caller, found } = await authenticateWith(
     context,
     authorization,

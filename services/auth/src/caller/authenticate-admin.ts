@@ -2,9 +2,8 @@ import type { AuthContext } from '../context.ts';
 import * as failures from '../failures.ts';
 import { instant } from '../rows.ts';
 import { isLow, lowerAal } from '../rules/factors/assurance.ts';
-import { sessionBounds } from '../rules/tokens/rotation.ts';
 import { isBanned } from '../rules/users/ban.ts';
-import { sessionLimits } from '../sessions/session-limits.ts';
+import { livingSessions } from '../sessions/session-limits.ts';
 import * as administrators from '../store/administrators.ts';
 import { isUuid, NIL_UUID, verifyBearer } from './verify-bearer.ts';
 
@@ -43,8 +42,8 @@ export async function authenticateAdmin(
     if (sessionId !== undefined) throw failures.adminSessionExpired();
     return { role, sub: undefined, sessionId: undefined };
   }
-  const bounds = sessionBounds(sessionLimits(context.settings), context.clock.now());
-  const found = await administrators.find(context.database.autocommit(), userId, sessionId ?? null, bounds);
+  const living = livingSessions(context.settings, context.clock.now());
+  const found = await administrators.find(context.database.autocommit(), userId, sessionId ?? null, living);
   if (found === undefined) {
     if (sessionId !== undefined) throw failures.callerDeleted();
     return { role, sub: undefined, sessionId };

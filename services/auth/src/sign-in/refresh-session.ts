@@ -5,9 +5,9 @@ import { instant } from '../rows.ts';
 import { auditEntry } from '../rules/audit.ts';
 import { isLow } from '../rules/factors/assurance.ts';
 import { childOf, hashOf, readRefreshToken } from '../rules/tokens/refresh-token.ts';
-import { decideRotation, sessionBounds } from '../rules/tokens/rotation.ts';
+import { decideRotation } from '../rules/tokens/rotation.ts';
 import { type IssuedSession, issueTokens } from '../sessions/issue-tokens.ts';
-import { sessionLimits } from '../sessions/session-limits.ts';
+import { livingSessions, sessionLimits } from '../sessions/session-limits.ts';
 import * as refreshTokens from '../store/refresh-tokens.ts';
 import { findImportedToken } from './find-imported-token.ts';
 
@@ -35,17 +35,12 @@ export async function refreshSession(
     ...sessionLimits(settings),
     rotationEnabled: settings.SECURITY_REFRESH_TOKEN_ROTATION_ENABLED,
   };
-  const living = {
-    ...sessionBounds(policy, tx.now),
-    singlePerUser: policy.singlePerUser,
-    tags: settings.SESSIONS_TAGS,
-  };
   const family = await refreshTokens.rotate(
     tx,
     presented.sessionId,
     presentedHash,
     hashOf(child),
-    living,
+    livingSessions(settings, tx.now),
     origin,
   );
   // The session is gone, by a sign-out or with its user.

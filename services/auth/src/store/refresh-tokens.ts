@@ -37,6 +37,30 @@ export function withinItsTime(
             or ${session}.aal <> 'aal1' or not ${user}.factors @> '[{"status": "verified"}]'))`;
 }
 
+/** The kind of a session, of which a user with one session at a time may have one each. */
+export function kindOf(tags: readonly string[], session: Fragment): Fragment {
+  return fragment`case when ${session}.tag = any (${tags}::text[]) then ${session}.tag else (${tags}::text[])[1] end`;
+}
+
+/**
+ * Whether a user has another session of the same kind that goes on and began or was refreshed since.
+ * @param own a session: its id, its kind, and when its tokens were renewed last
+ */
+export function hasNewer(
+  limits: LivingSessions,
+  now: Date | string,
+  user: Fragment,
+  own: Record<'id' | 'kind' | 'rotatedAt', Fragment>,
+): Fragment {
+  const rows = { session: fragment`newer_one`, family: fragment`newer_family`, user };
+  return fragment`exists (
+        select from :schema.sessions newer_one join :schema.refresh_tokens newer_family on newer_family.session_id = newer_one.id
+        where newer_one.user_id = ${user}.id and newer_one.id <> ${own.id} and newer_family.revoked_at is null
+          and ${kindOf(limits.tags, rows.session)} is not distinct from ${own.kind}
+          and (newer_family.rotated_at, newer_one.id) > (${own.rotatedAt}, ${own.id})
+          and ${withinItsTime(limits, now, rows)})`;
+}
+
 /** A family as it was before the statement, its session and its user. */
 export interface RotatedFamily extends Person {
   activeHash: Buffer;
@@ -71,23 +95,23 @@ export function rotate(
 ): Promise<RotatedFamily | undefined> {
   // As text: the driver would turn each use of a Date into one by itself.
   const now = tx.now.toISOString();
+  const own = {
+    id: fragment`${sessionId}::uuid`,
+    kind: fragment`u.kind`,
+    rotatedAt: fragment`family.rotated_at`,
+  };
   return tx.row<RotatedFamily>`
     with family as materialized (
       select token_hash, parent_hash, revoked_at, rotated_at, replaced_hashes, replaced_at from :schema.refresh_tokens
       where session_id = ${sessionId}::uuid for update),
     subject as (
       select u.*, s.aal, s.not_after, s.created_at as begun_at,
-        case when s.tag = any (${limits.tags}::text[]) then s.tag else (${limits.tags}::text[])[1] end as kind,
+        ${kindOf(limits.tags, fragment`s`)} as kind,
         ${withinItsTime(limits, now, { session: fragment`s`, family: fragment`family`, user: fragment`u` })} as goes_on
       from family, :schema.sessions s join :schema.users u on u.id = s.user_id
       where s.id = ${sessionId}::uuid and u.deleted_at is null),
     newer as (
-      select exists (select from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
-        where s.user_id = u.id and s.id <> ${sessionId}::uuid and t.revoked_at is null
-          and case when s.tag = any (${limits.tags}::text[]) then s.tag else (${limits.tags}::text[])[1] end
-            is not distinct from u.kind
-          and (t.rotated_at, s.id) > (family.rotated_at, ${sessionId}::uuid)
-          and ${withinItsTime(limits, now, { session: fragment`s`, family: fragment`t`, user: fragment`u` })}) as one
+      select ${hasNewer(limits, now, fragment`u`, own)} as one
       from family, subject u where ${limits.singlePerUser}::boolean),
     rotated as (
       update :schema.refresh_tokens t set

@@ -4,7 +4,7 @@ import { audited, type Trace } from './audit-log.ts';
 import { wrongCodesForgotten } from './factor-locks.ts';
 import type { FoundCode } from './one-time-tokens.ts';
 import { awaited, type NewAuthCode, type NewSession, opened } from './openings.ts';
-import { type LivingSessions, withinItsTime } from './refresh-tokens.ts';
+import { kindOf, type LivingSessions, withinItsTime } from './refresh-tokens.ts';
 import { vouchesFor } from './vouching.ts';
 
 /** What was proven, and what must still hold when the session is opened. */
@@ -231,7 +231,7 @@ export function findByAccessToken(
         from (
           select * from (
             select s.*, t.rotated_at, row_number() over (
-                partition by case when s.tag = any (${tags}::text[]) then s.tag else (${tags}::text[])[1] end
+                partition by ${kindOf(tags, fragment`s`)}
                 order by t.rotated_at desc, s.id desc) as place
             from :schema.sessions s join :schema.refresh_tokens t on t.session_id = s.id
             where s.user_id = u.id and t.revoked_at is null
