@@ -78,6 +78,26 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** As part of a path, whatever characters it has. */
+export function pathPart(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** As many as of an id_token; the browser carries it to the application in an address. */
+const MAX_TOKEN_CHARACTERS = 32 * 1024;
+
+/**
+ * A token for use at the provider, or the empty text when there is none. One with a line end would be a header of its own.
+ * @throws ProviderRefused for what is too long for an address, or fits into no header
+ */
+export function tokenOf(value: unknown, step: Step): string {
+  const token = textOf(value);
+  if (token.length > MAX_TOKEN_CHARACTERS || !/^[\x21-\x7e]*$/.test(token)) {
+    throw new ProviderRefused(step, 'a token is too long or has characters that no token has');
+  }
+  return token;
+}
+
 /** A flag; some providers send it as text or number. */
 export function isTrue(value: unknown): boolean {
   return value === true || value === 1 || value === '1' || value === 'true';

@@ -1,4 +1,4 @@
-import { type Answer, isTrue, objectOf, textOf } from '../answers.ts';
+import { type Answer, isTrue, objectOf, pathPart, textOf } from '../answers.ts';
 import type { OAuth2 } from '../oauth2.ts';
 import { describe, onlyEmail } from '../profile.ts';
 import type { Client } from '../provider.ts';
@@ -39,7 +39,7 @@ function pictureOf(user: Answer, discriminator: string): string {
   const avatar = textOf(user['avatar']);
   if (avatar !== '') {
     const extension = avatar.startsWith('a_') ? 'gif' : 'png';
-    return `${PICTURES}/avatars/${encodeURIComponent(id)}/${encodeURIComponent(avatar)}.${extension}`;
+    return `${PICTURES}/avatars/${pathPart(id)}/${pathPart(avatar)}.${extension}`;
   }
   const index = hasDiscriminator(discriminator) ? Number(discriminator) % 5 : newDefault(id);
   return `${PICTURES}/embed/avatars/${index}.png`;

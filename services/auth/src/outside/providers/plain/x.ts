@@ -1,4 +1,4 @@
-import { objectOf, textOf } from '../answers.ts';
+import { objectOf, pathPart, textOf } from '../answers.ts';
 import type { OAuth2 } from '../oauth2.ts';
 import { describe, onlyEmail } from '../profile.ts';
 import type { Client } from '../provider.ts';
@@ -29,7 +29,7 @@ export function x(client: Client): OAuth2 {
         more: {
           preferred_username: username,
           user_name: username,
-          profile: username === '' ? undefined : `${X}/${encodeURIComponent(username)}`,
+          profile: username === '' ? undefined : `${X}/${pathPart(username)}`,
           website: user['url'],
           custom_claims: { created_at },
         },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ask, askText, objectOf } from '../answers.ts';
+import { ask, askText, objectOf, tokenOf } from '../answers.ts';
 import { describe, onlyEmail } from '../profile.ts';
 import { type Client, type Provider, ProviderRefused, type Step } from '../provider.ts';
 import { signedHeader } from './signature.ts';
@@ -35,7 +35,7 @@ export function twitter(emailOptional: boolean, client: Client): Provider {
   async function askForToken(step: Step, url: string, headers: Record<string, string>, signal: AbortSignal) {
     const request = { method: 'POST', headers: { ...headers, accept: '*/*' } } as const;
     const answer = new URLSearchParams(await askText(client.http, step, url, request, signal));
-    const token = answer.get('oauth_token') ?? '';
+    const token = tokenOf(answer.get('oauth_token'), step);
     const secret = answer.get('oauth_token_secret') ?? '';
     if (token === '' || secret === '') throw new ProviderRefused(step, 'the answer has no token');
     return { answer, token, secret };
