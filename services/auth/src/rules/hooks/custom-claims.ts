@@ -2,6 +2,9 @@ import type { IssuedClaims } from '../tokens/claims.ts';
 
 type JsonType = 'string' | 'integer' | 'object' | 'array';
 
+/** More than any metadata; far more could not be written as JSON. */
+const MAX_DEPTH = 1000;
+
 /** Types the claims of the protocol must keep; those a hook adds may be anything (as in GoTrue). */
 const TYPES: Readonly<Record<string, readonly JsonType[]>> = {
   aud: ['string', 'array'],
@@ -45,6 +48,7 @@ const KEPT = ['sub', 'session_id', 'iat', 'aal'] as const;
 export function problemWithClaims(given: IssuedClaims, changed: unknown): string | undefined {
   if (changed === undefined) return 'output claims field is missing';
   if (typeOf(changed) !== 'object') return nonconforming(['(root): expected an object']);
+  if (!isWithin(changed, MAX_DEPTH)) return 'output claims are nested too deeply';
   const claims = changed as Record<string, unknown>;
   const problems = [
     ...REQUIRED.filter((name) => claims[name] === undefined).map((name) => `(root): ${name} is required`),
@@ -63,6 +67,11 @@ export function problemWithClaims(given: IssuedClaims, changed: unknown): string
     ...(Number(claims['exp']) <= given.iat ? ['exp: must be later than iat'] : []),
   ];
   return problems.length === 0 ? undefined : nonconforming(problems);
+}
+
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((member) => isWithin(member, depth - 1));
 }
 
 function hasMethod(one: unknown): boolean {

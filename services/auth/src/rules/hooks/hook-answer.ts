@@ -1,3 +1,5 @@
+import { outsideWords } from '../outside-words.ts';
+
 /** What a hook says. */
 export type HookAnswer = Record<string, unknown>;
 
@@ -22,7 +24,7 @@ export function refusalIn({ error }: HookAnswer): HookRefusal | undefined {
   const { message, http_code: status } = error;
   if (typeof message !== 'string' || message === '') return undefined;
   const isError = Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599;
-  return { status: isError ? Number(status) : 500, message };
+  return { status: isError ? Number(status) : 500, message: outsideWords(message) };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { outsideWords } from '../outside-words.ts';
 import type { HookAnswer } from './hook-answer.ts';
 
 /** A rejection of an attempt to show who somebody is. */
@@ -13,7 +14,7 @@ export function verdictIn(answer: HookAnswer, defaultMessage: string): Rejection
   if (answer['decision'] !== 'reject') return undefined;
   const message = answer['message'];
   return {
-    message: typeof message === 'string' && message !== '' ? message : defaultMessage,
+    message: typeof message === 'string' && message !== '' ? outsideWords(message) : defaultMessage,
     logsOut: answer['should_logout_user'] === true,
   };
 }
