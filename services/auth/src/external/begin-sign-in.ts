@@ -53,7 +53,7 @@ export async function beginSignIn(
 
   const state = randomBytes(SECRET_BYTES).toString('base64url');
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
-  const flow = { state, scopes: listScopes(beginning.scopes), passthrough: passedOn(beginning.query) };
+  const flow = { state, scopes: listScopes(beginning.scopes), passthrough: passedOn(beginning) };
   const { url, kept = {} } = await provider.begin(flow, outsideSignal(settings)).catch((error: unknown) => {
     throw error instanceof ProviderRefused ? providerRefused(context, provider.id, error, '') : error;
   });
@@ -94,18 +94,22 @@ function listScopes(scopes: string): string[] {
 }
 
 /** @throws Failure `validation_failed` for more than a provider's address has room for */
-function passedOn(query: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+function passedOn({ query, scopes }: Pick<Beginning, 'query' | 'scopes'>): ReadonlyMap<string, string> {
   const passed = new Map<string, string>();
-  let length = 0;
+  let length = scopes.length;
+  if (length > MOST_LENGTH) throw tooMuchPassed();
   for (const [name, value] of Object.entries(query)) {
     const first: unknown = Array.isArray(value) ? value[0] : value;
     if (typeof first !== 'string' || RESERVED.has(name.toLowerCase())) continue;
     length += name.length + first.length;
-    if (passed.size >= MOST_PASSED || length > MOST_LENGTH)
-      throw failures.invalidValue(
-        `At most ${MOST_PASSED} parameters with ${MOST_LENGTH} characters can be passed on to the provider`,
-      );
+    if (passed.size >= MOST_PASSED || length > MOST_LENGTH) throw tooMuchPassed();
     passed.set(name, first);
   }
   return passed;
+}
+
+function tooMuchPassed(): Error {
+  return failures.invalidValue(
+    `At most ${MOST_PASSED} parameters with ${MOST_LENGTH} characters can be passed on to the provider`,
+  );
 }
