@@ -61,8 +61,7 @@ export async function changeIssue(tx: Tx, issueId: number, edit: IssueEdit): Pro
   };
   await issues.update(tx, issueId, change);
   const told = await tellEdit(tx, current, change, edit.actorId);
-  const worker = { userId: edit.actorId, isWriter: edit.isWriter };
-  if (transition === 'close') await finishStopwatch(tx, current, worker);
+  if (transition === 'close') await finishStopwatch(tx, issueId, edit.actorId);
   const assigned = edit.assignees && (await assign(tx, current, edit.assignees, edit.actorId));
   const labelled = edit.labels && { how: 'replace' as const, labels: edit.labels };
   if (labelled) await applyLabels(tx, current, edit.actorId, labelled);

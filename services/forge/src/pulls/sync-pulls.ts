@@ -11,6 +11,7 @@ import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import { finishStopwatch } from '../tracking/stopwatch.ts';
 import { describePush } from './describe-push.ts';
 import { branchMove, deciderOf, type Mover, NOBODY } from './mover.ts';
 import { bringCommit } from './read-head.ts';
@@ -280,7 +281,9 @@ export async function closeIssueOf(
   await repositories.addClosed(tx, pull.repository_id, 'pull', 1);
   const by = { issueId: pull.issue_id, posterId: actorId };
   await comments.addAll(tx, by, [...entries, { kind: 'close' }]);
-  if (actorId !== null) await announce(tx, { kind: 'issue', action: 'closed', ...about(pull, actorId) });
+  if (actorId === null) return;
+  await finishStopwatch(tx, pull.issue_id, actorId);
+  await announce(tx, { kind: 'issue', action: 'closed', ...about(pull, actorId) });
 }
 
 /** Closes the open pull requests into other repositories from one that is about to go. */

@@ -5,6 +5,7 @@ import * as dependencies from '../store/issues/dependencies.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as references from '../store/issues/references.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import { finishStopwatch } from '../tracking/stopwatch.ts';
 
 /**
  * Closes an issue or opens it again because of a commit. One that waits for others stays open, and one that is what it is to
@@ -33,6 +34,7 @@ export async function changeByCommit(
   };
   const kind = closes ? 'close' : 'reopen';
   await comments.add(tx, { issueId, kind, posterId: by.actorId, details });
+  if (closes) await finishStopwatch(tx, issueId, by.actorId);
   await announce(tx, {
     kind: 'issue',
     action: closes ? 'closed' : 'reopened',

@@ -3,6 +3,7 @@ import type { Happening } from '../events/announce.ts';
 import type { EventLoads } from '../events/event-loads.ts';
 import type { Place } from '../events/place.ts';
 import { restackAbove, restackHead } from '../stacks/restack-head.ts';
+import { finishStopwatchOfMerge } from '../tracking/stopwatch.ts';
 import { followCommits } from './follow-commits.ts';
 import { followMerge } from './follow-merge.ts';
 import { followComment, followIssueText, followReview } from './follow-texts.ts';
@@ -40,6 +41,9 @@ export async function followHappening(
       await restackHead(context, issue.pull_id, formerBase, actorId);
     const saying = { actorId, issue, isNew: action === 'opened' };
     if (isWritten) await followIssueText(context, saying, signal);
-    if (action === 'closed' && issue.merged_at !== null) await followMerge(context, issue, signal);
+    if (action === 'closed' && issue.merged_at !== null) {
+      await finishStopwatchOfMerge(context, issue.id, actorId);
+      await followMerge(context, issue, signal);
+    }
   }
 }

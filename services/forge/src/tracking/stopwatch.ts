@@ -5,7 +5,7 @@ import { forbidden, stopwatchMissing, stopwatchRuns } from '../failures.ts';
 import type { NumberedPath } from '../issues/find-issue.ts';
 import { type ListPage, pageOf } from '../list-answer.ts';
 import { viewerOf } from '../rules/access/permission.ts';
-import { decideTracking, type Worker } from '../rules/issues/time-tracking.ts';
+import { decideTracking } from '../rules/issues/time-tracking.ts';
 import { durationText } from '../rules/texts/duration-text.ts';
 import { MAX_SECONDS } from '../rules/texts/spent-time.ts';
 import * as comments from '../store/issues/comments.ts';
@@ -62,15 +62,29 @@ export async function cancelStopwatch(context: Context, caller: Caller, path: Nu
   });
 }
 
-/** Stops the stopwatch of somebody who is done with an issue, if one runs; its time is noted where he may track it. */
-export async function finishStopwatch(
-  tx: Tx,
-  issue: { id: number; poster_id: number | null; assignee_ids: readonly number[] },
-  worker: Worker,
+/**
+ * Stops the stopwatch of whoever closed an issue that is held, if one ran then; its time up to there is noted where he may
+ * still write. So does every way of closing, as in the reference.
+ */
+export async function finishStopwatch(tx: Tx, issueId: number, userId: number): Promise<void> {
+  const taken = await stopwatches.takeFinished(tx, issueId, userId);
+  if (taken !== undefined && mayStillTrack(taken, userId))
+    await note(tx, issueId, userId, taken.started_at, taken.closed_at ?? tx.now);
+}
+
+/**
+ * The same behind the announcement of a merge, whose record is one statement that every merge waits for; doing it again does
+ * nothing again.
+ */
+export async function finishStopwatchOfMerge(
+  { database }: Context,
+  issueId: number,
+  userId: number,
 ): Promise<void> {
-  const taken = await stopwatches.take(tx, issue.id, worker.userId);
-  if (taken !== undefined && decideTracking(taken, worker, issue) === 'allowed')
-    await note(tx, issue.id, worker.userId, taken.started_at);
+  if (!(await stopwatches.isRunning(database.autocommit(), issueId, userId))) return;
+  await database.transaction(async (tx) => {
+    if ((await comments.holdIssue(tx, issueId)) !== undefined) await finishStopwatch(tx, issueId, userId);
+  });
 }
 
 /** The caller's stopwatches that run. */
@@ -94,8 +108,14 @@ function mayStillTrack(taken: stopwatches.TakenStopwatch, userId: number): boole
 const findIssueForStopwatch = (context: Context, caller: Caller, path: NumberedPath) =>
   findIssueToTrack(context, caller, path, () => forbidden('time tracking disabled'));
 
-async function note(tx: Tx, issueId: number, userId: number, startedAt: Date): Promise<void> {
-  const elapsed = Math.floor((tx.now.getTime() - startedAt.getTime()) / 1000);
+async function note(
+  tx: Tx,
+  issueId: number,
+  userId: number,
+  startedAt: Date,
+  endedAt = tx.now,
+): Promise<void> {
+  const elapsed = Math.floor((endedAt.getTime() - startedAt.getTime()) / 1000);
   const seconds = Math.min(Math.max(elapsed, 0), MAX_SECONDS);
   const row = await trackedTimes.insert(tx, { issueId, userId, seconds, at: tx.now });
   await comments.add(tx, {

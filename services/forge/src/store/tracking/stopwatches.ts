@@ -1,4 +1,4 @@
-import type { Tx } from '@croft/sql';
+import { type Fragment, fragment, type Tx } from '@croft/sql';
 import type { Reader } from '../issues/timeline.ts';
 
 /** A stopwatch that runs, with what it takes to name its issue. */
@@ -18,6 +18,13 @@ export async function start(tx: Tx, issueId: number, userId: number): Promise<bo
     insert into :schema.stopwatches (user_id, issue_id, started_at) values (${userId}, ${issueId}, ${tx.now})
     on conflict do nothing`;
   return made > 0;
+}
+
+/** Whether somebody has one running on an issue. */
+export async function isRunning(tx: Tx, issueId: number, userId: number): Promise<boolean> {
+  const row =
+    await tx.row`select from :schema.stopwatches where user_id = ${userId} and issue_id = ${issueId}`;
+  return row !== undefined;
 }
 
 /** When a stopwatch was started, and the switches of its repository. */
@@ -59,6 +66,8 @@ export async function listOf(
 /** A stopwatch that was taken away, with what decides whether its owner may still note its time. */
 export interface TakenStopwatch extends EndedStopwatch {
   issue_id: number;
+  /** When its issue was closed, if it is. */
+  closed_at: Date | null;
   poster_id: number | null;
   assignee_ids: number[];
   is_writer: boolean;
@@ -72,11 +81,27 @@ export function takeOthers(tx: Tx, issueId: number, viewer: Reader): Promise<Tak
   return tx.rows<TakenStopwatch>`
     delete from :schema.stopwatches s using :schema.issues i, :schema.repositories r
     where s.user_id = ${viewer.userId} and s.issue_id <> ${issueId} and i.id = s.issue_id and r.id = i.repository_id
-    returning s.issue_id, s.started_at, r.tracks_time, r.only_contributors_track_time, i.poster_id,
+    returning ${taken(fragment`${viewer.seesAll}::boolean`, fragment`${viewer.publicOnly}::boolean`)}`;
+}
+
+/**
+ * Takes the one away that somebody had running on an issue when it was closed; one that was started afterwards goes on, for
+ * people work on what is closed, too.
+ */
+export function takeFinished(tx: Tx, issueId: number, userId: number): Promise<TakenStopwatch | undefined> {
+  return tx.row<TakenStopwatch>`
+    delete from :schema.stopwatches s using :schema.issues i, :schema.repositories r, :schema.users u
+    where s.user_id = ${userId} and s.issue_id = ${issueId} and i.id = s.issue_id and r.id = i.repository_id
+      and u.id = s.user_id and s.started_at <= i.closed_at
+    returning ${taken(fragment`u.is_admin`, fragment`false`)}`;
+}
+
+function taken(seesAll: Fragment, publicOnly: Fragment): Fragment {
+  return fragment`s.issue_id, s.started_at, r.tracks_time, r.only_contributors_track_time, i.closed_at, i.poster_id,
       array(select user_id from :schema.issue_assignees a where a.issue_id = i.id) as assignee_ids,
       i.locked_at is not null as is_locked,
-      (${viewer.seesAll}::boolean or exists (select from :schema.grants g where g.repository_id = r.id
-        and g.user_id = ${viewer.userId} and case when i.is_pull then g.pulls else g.issues end >= 2)) as is_writer,
-      not r.archived and :schema.may_read_unit(${viewer.userId}, ${viewer.seesAll},
-      ${viewer.publicOnly}, r.id, case when i.is_pull then 'pulls' else 'issues' end) as is_open`;
+      (${seesAll} or exists (select from :schema.grants g where g.repository_id = r.id
+        and g.user_id = s.user_id and case when i.is_pull then g.pulls else g.issues end >= 2)) as is_writer,
+      not r.archived and :schema.may_read_unit(s.user_id, ${seesAll}, ${publicOnly}, r.id,
+        case when i.is_pull then 'pulls' else 'issues' end) as is_open`;
 }
