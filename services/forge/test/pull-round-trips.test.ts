@@ -104,6 +104,30 @@ it('a list takes two and a program to count the changes of new heads, however ma
   for (const item of items) expect(item).toMatchObject({ mergeable: true, changed_files: 2, additions: 2 });
 });
 
+it('one with forks takes three, whatever they are forks of', async () => {
+  const [ben, eve] = [scene.person('ben'), scene.person('eve')];
+  for (const [who, of, name] of [
+    [ben, 'ada/work', 'bens'],
+    [eve, 'ben/bens', 'eves'],
+  ] as const) {
+    const made = await who.call('POST', `/repos/${of}/forks`, { name });
+    expect(made.status, made.text).toBe(202);
+    await command(tree, 'push', '-q', who.remote(`${who.name}/${name}`), `b0:refs/heads/from-${who.name}`);
+  }
+  const inFork = { owner: 'ben', repo: 'bens' };
+  for (const head of ['from-ben', 'eve:from-eve']) {
+    const body = { head, base: 'main', title: head };
+    expect((await eve.call('POST', '/repos/ben/bens/pulls', body)).status).toBe(201);
+  }
+  const list = () => listPulls(context, reader, inFork, { limit: '50' });
+  await list();
+  expect(await cost(list)).toEqual({ trips: 3, programs: 0 });
+  expect((await list()).items).toMatchObject([
+    { head: { repo: { parent: { full_name: 'ben/bens' } } } },
+    { head: { repo: { parent: { full_name: 'ada/work' } } } },
+  ]);
+});
+
 it('and no program when the base moves', async () => {
   const base = await commit(tree, { 'base.txt': 'base\n' }, 'base');
   await command(tree, 'push', '-q', 'origin', 'main');

@@ -5,10 +5,12 @@ import type { PullWithIssue } from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { isFromFork, readHeadTip } from './read-head.ts';
 
-/** What answers need of the forks that pull requests come from. */
+/** What answers need of the forks that pull requests come from, and of what is forked. */
 export interface Forks {
   /** Undefined when it is deleted, or the viewer may not know of it. */
   repositoryOf(pull: PullWithIssue): VisibleRepository | undefined;
+  /** What a repository is a fork of; undefined likewise, and where it is none. */
+  parentOf(fork: VisibleRepository): VisibleRepository | undefined;
   /** Where the head branch is now; undefined when it is gone. */
   tipOf(pull: PullWithIssue): string | undefined;
 }
@@ -20,22 +22,34 @@ export interface Forks {
 export async function loadForks(
   context: Context,
   viewer: Caller | undefined,
+  found: VisibleRepository,
   pulls: readonly PullWithIssue[],
 ): Promise<Forks> {
   const fromForks = pulls.filter(isFromFork);
-  const ids = [...new Set(fromForks.flatMap((pull) => pull.head_repository_id ?? []))];
-  if (ids.length === 0) return { repositoryOf: () => undefined, tipOf: () => undefined };
+  const forks = fromForks.flatMap((pull) => pull.head_repository_id ?? []);
+  const own = found.repository;
+  const ids = [...new Set([...forks, own.fork_of].filter((id) => id !== null))];
+  if (ids.length === 0)
+    return { repositoryOf: () => undefined, parentOf: () => undefined, tipOf: () => undefined };
   const [only, ...others] = pulls;
   const [rows, exactTip] = await Promise.all([
-    repositories.listByIds(context.database.autocommit(), ids, viewer?.userId ?? 0),
-    only && others.length === 0 ? readHeadTip(context, only) : undefined,
+    repositories.listWithParents(context.database.autocommit(), ids, viewer?.userId ?? 0),
+    only && others.length === 0 && isFromFork(only) ? readHeadTip(context, only) : undefined,
   ]);
-  const visible = rows.flatMap((row) => accessTo(row, viewer) ?? []).filter((one) => mayRead(one, 'code'));
-  const repositoryOf = new Map(visible.map((one) => [one.repository.id, one]));
+  const known = new Map(
+    rows.flatMap((row) => accessTo(row, viewer) ?? []).map((one) => [one.repository.id, one]),
+  );
+  // Who sees its pull requests knows of it.
+  known.set(own.id, found);
+  const repositoryOf = ({ head_repository_id: id }: PullWithIssue) => {
+    const one = known.get(id ?? 0);
+    return one && mayRead(one, 'code') ? one : undefined;
+  };
   return {
-    repositoryOf: (pull) => repositoryOf.get(pull.head_repository_id ?? 0),
+    repositoryOf,
+    parentOf: ({ repository }) => known.get(repository.fork_of ?? 0),
     tipOf: (pull) =>
-      others.length === 0 && repositoryOf.has(pull.head_repository_id ?? 0)
+      others.length === 0 && repositoryOf(pull) !== undefined
         ? exactTip
         : pull.closed_at === null && pull.head_repository_id !== null
           ? pull.head_sha

@@ -16,7 +16,7 @@ import { pullJson, type pullSchema } from './pull-json.ts';
 import { isFromFork } from './read-head.ts';
 
 /**
- * Pull requests of a repository as their viewer gets them: a statement for the people and one for the forks, a look at the
+ * Pull requests of a repository as their viewer gets them: a statement for the people and one for forks and their parents, a look at the
  * branches, and a process where changes are to be counted that never were before; however many pull requests there are.
  * @param known accounts the caller has at hand, which are not loaded again
  */
@@ -33,7 +33,7 @@ export async function presentPulls(
     ...row.assignee_ids,
     ...row.reviewer_ids,
   ]);
-  const loading = loadForks(context, viewer, rows);
+  const loading = loadForks(context, viewer, found, rows);
   const [people, forks, sides] = await Promise.all([
     loadPeople(context, named, viewer === undefined ? known : [viewer.user, ...known]),
     loading,
@@ -42,7 +42,8 @@ export async function presentPulls(
   const shown = new Map<VisibleRepository, z.output<typeof repositorySchema>>();
   // Nearly all are of one repository, which is most of what each pull request tells.
   const show = (one: VisibleRepository) => {
-    const json = shown.get(one) ?? repositoryJson(one, viewer, context.links);
+    const json =
+      shown.get(one) ?? repositoryJson(one, viewer, context.links, { parent: forks.parentOf(one) });
     shown.set(one, json);
     return json;
   };

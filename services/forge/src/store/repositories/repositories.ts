@@ -78,6 +78,25 @@ export async function listByIds(
   return rows.map(reviveAccess);
 }
 
+/** The same with what they are forks of. */
+export async function listWithParents(
+  tx: Tx,
+  ids: readonly number[],
+  userId: number,
+): Promise<RepositoryWithAccess[]> {
+  const rows = await tx.rows<RepositoryWithAccess>`
+    select r.*, to_jsonb(o) as owner, g.level as granted_level, g.code as granted_code, g.issues as granted_issues,
+      g.pulls as granted_pulls, g.is_member
+    from (
+        select unnest(${ids}::bigint[]) as id
+        union select fork_of from :schema.repositories where id = any(${ids}::bigint[])
+      ) wanted
+      join :schema.repositories r on r.id = wanted.id join :schema.users o on o.id = r.owner_id
+      cross join lateral :schema.access_of(${userId}, r.id, r.owner_id) g
+    where r.state = 'ready'`;
+  return rows.map(reviveAccess);
+}
+
 /** Rows of other statements that select the same. */
 export function reviveAccess(row: RepositoryWithAccess): RepositoryWithAccess {
   return { ...row, owner: reviveUser(row.owner) };
