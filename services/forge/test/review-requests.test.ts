@@ -33,6 +33,8 @@ async function unread(person: Person): Promise<string[]> {
   return items.map((item) => (item['subject'] as { title: string }).title);
 }
 
+const UNITS = { units: ['repo.code', 'repo.pulls'] };
+
 describe('asking for a review', () => {
   it('shows in the pull request, its lists, its timeline, the search and the notifications', async () => {
     const { ada, bob, writer, open, review } = work;
@@ -264,6 +266,37 @@ describe('asking for a review', () => {
     expect((await ada.call('GET', `${at}/pulls/${numbers[0]}`)).body).toMatchObject({ merged: false });
     expect((await ada.call('DELETE', requested, { team_reviewers: ['hewers'] })).status).toBe(204);
     expect((await merge()).status).toBe(200);
+  });
+
+  it.each([
+    [
+      'the right to write',
+      (id: number) => work.ada.call('PATCH', `/teams/${id}`, { permission: 'read', ...UNITS }),
+    ],
+    ['the repository', (id: number) => work.ada.call('DELETE', `/teams/${id}/repos/lost/the-repository`)],
+  ] as const)('of a team that lost %s is in the way no more', async (what, lose) => {
+    const { ada } = work;
+    const name = what.replaceAll(' ', '-');
+    const at = `/repos/lost/${name}`;
+    await ada.call('POST', '/orgs', { username: 'lost' });
+    expect((await ada.call('POST', '/orgs/lost/repos', { name, auto_init: true })).status).toBe(201);
+    const team = (await ada.call('POST', '/orgs/lost/teams', { name, permission: 'write', ...UNITS })).body
+      .id;
+    expect((await ada.call('PUT', `/teams/${team}/repos/lost/${name}`)).status).toBe(204);
+    const rule = { rule_name: 'main', block_on_official_review_requests: true };
+    expect((await ada.call('POST', `${at}/branch_protections`, rule)).status).toBe(201);
+    await ada.call('POST', `${at}/contents/x.txt`, { content: 'eA==', message: 'x', new_branch: 'topic' });
+    const wish = { head: 'topic', base: 'main', title: 'Lost', team_reviewers: [name] };
+    expect((await ada.call('POST', `${at}/pulls`, wish)).status).toBe(201);
+    const tip = async () => (await ada.call('GET', `${at}/branches/main`)).text;
+    const before = [await work.stored(), await tip()];
+    expect(await ada.call('POST', `${at}/pulls/1/merge`, {})).toMatchObject({
+      status: 405,
+      body: { message: 'There are official review requests' },
+    });
+    expect([await work.stored(), await tip()]).toEqual(before);
+    expect((await lose(team)).status).toBeLessThan(300);
+    expect((await ada.call('POST', `${at}/pulls/1/merge`, {})).status).toBe(200);
   });
 
   it('of a team ends with the repository leaving its organization, and holds up no merge then', async () => {

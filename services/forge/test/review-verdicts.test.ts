@@ -266,6 +266,39 @@ describe('another base', () => {
     expect([await stored(), await tip('free')]).toEqual(before);
   });
 
+  it('is what an objection counts for that was dismissed before and is brought back', async () => {
+    const { ada, writer, keeper, at, open, review, stored } = work;
+    const [known, unknown] = [await open('known-now'), await open('unknown-now')];
+    const moved: [number, string, string][] = [
+      [known, 'listing', 'free'],
+      [unknown, 'free', 'listing'],
+    ];
+    const ids: number[] = [];
+    for (const [number, former, latter] of moved) {
+      expect((await base(number, former)).status).toBe(201);
+      const { id } = (await review(writer, number, objecting)).body;
+      ids.push(id);
+      const path = `${at}/pulls/${number}/reviews/${id}`;
+      expect((await keeper.call('POST', `${path}/dismissals`, {})).status).toBe(200);
+      expect((await base(number, latter)).status).toBe(201);
+      expect((await keeper.call('POST', `${path}/undismissals`)).status).toBe(200);
+    }
+    expect(await reviewOf(known, ids[0] ?? 0)).toMatchObject({ official: true, dismissed: false });
+    expect(await reviewOf(unknown, ids[1] ?? 0)).toMatchObject({ official: false, dismissed: false });
+    const before = [await stored(), await tip('free')];
+    expect((await merge(known)).body).toMatchObject({ message: 'There are requested changes' });
+    expect([await stored(), await tip('free')]).toEqual(before);
+    expect((await merge(unknown)).status).toBe(200);
+    // One that a later verdict took the place of comes back as that left it.
+    const replaced = await open('replaced-before');
+    expect((await base(replaced, 'free')).status).toBe(201);
+    const { id } = (await review(writer, replaced, objecting)).body;
+    await review(writer, replaced, { event: 'APPROVED' });
+    await keeper.call('POST', `${at}/pulls/${replaced}/reviews/${id}/undismissals`);
+    expect(await reviewOf(replaced, id)).toMatchObject({ official: false, dismissed: false });
+    expect((await ada.call('POST', `${at}/pulls/${replaced}/merge`, {})).status).toBe(200);
+  });
+
   it('forgets those that only the former one knew', async () => {
     const { ada, writer, keeper, at, open, review, stored } = work;
     const [number, other] = [await open('forgotten'), await open('remembered')];

@@ -9,6 +9,7 @@ import * as issues from '../store/issues/issues.ts';
 import * as reviews from '../store/reviews/reviews.ts';
 import { findReview, type ReviewPath } from './find-review.ts';
 import { holdPull } from './hold-pull.ts';
+import { judgeBroughtBack } from './judge-anew.ts';
 
 /**
  * Lets a verdict count no more, or again: administrators of the repository may. Doing it twice changes nothing.
@@ -36,7 +37,9 @@ export async function dismissReview(
     const priors = wanted.priors ? await reviews.listPriors(tx, review) : [];
     const changed = await reviews.setDismissed(tx, [...priors, id], wanted.dismissed);
     if (changed.length === 0) return;
-    if (wanted.dismissed && changed.some((one) => one.id === id)) {
+    const changedIds = changed.map((one) => one.id);
+    if (!wanted.dismissed) await judgeBroughtBack(tx, pull, changedIds);
+    if (wanted.dismissed && changedIds.includes(id)) {
       const entry = { kind: 'dismiss_review', body: message, details: { review_id: id } };
       await comments.add(tx, { issueId: pull.issue_id, posterId: caller.userId, ...entry });
     }

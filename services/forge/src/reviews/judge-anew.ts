@@ -13,7 +13,19 @@ export async function judgeAnew(
   { id, repository_id: repositoryId }: { id: number; repository_id: number },
   base: string,
 ): Promise<void> {
-  const approvers = approversOf(findProtection(await branchProtections.list(tx, repositoryId), base));
+  const approvers = await findApprovers(tx, repositoryId, base);
   await reviews.judgeObjections(tx, id, approvers);
   await reviewRequests.judge(tx, id, approvers);
 }
+
+/** The same of objections that were dismissed, which no change of the base judges, and count again. */
+export async function judgeBroughtBack(
+  tx: Tx,
+  pull: { repository_id: number; base_branch: string },
+  ids: readonly number[],
+): Promise<void> {
+  await reviews.judgeBroughtBack(tx, ids, await findApprovers(tx, pull.repository_id, pull.base_branch));
+}
+
+const findApprovers = async (tx: Tx, repositoryId: number, base: string) =>
+  approversOf(findProtection(await branchProtections.list(tx, repositoryId), base));

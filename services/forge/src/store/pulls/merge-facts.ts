@@ -1,10 +1,12 @@
-import type { Tx } from '@croft/sql';
+import { fragment, type Tx } from '@croft/sql';
 import type { MergeFacts } from '../../pulls/merge-facts.ts';
+import { teamWrites } from '../reviews/approvers.ts';
 
 /**
  * What people, build servers and dependencies say of a pull request that would be merged with a head: one statement. Of
  * reviews the latest word of each reviewer counts, or none of his when that was dismissed or he may no longer write, as his
- * would not if he gave it now; one of before the head moved is not fresh, also when the row does not say so yet.
+ * would not if he gave it now, nor does asking people or teams that may not; one of before the head moved is not fresh, also
+ * when the row does not say so yet.
  */
 export async function load(
   tx: Tx,
@@ -29,7 +31,7 @@ export async function load(
       (select count(*)::int from words where kind = 'APPROVED' and fresh) as "freshApprovals",
       exists (select from words where kind = 'REQUEST_CHANGES') as rejected,
       exists (select from :schema.review_requests q cross join repository r
-        where q.pull_id = ${pull.id} and q.official and (q.reviewer_id is null
+        where q.pull_id = ${pull.id} and q.official and (${teamWrites(fragment`q.team_id`)}
           or exists (select from :schema.access_of(q.reviewer_id, r.id, r.owner_id) a where a.code >= 2)
           or exists (select from :schema.users u where u.id = q.reviewer_id and u.is_admin))) as asked,
       exists (select from :schema.dependencies d join :schema.issues i on i.id = d.blocked_by

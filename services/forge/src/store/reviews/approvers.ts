@@ -18,8 +18,15 @@ export function personApproves(person: Fragment, approvers: Approvers | undefine
 
 /** The same of a team of the owner. */
 export function teamApproves(team: Fragment, approvers: Approvers | undefined): Fragment {
+  return fragment`(${teamWrites(team)}
+    and (not ${approvers !== undefined}::boolean or ${team} = any(${approvers?.teams ?? []}::bigint[])))`;
+}
+
+/** Whether a team may write to the code of the repository `r`, as its members may by being in it. */
+export function teamWrites(team: Fragment): Fragment {
   return fragment`exists (
     select from :schema.teams t
-    where t.id = ${team} and t.organization_id = r.owner_id and (t.level >= 3 or t.code >= 2)
-      and (not ${approvers !== undefined}::boolean or t.id = any(${approvers?.teams ?? []}::bigint[])))`;
+    where t.id = ${team} and t.organization_id = r.owner_id and (t.level = 4 or ((t.level >= 3 or t.code >= 2)
+      and (t.includes_all_repositories or exists (select from :schema.team_repositories x
+        where x.team_id = t.id and x.repository_id = r.id)))))`;
 }

@@ -193,6 +193,25 @@ export async function judgeObjections(
       and e.reviewer_id is not null and e.official <> ${personApproves(fragment`e.reviewer_id`, approvers)}`;
 }
 
+/**
+ * The same of some that are brought back, for the base that their pull request has by now. What a later verdict of its author
+ * took the place of stays as that left it.
+ */
+export async function judgeBroughtBack(
+  tx: Tx,
+  ids: readonly number[],
+  approvers: Approvers | undefined,
+): Promise<void> {
+  await tx.run`
+    update :schema.reviews e set official = not e.official
+    from :schema.pulls p join :schema.repositories r on r.id = p.repository_id
+    where e.id = any(${ids}::bigint[]) and p.id = e.pull_id and e.kind = 'REQUEST_CHANGES' and e.reviewer_id is not null
+      and not exists (select from :schema.reviews l
+        where l.pull_id = e.pull_id and l.reviewer_id = e.reviewer_id and l.kind in ('APPROVED', 'REQUEST_CHANGES')
+          and (l.submitted_at, l.id) > (e.submitted_at, e.id))
+      and e.official <> ${personApproves(fragment`e.reviewer_id`, approvers)}`;
+}
+
 /** Lets reviews count no more, or again; returns those that did change. */
 export function setDismissed(tx: Tx, ids: readonly number[], dismissed: boolean): Promise<{ id: number }[]> {
   return tx.rows<{ id: number }>`
