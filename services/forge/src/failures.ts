@@ -252,6 +252,14 @@ export const openDependencies = (kind: 'issue' | 'pull') =>
 export const contentChanged = () =>
   new Failure('conflict', 'content_changed', 'the content was changed by somebody else meanwhile');
 
+/** A push deletes a branch that has just become the default one: what was decided of it holds no more. */
+export const becameDefault = () =>
+  new Failure(
+    'conflict',
+    'became_default',
+    'the branch has become the default branch meanwhile, please try again',
+  );
+
 /** The client sends nothing any more. */
 export const timedOut = () => new Failure('timed-out', 'timed_out', 'the request took too long');
 

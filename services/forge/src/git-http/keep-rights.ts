@@ -76,7 +76,8 @@ async function isDecidedAgain(
     verdicts.flatMap((one) => (one.kind === 'review' ? [[one.command.ref, one.review] as const] : [])),
   );
   const commands = verdicts.flatMap(({ kind, command }) => (kind === 'refuse' ? [] : [command]));
-  const push = { isAtomic, isFull: false, reviews, elsewhere: new Set<string>() };
+  const { default_branch: defaultBranch } = visitor.found.repository;
+  const push = { isAtomic, isFull: false, reviews, defaultBranch, elsewhere: new Set<string>() };
   const now = new Map(planPush(commands, rules, push).map((one) => [one.command, one.kind]));
   return verdicts.every(({ kind, command }) => {
     if (kind === 'pass') return now.get(command) === 'pass';

@@ -20,6 +20,7 @@ export interface PushCase {
   isAtomic: boolean;
   isFull: boolean;
   reviews: PlannedReviews;
+  defaultBranch: string;
   /** Refs to delete that are not where the push says: git does not compare where it does not know the id. */
   elsewhere: ReadonlySet<string>;
 }
@@ -60,7 +61,7 @@ const full = (command: PushCommand): Verdict => ({
 function decide(
   command: PushCommand,
   rules: PushRules,
-  { reviews, elsewhere }: PushCase,
+  { reviews, elsewhere, defaultBranch }: PushCase,
   decideTag: (tag: string) => string | undefined,
 ): Verdict {
   const review = reviews.get(command.ref);
@@ -78,6 +79,9 @@ function decide(
     return { kind: 'refuse', command, reason: 'user should have a permission to write to a repo' };
   if (kind === 'delete' && elsewhere.has(command.ref))
     return { kind: 'refuse', command, reason: 'it is not where the push says it is' };
+  // In the words of git, which looks at HEAD.
+  if (kind === 'delete' && branch === defaultBranch)
+    return { kind: 'refuse', command, reason: 'deletion of the current branch prohibited' };
   const tag = tagOf(command.ref);
   // One that git has nevertheless may go on and go away.
   if (kind === 'create' && !isBranchName(branch ?? tag ?? 'notes'))

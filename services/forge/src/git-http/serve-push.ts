@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
+import type { Tx } from '@croft/sql';
 import { planReviews } from '../agit/plan-reviews.ts';
 import type { Caller } from '../caller/caller.ts';
 import { inPath } from '../commits/commit-json.ts';
 import type { Context } from '../context.ts';
+import { becameDefault } from '../failures.ts';
 import type { RunningProgram } from '../outside/git/broker.ts';
 import { readRefIds } from '../outside/git/refs.ts';
 import { startPush } from '../outside/git/smart-http.ts';
@@ -11,6 +13,7 @@ import { roomLeft } from '../repositories/room-left.ts';
 import { readProtocol } from '../rules/git/git-protocol.ts';
 import { branchOf, FLUSH, kindOf, type PushCommand } from '../rules/git/push-request.ts';
 import type { PushRow } from '../store/repositories/pushes.ts';
+import * as repositories from '../store/repositories/repositories.ts';
 import type { GitVisitor } from './admit-git.ts';
 import { clientOf, finishPush, type Push, stagedCommand } from './finish-push.ts';
 import { loadRules, packWhileAllowed } from './keep-rights.ts';
@@ -74,7 +77,8 @@ async function decide(
     roomLeft(context, found.repository),
   ]);
   const isFull = room === 0;
-  const verdicts = planPush(request.commands, rules, { isAtomic, isFull, reviews, elsewhere });
+  const { default_branch: defaultBranch } = found.repository;
+  const verdicts = planPush(request.commands, rules, { isAtomic, isFull, reviews, defaultBranch, elsewhere });
   if (verdicts.every(({ kind }) => kind === 'refuse')) {
     // A client listens only when it has said everything.
     for await (const _ of request.pack);
@@ -154,7 +158,7 @@ async function begin(
     });
   const [intent, started] = await Promise.allSettled([
     // Should we die during the push, the next start looks at what it changed.
-    beginPush(context, id, caller.userId, { moves }),
+    beginPush(context, id, caller.userId, { moves }, keepDefaultBranch(id, moves)),
     runForClient(context, share, start, giveBack),
   ]);
   if (intent.status === 'rejected') {
@@ -166,6 +170,23 @@ async function begin(
     throw started.reason;
   }
   return { row: intent.value, program: started.value };
+}
+
+/**
+ * An edit makes one of the branches that are deleted the default one, or has just done so: git looks at HEAD, which follows last.
+ * Held so that it finds the intent, or we find what it did. Only deletions cost this.
+ */
+function keepDefaultBranch(repositoryId: number, moves: readonly PushCommand[]) {
+  const deleted = new Set(
+    moves.flatMap((move) => (kindOf(move) === 'delete' ? (branchOf(move.ref) ?? []) : [])),
+  );
+  if (deleted.size === 0) return undefined;
+  return async (tx: Tx) => {
+    await repositories.holdReady(tx, [repositoryId]);
+    const now = await repositories.findById(tx, repositoryId);
+    if (now !== undefined && deleted.has(now.default_branch)) throw becameDefault();
+    return {};
+  };
 }
 
 /** Sees a push to its end, whether anybody listens or not: what git said, what is still to move, and the record. */

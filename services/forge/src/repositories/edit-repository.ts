@@ -3,7 +3,7 @@ import type { Caller } from '../caller/caller.ts';
 import { checkReachesPrivate } from '../caller/check-reaches-private.ts';
 import type { Context } from '../context.ts';
 import { notFound, repositoryArchived, unacceptable } from '../failures.ts';
-import { branchRef, pointHeadAt, readRef } from '../outside/git/refs.ts';
+import { branchRef, NO_COMMIT, pointHeadAt, readRef } from '../outside/git/refs.ts';
 import { branchQueue } from '../pulls/sync-pulls.ts';
 import { checkRepositoryName } from '../rules/access/name.ts';
 import { isBranchName } from '../rules/git/branch-name.ts';
@@ -11,6 +11,7 @@ import { MERGE_STYLES } from '../rules/pulls/merge-style.ts';
 import { UPDATE_STYLES } from '../rules/pulls/update-style.ts';
 import { checkWebsite } from '../rules/repositories/website.ts';
 import * as lostAccess from '../store/people/lost-access.ts';
+import * as pushes from '../store/repositories/pushes.ts';
 import * as repositories from '../store/repositories/repositories.ts';
 import { checkDescription } from './create-repository.ts';
 import { checkAdmin, findRepository, findRepositoryById, type VisibleRepository } from './find-repository.ts';
@@ -101,8 +102,38 @@ async function moveDefaultBranch(
       readRef(git, id, branchRef(branch)),
     ]);
     const mayBeUnborn = before === undefined || before.empty || before.default_branch === branch;
-    if (commit === undefined && !mayBeUnborn) throw unacceptable(`the branch '${branch}' does not exist`);
-    await record(context, id, edit);
+    if (commit === undefined && !mayBeUnborn) throw defaultBranchMissing(branch);
+    if (mayBeUnborn) await record(context, id, edit);
+    else await recordClaimed(context, id, { from: before.default_branch, to: branch }, edit);
     await pointHeadAt(git, id, branch);
   });
 }
+
+/**
+ * Pushes by git's protocol stand in no queue. So the branch becomes the default one first, and only where no push that is under
+ * way deletes it; one that comes later finds it in the row, and is refused. What went before that is gone when it is
+ * looked at once more.
+ */
+async function recordClaimed(
+  context: Context,
+  id: number,
+  { from, to }: { from: string; to: string },
+  edit: RepositoryEdit,
+): Promise<void> {
+  const { database, git } = context;
+  const ref = branchRef(to);
+  await database.transaction(async (tx) => {
+    await repositories.setDefaultBranch(tx, id, from, to);
+    if (await pushes.isMoving(tx, id, { ref, after: NO_COMMIT }))
+      throw unacceptable(`the branch '${to}' is being deleted`);
+  });
+  try {
+    if ((await readRef(git, id, ref)) === undefined) throw defaultBranchMissing(to);
+    await record(context, id, edit);
+  } catch (error) {
+    await repositories.setDefaultBranch(database.autocommit(), id, to, from);
+    throw error;
+  }
+}
+
+const defaultBranchMissing = (branch: string) => unacceptable(`the branch '${branch}' does not exist`);

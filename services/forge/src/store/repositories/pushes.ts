@@ -42,6 +42,18 @@ export async function insert(
   return row;
 }
 
+/** Whether a push that may still be under way is to bring a ref of a repository somewhere, as to nowhere. */
+export async function isMoving(
+  tx: Tx,
+  repositoryId: number,
+  move: Pick<RefMove, 'ref' | 'after'>,
+): Promise<boolean> {
+  const row = await tx.row`
+    select from :schema.pushes
+    where repository_id = ${repositoryId} and details->'moves' @> ${JSON.stringify([move])}::jsonb limit 1`;
+  return row !== undefined;
+}
+
 /** Pushes of somebody to a repository that are not recorded yet. */
 export function listOf(tx: Tx, repositoryId: number, actorId: number): Promise<PushRow[]> {
   return tx.rows<PushRow>`

@@ -344,6 +344,11 @@ export async function updateAfterPush(
     where id = ${id}`;
 }
 
+/** Makes a branch the default one where another one is that is known; any other stays. */
+export async function setDefaultBranch(tx: Tx, id: number, from: string, to: string): Promise<void> {
+  await tx.run`update :schema.repositories set default_branch = ${to} where id = ${id} and default_branch = ${from}`;
+}
+
 /** Holds the row until the transaction ends. */
 export async function lock(tx: Tx, id: number): Promise<void> {
   await tx.run`select from :schema.repositories where id = ${id} for update`;
