@@ -1,7 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { askDuring } from './ask-during.ts';
 import { type Body, type Person, pushedRepository, useForge } from './forge.ts';
 import { rowsOf } from './rows-of.ts';
 
@@ -229,4 +230,25 @@ describe('refused, and nothing is left of it', () => {
     );
     expect(await stored()).toEqual(before);
   });
+});
+
+it('a file that is complete in the moment in which its release is deleted does not stay on the disk', async () => {
+  const { id } = (await ada.call('POST', at, { tag_name: 'v3', draft: true })).body;
+  const row = await scene.sql.row<{ id: number }>`
+    insert into :schema.attachments
+      (uuid, repository_id, release_id, uploader_id, name, size_bytes, created_at)
+    select gen_random_uuid(), repository_id, id, (select id from :schema.users where login = 'ada'), 'late.txt', 0, now() from :schema.releases where id = ${id}
+    returning id`;
+  const folder = join(scene.dataFolder, 'attachments');
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, String(row?.id));
+  await writeFile(file, 'late');
+  const answer = await askDuring(
+    scene,
+    (tx) => tx.run`update :schema.attachments set stored = true where id = ${row?.id}`,
+    () => ada.call('DELETE', `${at}/${id}`),
+  );
+  expect(answer.status, answer.text).toBe(204);
+  expect(await scene.sql.rows`select id from :schema.attachments where id = ${row?.id}`).toEqual([]);
+  await expect(readFile(file)).rejects.toThrow('ENOENT');
 });

@@ -18,8 +18,10 @@ export async function deleteRelease(context: Context, caller: Caller, path: Rele
   // What is announced is told when the row is gone.
   const deleted = await presentRelease(context, undefined, found);
   const files = await context.database.transaction(async (tx) => {
-    const own = await attachments.listByPlace(tx, { releaseId: id });
-    if (!(await releases.deleteById(tx, id))) throw notFound();
+    if (!(await releases.hold(tx, id))) throw notFound();
+    // Not with the release: a file whose last byte came meanwhile would stay on the disk.
+    const own = await attachments.deleteOfRelease(tx, id);
+    await releases.deleteById(tx, id);
     const place = { repositoryId: found.repository.id, actorId: caller.userId };
     if (publishedAt !== null)
       await announce(tx, { kind: 'release', action: 'deleted', releaseId: id, deleted, ...place });

@@ -126,6 +126,11 @@ export async function unpublish(tx: Tx, repositoryId: number, tags: readonly str
     where repository_id = ${repositoryId} and tag_name = any(${tags}::text[]) and published_at is not null`;
 }
 
+/** Holds a release until the transaction ends: nobody attaches anything to it; false when it is gone. */
+export async function hold(tx: Tx, id: number): Promise<boolean> {
+  return (await tx.row`select from :schema.releases where id = ${id} for update`) !== undefined;
+}
+
 /** Removes a release with the rows of its files; its tag stays. False when it was gone already. */
 export async function deleteById(tx: Tx, id: number): Promise<boolean> {
   return (await tx.run`delete from :schema.releases where id = ${id}`) > 0;

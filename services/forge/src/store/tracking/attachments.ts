@@ -163,6 +163,12 @@ export function deleteOfReview(tx: Tx, issueId: number, reviewId: number): Promi
       where issue_id = ${issueId} and (details->>'review_id')::bigint = ${reviewId})) returning id`;
 }
 
+/** Forgets the files of a release, also those that are still being written; which they were. */
+export function deleteOfRelease(tx: Tx, releaseId: number): Promise<{ id: number }[]> {
+  return tx.rows<{ id: number }>`
+    delete from :schema.attachments where release_id = ${releaseId} returning id`;
+}
+
 /** Forgets files whose writing a crash interrupted. */
 export async function deleteUnfinished(tx: Tx): Promise<number> {
   return await tx.run`delete from :schema.attachments where not stored`;
