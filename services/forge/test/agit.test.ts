@@ -153,8 +153,11 @@ describe('a push for review', () => {
     expect(given).toMatchObject({ state: 'APPROVED', stale: true });
     const { items } = await ada.call('GET', `/repos/ada/work/issues/${number}/timeline`);
     const pushed = items.filter((entry) => entry['type'] === 'pull_push');
-    expect(pushed).toMatchObject([{ user: { login: 'bob' } }]);
-    expect(JSON.parse(String(pushed[0]?.['body']))).toEqual({ is_force_push: false, commit_ids: [second] });
+    expect(pushed).toMatchObject([{ user: { login: 'bob' } }, { user: { login: 'bob' } }]);
+    expect(pushed.map((entry) => JSON.parse(String(entry['body'])))).toEqual([
+      { is_force_push: false, commit_ids: [first] },
+      { is_force_push: false, commit_ids: [second] },
+    ]);
     const [told] = await scene.sql.rows`
       select payload from :schema.told where payload->>'action' = 'synchronized' order by id desc limit 1`;
     expect(told).toMatchObject({ payload: { head: { before: first, after: second } } });

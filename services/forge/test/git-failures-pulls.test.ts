@@ -103,6 +103,7 @@ it('a push to a head is followed when git works again', async () => {
   const { items } = await ada.call('GET', `${at}/issues/${number}/timeline`);
   const pushed = items.filter((entry) => entry['type'] === 'pull_push');
   expect(pushed.map((entry) => JSON.parse(String(entry['body'])))).toEqual([
+    { is_force_push: false, commit_ids: [before] },
     { is_force_push: false, commit_ids: [after] },
   ]);
   expect(await told('ref')).toMatchObject([{ before, after }]);

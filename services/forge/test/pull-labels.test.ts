@@ -48,6 +48,7 @@ it('labels, milestone and deadline of a new pull request count for every creator
   expect(items).toMatchObject([
     { type: 'milestone', milestone: { id: milestone }, user: { login: 'bob' } },
     { type: 'label', label: { id: bug }, body: '1', user: { login: 'bob' } },
+    { type: 'pull_push', user: { login: 'bob' } },
   ]);
 });
 

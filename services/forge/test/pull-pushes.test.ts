@@ -21,13 +21,30 @@ async function open(branch: string): Promise<number> {
   return (await ada.call('POST', path, { head: branch, base: 'main', title: branch })).body.number;
 }
 const headOf = async (number: number) => (await ada.call('GET', `${path}/${number}`)).body.head.sha;
-/** Who pushed, and what is told of it. */
-async function pushes(number: number): Promise<[string, { is_force_push: boolean; commit_ids: string[] }][]> {
+type Told = [string, { is_force_push: boolean; commit_ids: string[] }];
+/** Who pushed, and what is told of it, after what the pull request was opened with. */
+const pushes = async (number: number): Promise<Told[]> => (await allPushes(number)).slice(1);
+async function allPushes(number: number): Promise<Told[]> {
   const { items } = await ada.call('GET', `/repos/ada/work/issues/${number}/timeline`);
   return items
     .filter((entry) => entry['type'] === 'pull_push')
     .map((entry) => [(entry['user'] as { login: string }).login, JSON.parse(String(entry['body']))]);
 }
+
+it('what it brings when it is opened, oldest first, and nothing where that is nothing', async () => {
+  await git(tree, 'fetch', '-q', 'origin');
+  await pushBranch(tree, 'opening', { 'one.txt': '1' }, 'origin/main');
+  await git(tree, 'checkout', '-q', 'opening');
+  const ids = [await git(tree, 'rev-parse', 'HEAD'), await commit(tree, { 'two.txt': '2' }, 'two')];
+  await git(tree, 'push', '-q', 'origin', 'opening', 'origin/main:refs/heads/empty');
+  await git(tree, 'checkout', '-q', 'main');
+  const opened = { head: 'opening', base: 'main', title: 'Opening' };
+  const { number } = (await ada.call('POST', path, opened)).body;
+  expect(await allPushes(number)).toEqual([['ada', { is_force_push: false, commit_ids: ids }]]);
+  const empty = await ada.call('POST', path, { head: 'empty', base: 'main', title: 'Empty' });
+  expect(empty.status, empty.text).toBe(201);
+  expect(await allPushes(empty.body.number)).toEqual([]);
+});
 
 it('pushes, with their commits oldest first, and forced ones with both heads', async () => {
   const number = await open('plain');

@@ -62,6 +62,7 @@ describe('asking for a review', () => {
     expect((await ada.call('GET', reviews)).items).toEqual(asked.items);
     expect((await ada.call('GET', `${reviews}/${asked.items[0]?.id}`)).body).toEqual(asked.items[0]);
     expect((await ada.call('GET', `${work.at}/issues/${number}/timeline`)).items).toMatchObject([
+      { type: 'pull_push' },
       { type: 'review_request', assignee: { login: 'bob' }, removed_assignee: false, assignee_team: null },
       { type: 'review_request', assignee: { login: 'writer' }, removed_assignee: false },
     ]);
@@ -215,6 +216,7 @@ describe('asking for a review', () => {
       { name: 'sailors' },
     ]);
     expect((await ada.call('GET', `/repos/crew/ship/issues/${number}/timeline`)).items).toMatchObject([
+      { type: 'pull_push' },
       { type: 'review_request', assignee: null, assignee_team: { name: 'sailors' } },
     ]);
     expect(await searchBy(bob, 'review_requested=true&owner=crew')).toEqual(['Sail']);
@@ -348,6 +350,7 @@ describe('asking for a review with the pull request', () => {
     ]);
     const timeline = await work.ada.call('GET', `${work.at}/issues/${number}/timeline`);
     expect(timeline.items).toMatchObject([
+      { type: 'pull_push', user: { login: 'bob' } },
       { type: 'review_request', user: { login: 'bob' }, assignee: { login: 'writer' } },
       { type: 'review_request', user: { login: 'bob' }, assignee: { login: 'carl' } },
     ]);

@@ -48,6 +48,7 @@ describe('a team of an organization whose repository everybody may read', () => 
       const one = (await who.call('GET', `${at}/pulls/1/reviews/${reviews[0]?.id}`)).body;
       expect(one['team']).toEqual(reviews[0]?.['team']);
       expect(await told('/issues/1/timeline')).toMatchObject([
+        { type: 'pull_push' },
         { type: 'review_request', assignee_team: sees ? team : null },
       ]);
     }

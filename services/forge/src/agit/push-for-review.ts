@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { findMergeBase } from '../outside/git/merging/merge.ts';
 import { listNewCommits } from '../outside/git/reading/new-commits.ts';
 import { branchRef, readRefs } from '../outside/git/refs.ts';
+import { entryOfNew } from '../pulls/describe-push.ts';
 import { insertPull } from '../pulls/insert-pull.ts';
 import { settleMergeOf } from '../pulls/settle-merges.ts';
 import { branchQueue, moveHead, writeHead } from '../pulls/sync-pulls.ts';
@@ -92,6 +93,7 @@ async function create(
     assigneeIds: [],
     labelIds: [],
     closed: false,
+    brought: entryOfNew(commits),
   };
   const { number } = await insertPull(context, draft, {
     repositoryId,

@@ -20,6 +20,7 @@ import { checkText } from '../rules/issues/text-limits.ts';
 import { type HeadRef, noChanges, readHead } from '../rules/pulls/head-ref.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
+import { describeNew } from './describe-push.ts';
 import { checkHeadOwner, findHeadRepository } from './find-head.ts';
 import { followSince } from './follow-since.ts';
 import { insertPull } from './insert-pull.ts';
@@ -56,11 +57,12 @@ export async function createPull(
   const ahead = head.user === undefined ? undefined : await plan();
   if (ahead !== undefined) await bringNew(context, ahead.branches);
   return await context.queues.inTurn(branchQueue(repository.id), async () => {
-    const { draft, branches } = await plan();
+    const { draft, branches, baseTip } = await plan();
     const { headRepositoryId, headSha } = branches;
     const isFork = headRepositoryId !== repository.id;
     if (isFork && headSha !== ahead?.branches.headSha) await bringNew(context, branches);
-    const { id, number } = await insertPull(context, draft, branches);
+    const brought = await describeNew(context, repository.id, { base: baseTip, head: headSha });
+    const { id, number } = await insertPull(context, { ...draft, brought }, branches);
     if (isFork) await followSince(context, id, caller.userId);
     return number;
   });
@@ -111,7 +113,7 @@ async function planPull(
     isFork &&
     mayWrite(ofHead, 'code') &&
     (wanted.allowMaintainerEdit ?? headRepository.default_maintainer_edit);
-  return { draft, branches: { ...branches, headSha: headTip, allowMaintainerEdit } };
+  return { draft, baseTip, branches: { ...branches, headSha: headTip, allowMaintainerEdit } };
 }
 
 interface NewHead {

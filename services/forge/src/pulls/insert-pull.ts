@@ -5,6 +5,7 @@ import { eventsOfNew } from '../issues/events-of-new.ts';
 import { entriesOfNew } from '../issues/timeline-entries.ts';
 import { moveRefs, pullRef } from '../outside/git/refs.ts';
 import { addRequests, type ReviewWish } from '../reviews/add-requests.ts';
+import type { TimelineEntry } from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as repositories from '../store/repositories/repositories.ts';
@@ -12,6 +13,8 @@ import * as repositories from '../store/repositories/repositories.ts';
 /** The half of a new pull request that is an issue, and who is to review it. */
 export type PullDraft = Omit<issues.NewIssueRow, 'repositoryId' | 'isPull' | 'ref' | 'entries'> & {
   reviewers?: readonly ReviewWish[];
+  /** What its timeline tells of its commits. */
+  brought: readonly TimelineEntry[];
 };
 
 /** The half that is about branches. */
@@ -37,7 +40,7 @@ export async function insertPull(
     )
       throw notFound('GetForkedRepo');
     // Holds the repository's row from here: another process that creates the same pull request waits, then finds ours.
-    const entries = entriesOfNew(draft);
+    const entries = [...entriesOfNew(draft), ...draft.brought];
     const issue = await issues.insert(tx, { ...draft, repositoryId, isPull: true, ref: '', entries });
     if (issue === undefined) throw notFound();
     const twin = await pulls.findOpenTwin(tx, { ...branches, posterId: draft.posterId });
