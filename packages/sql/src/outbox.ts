@@ -138,7 +138,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
   }
 
   async function putBack(row: OutboxRow, error: Error): Promise<void> {
-    const reason = reasonOf(error);
+    const reason = storable(reasonOf(error));
     const tx = database.autocommit();
     if (error instanceof PermanentFailure || row.attempts >= maxAttempts) {
       log.error(
@@ -328,3 +328,9 @@ async function listen(database: Database, log: Log, stop: AbortSignal, onNotify:
     await sleep(1_000, undefined, { signal: stop, ref: false }).catch(() => {});
   }
 }
+
+/** What is kept of a reason: it is often what somebody outside said, at any length. */
+const MAX_REASON = 512;
+
+/** No column takes U+0000: an effect whose end cannot be written would be tried for ever. */
+const storable = (reason: string) => reason.slice(0, MAX_REASON).toWellFormed().replaceAll('\0', '');

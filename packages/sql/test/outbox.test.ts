@@ -104,6 +104,22 @@ describe('outbox', () => {
     ]);
   });
 
+  it('keeps of a reason what a column takes', async () => {
+    const outbox = start((payload) => {
+      const words = `No\0 way\ud800${'!'.repeat(100_000)}`;
+      throw (payload as { bad?: boolean }).bad ? new PermanentFailure(words) : new Error(words);
+    });
+    await enqueue(database.autocommit(), 'mail', { bad: true });
+    await enqueue(database.autocommit(), 'mail', {});
+    await outbox.drain();
+    expect(await counts()).toEqual({ waiting: 1, parked: 1 });
+    const rows = await database.autocommit().rows<{
+      last_error: string;
+    }>`select last_error from :schema.outbox`;
+    for (const { last_error: reason } of rows) expect(reason).toMatch(/^No way\ufffd!{500,510}$/);
+    expect(rows).toHaveLength(2);
+  });
+
   it('parks after the last attempt', async () => {
     const outbox = start(() => {
       throw new Error('still down');

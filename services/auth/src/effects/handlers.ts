@@ -1,10 +1,8 @@
-import { reasonOf } from '@croft/runtime';
-import { type Deliver, PermanentFailure } from '@croft/sql';
+import type { Deliver } from '@croft/sql';
 import type { AuthContext } from '../context.ts';
 import type { Mailer } from '../outside/mail/outgoing.ts';
 import { openTemplates } from '../outside/mail/templates.ts';
 import type { SmsSender } from '../outside/sms/outgoing.ts';
-import { outsideWords } from '../rules/outside-words.ts';
 import { creationEffect } from './creation.ts';
 import { mailEffect } from './mail.ts';
 import { smsEffect } from './sms.ts';
@@ -16,7 +14,7 @@ export function effectHandlers(
 ): Readonly<Record<string, Deliver>> {
   const { atRest, settings, outside, log, clock, database } = context;
   const { hooks } = outside;
-  const handlers: Record<string, Deliver> = {
+  return {
     mail: mailEffect({
       atRest,
       templates: openTemplates(settings, outside.http, log, clock),
@@ -37,25 +35,5 @@ export function effectHandlers(
       makesCodes: outside.verifySms !== undefined,
     }),
     user_created: creationEffect(database, hooks.after_user_created),
-  };
-  return Object.fromEntries(Object.entries(handlers).map(([topic, deliver]) => [topic, tellably(deliver)]));
-}
-
-/**
- * Fails in words that the row can keep. The reason is often what a provider said: one that cannot be written would leave the
- * row as it was, and what is refused for good would be tried for ever.
- */
-function tellably(deliver: Deliver): Deliver {
-  return async (row, signal) => {
-    try {
-      return await deliver(row, signal);
-    } catch (error) {
-      const reason = reasonOf(error);
-      const told = outsideWords(reason);
-      if (told === reason) throw error;
-      throw error instanceof PermanentFailure
-        ? new PermanentFailure(told)
-        : new Error(told, { cause: error });
-    }
   };
 }
