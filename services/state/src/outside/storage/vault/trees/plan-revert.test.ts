@@ -94,7 +94,13 @@ describe('planRevert', () => {
   });
 
   it('makes a folder again that was gone when it was to be saved, whatever was seen in it before', () => {
-    const present = [root, folder('a', { unreadable: 'ENOENT' }), entry('a/x'), folder('a/y'), entry('a/y/z')];
+    const present = [
+      root,
+      folder('a', { unreadable: 'ENOENT' }),
+      entry('a/x'),
+      folder('a/y'),
+      entry('a/y/z'),
+    ];
     const [a, x] = [folder('a'), entry('a/x')];
     expect(planRevert(present, [root, a, x])).toEqual({
       steps: [
