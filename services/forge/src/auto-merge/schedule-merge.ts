@@ -1,19 +1,20 @@
 import type { Caller } from '../caller/caller.ts';
 import type { Context } from '../context.ts';
-import { alreadyScheduled, baseMoved, headMoved, notFound } from '../failures.ts';
+import { alreadyQueued, alreadyScheduled, baseMoved, headMoved, notFound } from '../failures.ts';
 import { checkMerger, checkOpen, type PullToMerge } from '../pulls/check-merger.ts';
 import { checkReady, type MergeWish } from '../pulls/prepare-merge.ts';
 import { checkStyle } from '../rules/pulls/merge-style.ts';
 import { checkRelated } from '../rules/pulls/mergeable.ts';
 import * as comments from '../store/issues/comments.ts';
 import * as issues from '../store/issues/issues.ts';
+import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as pulls from '../store/pulls/pulls.ts';
 import * as scheduledMerges from '../store/pulls/scheduled-merges.ts';
 
 /**
  * Merge rule 7: has a pull request merged by itself once what the protection requires is there, at once when it is there
  * already. What no waiting mends is refused as for a merge.
- * @throws 404, 405, 409 when it is scheduled already, for unrelated histories, and when head or base changed meanwhile
+ * @throws 404, 405, 409 when it is scheduled or queued already, for unrelated histories, and when head or base changed meanwhile
  */
 export async function scheduleMerge(
   context: Context,
@@ -33,6 +34,8 @@ export async function scheduleMerge(
     // What was decided on was looked at, by whoever asks and by us: from here on, whoever changes it ends the schedule.
     if (now.base_branch !== pull.base_branch) throw baseMoved();
     if (now.head_sha !== (headCommit || pull.head_sha)) throw headMoved();
+    const queued = await mergeQueue.findByPull(tx, pull.id);
+    if (queued !== undefined && !queued.ended) throw alreadyQueued(queued.base_branch);
     const scheduled = await scheduledMerges.insert(tx, {
       pull_id: pull.id,
       repository_id: repository.id,

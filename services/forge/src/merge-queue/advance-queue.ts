@@ -8,16 +8,17 @@ import { moveOf } from '../pulls/mover.ts';
 import { settleMergesInto } from '../pulls/settle-merges.ts';
 import { branchQueue, followHeads } from '../pulls/sync-pulls.ts';
 import { findProtection } from '../rules/git/protection.ts';
-import { planQueue, type QueueStep } from '../rules/pulls/merge-queue.ts';
-import type { MergeStyle } from '../rules/pulls/merge-style.ts';
+import { planQueue, type QueueStep, whyGone } from '../rules/pulls/merge-queue.ts';
+import { checkStyle, type MergeStyle } from '../rules/pulls/merge-style.ts';
 import { isWorkInProgress } from '../rules/pulls/mergeable.ts';
 import type { QueueEntry } from '../store/pulls/merge-queue.ts';
 import * as mergeQueue from '../store/pulls/merge-queue.ts';
 import * as branchProtections from '../store/repositories/branch-protections.ts';
+import type { RepositoryRow } from '../store/repositories/repositories.ts';
 import type { Attempts } from './attempts.ts';
 import { mergersOf } from './find-merger.ts';
 import { finishLanded } from './finish-landed.ts';
-import { judgeEntries } from './judge-entries.ts';
+import { findUnrecorded, judgeEntries, standingOf } from './judge-entries.ts';
 import { makeMerges, refOf } from './make-merges.ts';
 import { keepQueueRefs } from './queue-refs.ts';
 import { type QueueOptions, type QueuePlace, queueOptionsOf } from './queue-terms.ts';
@@ -58,6 +59,7 @@ async function takeStep(context: Context, place: QueuePlace, attempts: Attempts)
   const entries = await mergeQueue.list(tx, repositoryId, branch, options?.batch ?? MOST);
   const tip = entries.length === 0 ? undefined : await readRef(git, repositoryId, branchRef(branch));
   if (options === undefined || tip === undefined) return await dissolve(context, place, entries, options);
+  if (await sendGone(context, place, entries)) return NEXT;
   const judged = await judgeEntries(context, repositoryId, options, entries);
   const { batch, timeoutMinutes } = options;
   const step = planQueue(judged, { branch, tip, batch, timeoutMinutes, now: context.clock.now() });
@@ -94,6 +96,30 @@ async function carryOut(
 /** The refs of all that have merges. Those of merges that are to be made anew stay until they are. */
 const refsOf = (entries: readonly QueueEntry[]) =>
   new Map(entries.filter(({ row }) => row.commit_sha !== null).map(refOf));
+
+/**
+ * Sends away, wherever they wait, those that have no business here any more: their places are for others, and they may be
+ * queued anew. Whether there were any.
+ */
+async function sendGone(
+  context: Context,
+  place: QueuePlace,
+  entries: readonly QueueEntry[],
+): Promise<boolean> {
+  const { repositoryId, branch } = place;
+  const found = await mergeQueue.listGone(context.database.autocommit(), repositoryId, branch, MOST);
+  if (found.length === 0) return false;
+  const tips = await findUnrecorded(context.git, repositoryId, found);
+  const gone = found.flatMap((entry) => {
+    const reason = whyGone(standingOf(entry, tips.get(entry.pull.id)), branch);
+    return reason === undefined ? [] : [{ entry, reason }];
+  });
+  if (gone.length === 0) return false;
+  const ids = new Set(gone.map(({ entry }) => entry.row.id));
+  await keepQueueRefs(context.git, place, refsOf(entries.filter(({ row }) => !ids.has(row.id))));
+  for (const { entry, reason } of gone) await removeEntry(context, entry, entry.row.queued_by, reason);
+  return true;
+}
 
 /** Its ref goes first: a row without one gets it again, but nobody would look for a ref without a row. */
 async function sendAway(
@@ -133,8 +159,8 @@ async function land(
   const mergerOf = mergersOf(context);
   for (const entry of landing) {
     try {
-      await mergerOf(entry);
-      await checkStill(context, options, entry);
+      const { found } = await mergerOf(entry);
+      await checkStill(context, options, entry, found.repository);
     } catch (error) {
       // What is our own fault is told to nobody.
       if (!(error instanceof Failure) || !attempts.isFinal(entry.row.id, error, context.clock.now()))
@@ -163,7 +189,12 @@ async function land(
 }
 
 /** @throws 405 when something that is required was lost while the checks ran */
-async function checkStill(context: Context, options: QueueOptions, { row, pull }: QueueEntry): Promise<void> {
+async function checkStill(
+  context: Context,
+  options: QueueOptions,
+  { row, pull }: QueueEntry,
+  repository: RepositoryRow,
+): Promise<void> {
   if (isWorkInProgress(pull.title)) throw notMergeable('it is work in progress');
   const commits = {
     base: row.onto_sha ?? '',
@@ -172,6 +203,7 @@ async function checkStill(context: Context, options: QueueOptions, { row, pull }
     made: row.commit_sha ?? undefined,
   };
   const style = row.style as MergeStyle;
+  checkStyle(style, repository);
   await checkRequirements(context, pull, commits, options.protection, { style });
 }
 

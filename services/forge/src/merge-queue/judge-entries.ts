@@ -22,14 +22,11 @@ export async function judgeEntries(
       : await commitStatuses.listLatestOf(database.autocommit(), repositoryId, commits);
   const heads = await findUnrecorded(git, repositoryId, entries);
   const work = statusWork();
-  return entries.map(({ row, pull }) => {
+  return entries.map((entry) => {
+    const { row, pull } = entry;
     const { onto_sha: onto, commit_sha: commit, made_at: at } = row;
     return {
-      queuedHead: row.head_sha,
-      isOpen: pull.closed_at === null,
-      wasOut: row.ended,
-      base: pull.base_branch,
-      head: heads.get(pull.id) ?? pull.head_sha,
+      ...standingOf(entry, heads.get(pull.id)),
       made: onto === null || commit === null || at === null ? undefined : { onto, commit, at },
       verdict: judgeStatuses(
         required,
@@ -40,8 +37,17 @@ export async function judgeEntries(
   });
 }
 
+/** How an entry stands to its pull request. @param tip where its head branch is, where the row says otherwise */
+export const standingOf = ({ row, pull }: QueueEntry, tip: string | undefined) => ({
+  queuedHead: row.head_sha,
+  isOpen: pull.closed_at === null,
+  wasOut: row.ended,
+  base: pull.base_branch,
+  head: tip ?? pull.head_sha,
+});
+
 /** Where head branches are whose rows say otherwise: what was queued is the branch, and the push that took it there may be recorded later. */
-async function findUnrecorded(
+export async function findUnrecorded(
   git: Git,
   repositoryId: number,
   entries: readonly QueueEntry[],

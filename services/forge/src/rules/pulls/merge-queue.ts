@@ -64,13 +64,23 @@ export function planQueue(queue: readonly QueuedPull[], terms: QueueTerms): Queu
 
 /** The first that has no business in the queue any more. */
 function findLeaver(queue: readonly QueuedPull[], { branch }: QueueTerms): [number, string | undefined] {
-  for (const [place, { isOpen, wasOut, base, head, queuedHead }] of queue.entries()) {
-    if (!isOpen) return [place, 'it was closed'];
-    if (base !== branch) return [place, 'it has another base branch now'];
-    if (wasOut) return [place, 'it was closed, or had another base branch, for a moment'];
-    if (head !== queuedHead) return [place, 'its head branch was pushed to'];
+  for (const [place, queued] of queue.entries()) {
+    const reason = whyGone(queued, branch);
+    if (reason !== undefined) return [place, reason];
   }
   return [-1, undefined];
+}
+
+/** Why a pull request has no business any more in the queue of a branch; undefined when it has. */
+export function whyGone(
+  { isOpen, wasOut, base, head, queuedHead }: Omit<QueuedPull, 'made' | 'verdict'>,
+  branch: string,
+): string | undefined {
+  if (!isOpen) return 'it was closed';
+  if (base !== branch) return 'it has another base branch now';
+  if (wasOut) return 'it was closed, or had another base branch, for a moment';
+  if (head !== queuedHead) return 'its head branch was pushed to';
+  return undefined;
 }
 
 /** How many of the first have merges that stand on one another and on the branch. */

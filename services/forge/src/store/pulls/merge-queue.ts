@@ -51,6 +51,25 @@ export function list(tx: Tx, repositoryId: number, branch: string, limit: number
   return listWhere(tx, { repositoryId, branch, merged: false }, { limit, offset: 0 });
 }
 
+/**
+ * The first of a queue, wherever they wait in it, that by their rows have no business there any more: closed, into another branch, or
+ * pushed to.
+ */
+export async function listGone(
+  tx: Tx,
+  repositoryId: number,
+  branch: string,
+  limit: number,
+): Promise<QueueEntry[]> {
+  const rows = await tx.rows<QueueRow>`
+    select q.* from :schema.merge_queue q join :schema.pulls p on p.id = q.pull_id
+      join :schema.issues i on i.id = p.issue_id
+    where q.repository_id = ${repositoryId} and q.base_branch = ${branch} and p.merged_at is null
+      and (q.ended or i.closed_at is not null or p.base_branch <> q.base_branch or p.head_sha <> q.head_sha)
+    order by q.id limit ${limit}`;
+  return await withPulls(tx, rows);
+}
+
 /** Those that were merged and are still to be taken out. */
 export function listLanded(tx: Tx, repositoryId: number, branch: string): Promise<QueueEntry[]> {
   return listWhere(tx, { repositoryId, branch, merged: true }, { limit: 1000, offset: 0 });
