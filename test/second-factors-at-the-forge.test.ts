@@ -84,9 +84,12 @@ describe('a password alone', () => {
     const carol = await services.person('carol');
     const { id, session } = await carol.enrol();
     expect((await api('/user', carol.basic)).status).toBe(401);
-    const authorization = `Bearer ${session.access_token}`;
-    expect((await send(`${services.auth}/factors/${id}`, 'DELETE', { authorization })).status).toBe(200);
     services.advance(61_000);
+    const authorization = `Bearer ${session.access_token}`;
+    // The forge knows of it by now.
+    expect((await api('/user', authorization)).status).toBe(200);
+    expect((await api('/user', `Bearer ${carol.session.access_token}`)).status).toBe(401);
+    expect((await send(`${services.auth}/factors/${id}`, 'DELETE', { authorization })).status).toBe(200);
     expect((await api('/user', carol.basic)).status).toBe(200);
   });
 
@@ -176,6 +179,25 @@ describe('X-Gitea-OTP', () => {
     expect(await services.kept()).toEqual(before);
   });
 
+  it('guessed at one app does not keep the others out', async () => {
+    const kim = await services.person('kim');
+    const first = await kim.enrol();
+    const second = await kim.enrol(first.session);
+    services.advance(31_000);
+    const authorization = `Bearer ${(await kim.signIn()).access_token}`;
+    const guess = async () => {
+      const factor = `${services.auth}/factors/${first.id}`;
+      const { body } = await send(`${factor}/challenge`, 'POST', { authorization }, {});
+      const answer = { challenge_id: body['id'], code: first.wrong() };
+      return (await send(`${factor}/verify`, 'POST', { authorization }, answer)).status;
+    };
+    const guesses = [];
+    for (let count = 0; count < 6; count++) guesses.push(await guess());
+    expect(guesses.at(-1)).toBe(429);
+    expect((await api('/user', kim.basic, first.next())).status).toBe(429);
+    expect((await api('/user', kim.basic, second.next())).status).toBe(200);
+  });
+
   it('takes the code of any of several apps, and a recovery code once', async () => {
     const gil = await services.person('gil');
     const first = await gil.enrol();
@@ -262,5 +284,8 @@ describe('git', () => {
     });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'text/plain; charset=utf-8']);
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="Gitea"');
+    // A file of such a name is none of git's.
+    const file = await api('/repos/ada/garden/contents/info/refs', ada.basic);
+    expect([file.status, file.body['message']]).toEqual([401, expect.stringContaining(NEEDED)]);
   });
 });

@@ -23,7 +23,7 @@ const GIT_CHALLENGE = 'Basic realm="Gitea"';
 
 /** git shows its user an error that is plain text. To whoever has the right password a bare 401 would look like a wrong one. */
 const TOLD_TO_GIT = new Set(['second_factor_needed', 'second_factor_missing']);
-const GIT_PATH = /\/(?:info\/refs|git-upload-pack|git-receive-pack)$/;
+const GIT_PATH = /^\/[^/]+\/[^/]+\/(?:info\/refs|git-upload-pack|git-receive-pack)$/;
 
 /** Errors as clients of the reference know them: `{message, url}`, and `[Field]: Rule` for values. */
 export function forgeDialect(links: Links): ErrorDialect {

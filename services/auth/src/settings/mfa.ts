@@ -10,7 +10,8 @@ export const mfaSettings = {
   MFA_TOTP_VERIFY_ENABLED: {
     kind: boolean,
     default: 'true',
-    about: 'Codes of authenticator apps are accepted.',
+    about:
+      'Codes of authenticator apps are accepted. Without, whoever has only such factors cannot raise a session, which the forge asks for.',
   },
   MFA_PHONE_ENROLL_ENABLED: {
     kind: boolean,
@@ -20,7 +21,8 @@ export const mfaSettings = {
   MFA_PHONE_VERIFY_ENABLED: {
     kind: boolean,
     default: 'false',
-    about: 'Codes sent to a second factor are accepted.',
+    about:
+      'Codes sent to a second factor are accepted. Without, whoever has only such factors cannot raise a session, which the forge asks for.',
   },
   MFA_PHONE_OTP_LENGTH: {
     kind: integer(),

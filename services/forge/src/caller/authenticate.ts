@@ -92,17 +92,19 @@ async function byPassword(
     first.kind === 'wrong' && hasMoved
       ? await passwords.check({ email: known.email, password, ...beside })
       : first;
-  return callerOf(await findOrCreateAccount(context, verified(context, tokenIn(answer))));
+  const { token, isRemembered = false } = rightOf(answer);
+  // What auth said a while ago is not news of the account.
+  return callerOf(await findOrCreateAccount(context, verified(context, token), !isRemembered));
 }
 
 /**
  * Whoever has the right password is told that a code is missing, as the auth service tells him all the same: else its
  * owner would take it for wrong. Nobody else learns who has a second factor.
  */
-function tokenIn(answer: PasswordAnswer): string {
+function rightOf(answer: PasswordAnswer): Extract<PasswordAnswer, { kind: 'right' }> {
   switch (answer.kind) {
     case 'right':
-      return answer.token;
+      return answer;
     case 'wrong':
       throw badCredentials();
     case 'code-needed':

@@ -10,15 +10,24 @@ import { checkAccount, checkNewcomer } from './check-account.ts';
 
 /**
  * The account of the user a verified token names; the first call makes it.
+ * @param isProven whether the auth service said a moment ago that what opened the session is enough; else `aal` says it, and what
+ *   is known of the account
  * @throws 403 for whoever the auth service banned or deleted, 401 for a session without the second factor of who has one:
  *   a password is enough to open it
  */
-export async function findOrCreateAccount(context: Context, claims: AccessTokenClaims): Promise<UserRow> {
+export async function findOrCreateAccount(
+  context: Context,
+  claims: AccessTokenClaims,
+  isProven = false,
+): Promise<UserRow> {
   const identity = readIdentity(claims, context.identity.adminRoles);
   const row = await users.findByAuthUserId(context.database.reads(), identity.authUserId);
-  if (row === undefined) return await createAccount(context, identity, claims);
+  const showsAll = isProven || showsFactor(claims.aal);
+  if (row === undefined) return await createAccount(context, identity, claims, showsAll);
   const known = await checkAccount(context, row);
-  if (known.has_second_factor && !showsFactor(claims.aal)) throw secondFactorMissing();
+  // Where nobody can be asked any more, what was known once would count for ever.
+  if (known.has_second_factor && !showsAll && context.identity.accounts !== undefined)
+    throw secondFactorMissing();
   if (isCurrent(known, identity)) return known;
   await users.updateIdentity(context.database.autocommit(), known.id, identity);
   const isAdmin = isNews(known, identity) ? identity.isAdmin : known.is_admin;
@@ -31,11 +40,12 @@ export async function findOrCreateAccount(context: Context, claims: AccessTokenC
 async function createAccount(
   context: Context,
   identity: Identity,
-  { aal, user_metadata: metadata }: AccessTokenClaims,
+  { user_metadata: metadata }: AccessTokenClaims,
+  showsAll: boolean,
 ): Promise<UserRow> {
   const checked = await checkNewcomer(context, identity.authUserId);
   const { shown, askedAt = identity.issuedAt, isAdmin = identity.isAdmin, hasFactor = false } = checked ?? {};
-  if (hasFactor && !showsFactor(aal)) throw secondFactorMissing();
+  if (hasFactor && !showsAll) throw secondFactorMissing();
   const later = shown !== undefined && askedAt > identity.issuedAt ? { ...shown, issuedAt: askedAt } : {};
   const account = { ...identity, isAdmin, ...later };
   for (const login of proposeLogins(wantedLoginOf(metadata), account.email, identity.authUserId)) {

@@ -52,13 +52,16 @@ export function askingPage(question: Question, asked: Fields, complaint?: string
  * The second step, for who has a second factor: his password was right.
  * @param step what the form carries of the first one
  */
-export function codePage({ application }: Question, asked: Fields, step: string, complaint?: string): Page {
+export function codePage(question: Question, asked: Fields, step: string, complaint?: string): Page {
+  const { application, redirectUri, scopes } = question;
   return questionPage({
     heading: `Sign in to ${application.name}`,
     text: [
       ...(complaint === undefined ? [] : [`That did not work: ${complaint}.`]),
       `Your account has a second factor. To allow ${application.name} what it asked for, type the code that your authenticator app shows, or a recovery code.`,
       'Codes that are sent to a phone are not taken here: who has only those signs in with an access token of the auth service in place of the password.',
+      describeScopes(scopes),
+      `You are sent to ${siteOf(redirectUri)} afterwards.`,
     ],
     action: 'grant',
     fields: { ...carriedOf(asked), step },

@@ -37,12 +37,13 @@ export function signInRoutes(app: App, context: Context): void {
     if ('dead' in reading) return await send(reply, 400, deadPage(reading.dead));
     if (!('question' in reading)) return await send(reply, 400, refusalPage(reading));
     const { question } = reading;
+    const { step } = fields;
+    const { client } = credentialsOf(request);
+    // Whatever is decided, it is used up.
+    const begun = step === undefined ? undefined : await takeStep(context, question, step);
     if (fields['decision'] !== 'allow') {
       return await send(reply, 200, answerPage(question, deny(question), isFromHere(request)));
     }
-    const { step } = fields;
-    const { client } = credentialsOf(request);
-    const begun = step === undefined ? undefined : await takeStep(context, question, step);
     if (step !== undefined && begun === undefined)
       return await send(reply, 403, askingPage(question, fields, STEP_IS_OVER));
     const { user_name: name = '', password = '', code = '' } = fields;

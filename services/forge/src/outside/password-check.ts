@@ -18,12 +18,14 @@ export interface PresentedPassword {
 
 /** What becomes of a password: only whoever knows the right one learns that there is a second factor. */
 export type PasswordAnswer =
-  /** With the access token that the auth service gave for it. */
-  | { kind: 'right'; token: string }
+  /** With the access token that the auth service gave for it, just now or a while ago. */
+  | { kind: 'right'; token: string; isRemembered?: boolean }
   | { kind: 'wrong' }
   /** The password is right and not enough; `hasApp` when the code of an authenticator app is. */
   | { kind: 'code-needed'; hasApp: boolean }
   | { kind: 'code-wrong' };
+
+type RightAnswer = Extract<PasswordAnswer, { kind: 'right' }>;
 
 /** Asks the auth service whether a password is right, and where that is not enough the code of the second factor. */
 export interface PasswordCheck {
@@ -45,7 +47,7 @@ const REMEMBER_CODE_MS = 30_000;
  */
 export function passwordCheck(authUrl: string): PasswordCheck {
   const key = randomBytes(32);
-  const right = new LRUCache<string, PasswordAnswer>({
+  const right = new LRUCache<string, RightAnswer>({
     maxSize: 10_000,
     sizeCalculation: () => 1,
     ttl: REMEMBER_MS,
@@ -63,7 +65,9 @@ export function passwordCheck(authUrl: string): PasswordCheck {
         if (answer.kind === 'right') right.set(name, answer, { ttl });
         return answer;
       };
-      const known = right.get(name) ?? underWay.get(name);
+      const remembered = right.get(name);
+      if (remembered !== undefined) return { ...remembered, isRemembered: true };
+      const known = underWay.get(name);
       if (known !== undefined) return await known;
       const asked = ask().finally(() => underWay.delete(name));
       underWay.set(name, asked);

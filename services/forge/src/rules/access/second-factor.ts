@@ -18,7 +18,7 @@ export function provenFactors(user: unknown): Factor[] {
       type: String(one['factor_type']),
       askedAt: typeof one['last_challenged_at'] === 'string' ? one['last_challenged_at'] : '',
     }))
-    .sort((one, other) => (one.askedAt < other.askedAt ? 1 : -1))
+    .sort((one, other) => Number(one.askedAt < other.askedAt) - Number(one.askedAt > other.askedAt))
     .map(({ id, type }) => ({ id, type }));
 }
 

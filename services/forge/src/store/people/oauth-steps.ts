@@ -12,7 +12,7 @@ export async function insert(tx: Tx, step: { id: string; key: Buffer; expiresAt:
 
 /** Uses one up: its key, for one of those who ask; undefined when it was used or has expired. */
 export async function take(tx: Tx, id: string): Promise<Buffer | undefined> {
-  const taken = await tx.row<{ key: Buffer }>`
-    delete from :schema.oauth_steps where id = ${id} and expires_at > ${tx.now} returning key`;
-  return taken?.key;
+  const taken = await tx.row<{ key: Buffer; expires_at: Date }>`
+    delete from :schema.oauth_steps where id = ${id} returning key, expires_at`;
+  return taken !== undefined && taken.expires_at > tx.now ? taken.key : undefined;
 }
