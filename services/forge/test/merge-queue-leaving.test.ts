@@ -85,14 +85,17 @@ it('is for those who may merge to take out of, and for who put it in', async () 
   expect(await list()).toEqual([]);
 });
 
-it('what leaves it does not come back by a schedule that it has as well', async () => {
+it('what leaves it does not come back by a schedule that it has as well, from a forge that let it', async () => {
   const { pull, merge, made, at, list, timeline } = await queued('both', REQUIRED);
   const a = await pull('a', { a: '1' });
   await merge(a);
   await made(a);
   await scene.sql.script('alter table forge.scheduled_merges disable trigger try_scheduled');
-  const scheduled = { merge_when_checks_succeed: true };
-  expect((await merge(a, scheduled)).status).toBe(201);
+  await scene.sql.run`
+    insert into :schema.scheduled_merges (pull_id, repository_id, scheduled_by, style, title, message, delete_branch,
+      scheduled_at)
+    select q.pull_id, q.repository_id, q.queued_by, q.style, '', '', false, q.queued_at
+    from :schema.merge_queue q join :schema.repositories r on r.id = q.repository_id where r.name = 'both'`;
   expect((await ada.call('DELETE', `${at}/pulls/${a}/merge`)).status).toBe(204);
   await scene.sql.script('alter table forge.scheduled_merges enable trigger try_scheduled');
   expect([await list(), await scene.sql.rows`select * from :schema.scheduled_merges`]).toEqual([[], []]);
