@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '@croft/sql';
+import { type Fragment, fragment, type Reader, type Tx } from '@croft/sql';
 import type { Tables } from '../../tables.gen.ts';
 import { reviveUser, type UserRow } from '../people/users.ts';
 
@@ -64,36 +64,29 @@ export async function findByFormerName(
 }
 
 /** Repositories by their ids; those that are not ready are missing. */
-export async function listByIds(
+export function listByIds(tx: Tx, ids: readonly number[], userId: number): Promise<RepositoryWithAccess[]> {
+  return listWhere(tx, fragment`r.id = any(${ids}::bigint[])`, userId);
+}
+
+/** The same with what they are forks of. */
+export function listWithParents(
   tx: Tx,
   ids: readonly number[],
   userId: number,
 ): Promise<RepositoryWithAccess[]> {
+  const wanted = fragment`r.id = any(array(
+    select unnest(${ids}::bigint[])
+    union select fork_of from :schema.repositories where id = any(${ids}::bigint[])))`;
+  return listWhere(tx, wanted, userId);
+}
+
+async function listWhere(tx: Tx, wanted: Fragment, userId: number): Promise<RepositoryWithAccess[]> {
   const rows = await tx.rows<RepositoryWithAccess>`
     select r.*, to_jsonb(o) as owner, g.level as granted_level, g.code as granted_code, g.issues as granted_issues,
       g.pulls as granted_pulls, g.is_member
     from :schema.repositories r join :schema.users o on o.id = r.owner_id
       cross join lateral :schema.access_of(${userId}, r.id, r.owner_id) g
-    where r.id = any(${ids}::bigint[]) and r.state = 'ready'`;
-  return rows.map(reviveAccess);
-}
-
-/** The same with what they are forks of. */
-export async function listWithParents(
-  tx: Tx,
-  ids: readonly number[],
-  userId: number,
-): Promise<RepositoryWithAccess[]> {
-  const rows = await tx.rows<RepositoryWithAccess>`
-    select r.*, to_jsonb(o) as owner, g.level as granted_level, g.code as granted_code, g.issues as granted_issues,
-      g.pulls as granted_pulls, g.is_member
-    from (
-        select unnest(${ids}::bigint[]) as id
-        union select fork_of from :schema.repositories where id = any(${ids}::bigint[])
-      ) wanted
-      join :schema.repositories r on r.id = wanted.id join :schema.users o on o.id = r.owner_id
-      cross join lateral :schema.access_of(${userId}, r.id, r.owner_id) g
-    where r.state = 'ready'`;
+    where ${wanted} and r.state = 'ready'`;
   return rows.map(reviveAccess);
 }
 
