@@ -11,6 +11,24 @@ const MIB = 1024 * 1024;
 /** Of an import, what fits a message. */
 const PIECE = 60_000;
 
+/** A daemon on a small disk that is to keep a fifth of it, and an import of 20 MiB to it that has said its name. */
+async function importOnto(disk: string) {
+  const other = await startDaemon();
+  writeFileSync(join(other.tree, 'large'), randomBytes(20 * MIB));
+  await other.save('foreign');
+  const archive = await exported(other, { stateName: 'foreign' });
+  const settings = { STATESVC_MIN_FREE: '20' };
+  const daemon = await startDaemon({ folder: join(disk, 'state'), settings });
+  const stream = openImport(daemon);
+  const answer = collect(stream, {});
+  const send = (from: number, to: number) => {
+    for (let at = from; at < to; at += PIECE)
+      stream.write({ content: archive.subarray(at, Math.min(at + PIECE, to)) });
+  };
+  stream.write({ header: { stateName: '' } });
+  return { daemon, stream, answer, archive, send };
+}
+
 describe('a full disk', () => {
   it('ends a save with nothing left of it, and the next save works', async (context) => {
     const disk = temporaryFolder();
@@ -76,19 +94,7 @@ describe('a full disk', () => {
   it('has its reserve left when an import stalls on what a save was promised, and the save comes first', async (context) => {
     const disk = temporaryFolder();
     await using _disk = await mountSmallDisk(context, disk, '40m');
-    const other = await startDaemon();
-    writeFileSync(join(other.tree, 'large'), randomBytes(20 * MIB));
-    await other.save('foreign');
-    const archive = await exported(other, { stateName: 'foreign' });
-    const settings = { STATESVC_MIN_FREE: '20' };
-    const daemon = await startDaemon({ folder: join(disk, 'state'), settings });
-    const stream = openImport(daemon);
-    const answer = collect(stream, {});
-    const send = (from: number, to: number) => {
-      for (let at = from; at < to; at += PIECE)
-        stream.write({ content: archive.subarray(at, Math.min(at + PIECE, to)) });
-    };
-    stream.write({ header: { stateName: '' } });
+    const { daemon, answer, send } = await importOnto(disk);
     send(0, 1 * MIB);
     await expect.poll(() => readdirSync(join(daemon.folder, 'vault/staging'))).toHaveLength(1);
     for (let file = 0; file < 28; file++) writeFileSync(join(daemon.tree, `f${file}`), randomBytes(MIB));
@@ -105,19 +111,7 @@ describe('a full disk', () => {
   it('has its reserve left when a save takes what an import was promised', async (context) => {
     const disk = temporaryFolder();
     await using _disk = await mountSmallDisk(context, disk, '40m');
-    const other = await startDaemon();
-    writeFileSync(join(other.tree, 'large'), randomBytes(20 * MIB));
-    await other.save('foreign');
-    const archive = await exported(other, { stateName: 'foreign' });
-    const settings = { STATESVC_MIN_FREE: '20' };
-    const daemon = await startDaemon({ folder: join(disk, 'state'), settings });
-    const stream = openImport(daemon);
-    const answer = collect(stream, {});
-    const send = (from: number, to: number) => {
-      for (let at = from; at < to; at += PIECE)
-        stream.write({ content: archive.subarray(at, Math.min(at + PIECE, to)) });
-    };
-    stream.write({ header: { stateName: '' } });
+    const { daemon, stream, answer, archive, send } = await importOnto(disk);
     send(0, 2 * MIB);
     await expect.poll(() => readdirSync(join(daemon.folder, 'vault/staging'))).toHaveLength(1);
     writeFileSync(join(daemon.tree, 'large'), randomBytes(25 * MIB));
