@@ -1,11 +1,11 @@
 import { accessTokens } from '@croft/access-token';
-import { authSettings, startAuth } from '@croft/auth';
 import { forgeSettings, startForge } from '@croft/forge';
 import { type RunningService, silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
 import { openDatabase } from '@croft/sql';
 import { git, temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startAuthBeside } from './support/auth-service.ts';
 
 // Decisions §3: whoever the auth service bans or deletes is refused by the forge within a minute, whatever he shows.
 
@@ -22,20 +22,10 @@ beforeAll(async () => {
   folders.data = stack.use(await temporaryFolder()).path;
   folders.trees = stack.use(await temporaryFolder()).path;
   auth = stack.adopt(
-    await startAuth({
-      settings: readSettings(authSettings, {
-        AUTHSVC_SITE_URL: 'https://site.example',
-        AUTHSVC_API_EXTERNAL_URL: 'http://127.0.0.1:1',
-        AUTHSVC_API_PORT: '0',
-        AUTHSVC_JWT_SECRET: SECRET,
-        AUTHSVC_MAILER_AUTOCONFIRM: 'true',
-      }),
-      databaseUrl,
-      dataFolder: folders.data,
-      log: silentLog,
-      version: '0.1.0',
-      secrets: { atRestKey: new Secret('key') },
-    }),
+    await startAuthBeside(
+      { databaseUrl, dataFolder: folders.data, log: silentLog, version: '0.1.0' },
+      SECRET,
+    ),
     (one) => one.close(1000),
   );
   forge = stack.adopt(

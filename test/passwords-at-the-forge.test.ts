@@ -1,10 +1,10 @@
-import { authSettings, startAuth } from '@croft/auth';
 import { forgeSettings, startForge } from '@croft/forge';
 import { type RunningService, silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
 import { type Database, openDatabase } from '@croft/sql';
 import { temporaryFolder, testDatabase } from '@croft/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startAuthBeside } from './support/auth-service.ts';
 
 // A password at the forge is a sign-in at the auth service: its session ends at once and is nobody's newer one.
 
@@ -21,18 +21,7 @@ beforeAll(async () => {
   const dataFolder = stack.use(await temporaryFolder()).path;
   const shared = { databaseUrl, dataFolder, log: silentLog, version: '0.1.0' };
   auth = stack.adopt(
-    await startAuth({
-      ...shared,
-      settings: readSettings(authSettings, {
-        AUTHSVC_SITE_URL: 'https://site.example',
-        AUTHSVC_API_EXTERNAL_URL: 'http://127.0.0.1:1',
-        AUTHSVC_API_PORT: '0',
-        AUTHSVC_JWT_SECRET: SECRET,
-        AUTHSVC_MAILER_AUTOCONFIRM: 'true',
-        AUTHSVC_SESSIONS_SINGLE_PER_USER: 'true',
-      }),
-      secrets: { atRestKey: new Secret('key') },
-    }),
+    await startAuthBeside(shared, SECRET, { AUTHSVC_SESSIONS_SINGLE_PER_USER: 'true' }),
     (one) => one.close(1000),
   );
   database = stack.adopt(openDatabase({ url: databaseUrl, schema: 'auth', log: silentLog }), (one) =>

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { authSettings, startAuth } from '@croft/auth';
 import { forgeSettings, startForge } from '@croft/forge';
 import { silentLog } from '@croft/runtime';
 import { readSettings, Secret } from '@croft/settings';
 import { openDatabase } from '@croft/sql';
 import { temporaryFolder, testDatabase } from '@croft/testing';
+import { startAuthBeside } from './auth-service.ts';
 
 const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
@@ -87,18 +87,9 @@ export async function guardedServices(settings: Record<string, string> = {}): Pr
   let ahead = 0;
   const clock = { now: () => new Date(Date.now() + ahead) };
   const shared = { databaseUrl, dataFolder, log: silentLog, version: '0.1.0', clock };
-  const auth = await startAuth({
-    ...shared,
-    settings: readSettings(authSettings, {
-      AUTHSVC_SITE_URL: 'https://site.example',
-      AUTHSVC_API_EXTERNAL_URL: 'http://127.0.0.1:1',
-      AUTHSVC_API_PORT: '0',
-      AUTHSVC_JWT_SECRET: SECRET,
-      AUTHSVC_MAILER_AUTOCONFIRM: 'true',
-      AUTHSVC_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '1000',
-      ...settings,
-    }),
-    secrets: { atRestKey: new Secret('key') },
+  const auth = await startAuthBeside(shared, SECRET, {
+    AUTHSVC_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '1000',
+    ...settings,
   });
   stack.defer(() => auth.close(1000));
   const forge = await startForge({
